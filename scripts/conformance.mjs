@@ -103,7 +103,7 @@ async function withProduct(folder, use) {
   void exited.then(() => stopping.abort());
   try {
     const url = `http://127.0.0.1:${port}`;
-    const { ready, detail } = await waitUntilReady(url, READY_LIMIT_MS, stopping.signal);
+    const { ready, detail } = await waitUntilReady(url, { limitMs: READY_LIMIT_MS, stopping: stopping.signal });
     if (!ready) throw new SetupError(`The product does not get ready: ${detail}`);
     return await use(url);
   } finally {

@@ -19,7 +19,9 @@ const FILES = [
   ...['dist', 'LICENSE', 'README.md', 'CHANGELOG.md', 'console/dist', 'proto'],
   ...['config/switchyard.yaml', 'config/models.yaml', 'config/catalogue.yaml', 'config/verify-speech.ogg'],
   ...['workers/python/src', 'workers/python/requirements', 'workers/python/pyproject.toml', 'workers/python/README.md'],
-  ...['switchyard', 'up', 'up-cluster', 'gateway-probe', 'gateway-process'].map(name => `scripts/${name}.mjs`),
+  ...['switchyard', 'up', 'up-examples', 'up-cluster', 'gateway-probe', 'gateway-process'].map(
+    name => `scripts/${name}.mjs`,
+  ),
   ...['build', 'command', 'engine-packages', 'home', 'npm-parent', 'packages', 'report'].map(
     name => `scripts/setup/${name}.mjs`,
   ),

@@ -3,12 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster } from './topology/cluster.mjs';
 import { HOME } from './setup/command.mjs';
 import { bold, dim, say, warn } from './setup/report.mjs';
+import { examples } from './up-examples.mjs';
 
 const PROBE_EVERY_MS = 250;
 
 /**
  * `npm run up -- --topology cluster`: runs until a signal ends it. @returns exit code
- * @param settings of the product, with `env`, `host`, `port`, `graceMs`, `modelsFile`
+ * @param settings of the product, with `env`, `host`, `port`, `graceMs`, `models`, `modelsFile`
  * @param sizes {data, gateways, workers, processors}
  */
 export async function serveCluster(settings, sizes, readyLimitMs) {
@@ -23,7 +24,7 @@ export async function serveCluster(settings, sizes, readyLimitMs) {
   if (waiting.length === 0)
     say(`\n${bold('Switchyard is ready')} on ${base}, ${cluster.members.length} processes behind it`);
   else if (!stopping.signal.aborted) warn(`\nNot everything is ready: ${waiting.join(', ')}. Logs: ${cluster.logs}`);
-  if (!stopping.signal.aborted) say(whatToTry(base, cluster));
+  if (!stopping.signal.aborted) say(whatToTry(examples(base, settings), cluster));
   return code;
 }
 
@@ -71,16 +72,12 @@ async function notReady(url) {
   }
 }
 
-function whatToTry(base, cluster) {
-  const speech = `'{"model":"tts-1","voice":"alloy","input":"Every request has a place in the queue."}'`;
+function whatToTry(calls, cluster) {
   const rows = cluster.members.map(
     ({ spec: { name, port }, pid }) => `  ${name.padEnd(20)} ${String(pid).padEnd(8)} ${port}`,
   );
   return `
-  ${bold('speak')}       curl ${base}/v1/audio/speech -H 'content-type: application/json' \\
-                -d ${speech} -o hello.mp3
-  ${bold('transcribe')}  curl ${base}/v1/audio/transcriptions -F file=@hello.mp3 -F model=whisper-1
-  ${bold('kill')}        kill -9 any of these: it is started again, and nothing that was accepted is lost
+${calls}  ${bold('kill')}        kill -9 any of these: it is started again, and nothing that was accepted is lost
 
   ${dim('process              pid      port')}
 ${rows.join('\n')}

@@ -1,12 +1,14 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureBuild, ensureConsole } from './setup/build.mjs';
-import { command, inRoot, ROOT } from './setup/command.mjs';
+import { command, inRoot } from './setup/command.mjs';
 import { ensureClusterPackages, ensureEnginePackages } from './setup/engine-packages.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { bold, dim, runMain, say, SetupError, warn } from './setup/report.mjs';
 import { GatewayProcess } from './gateway-process.mjs';
 import { serveCluster } from './up-cluster.mjs';
 import { waitUntilReady } from './gateway-probe.mjs';
+import { examples } from './up-examples.mjs';
 import { stopWithNpm } from './setup/npm-parent.mjs';
 
 const HELP = `npm run up [-- OPTIONS]
@@ -25,31 +27,26 @@ For a cluster: --gateways 2, --workers 2 (of each model), --processors 2, --data
 
 Settings: config/switchyard.yaml, or SWITCHYARD_... variables; npm run config:print shows what is in effect.`;
 
-/** With an engine missing its model never gets ready: no need to wait for it as long. */
 const READY_LIMIT_MS = 60_000;
-const READY_LIMIT_WITHOUT_ENGINE_MS = 10_000;
 
 await runMain(async () => {
   const options = readArguments();
   if (options.help) return void console.log(HELP);
-  const missing = options.run ? [] : await prepared(options);
+  if (!options.run) await prepare(options);
   const settings = await effectiveSettings(options);
   await refuseTakenPort(settings, options.run ? 'switchyard up' : 'npm run up --');
   stopWithNpm();
-  const limitMs = missing.length > 0 ? READY_LIMIT_WITHOUT_ENGINE_MS : READY_LIMIT_MS;
-  if (!options.cluster) return serve(settings, limitMs);
+  if (!options.cluster) return serve(settings);
   const lacking = await ensureClusterPackages(options);
   if (lacking.length > 0) throw new SetupError(`A cluster needs ${lacking.join(' and ')}.`);
-  return serveCluster(settings, options.cluster, limitMs);
+  return serveCluster(settings, options.cluster, READY_LIMIT_MS);
 });
 
-/** @returns the engine packages that are missing */
-async function prepared(options) {
+async function prepare(options) {
   await ensurePackages(options);
-  const missing = await ensureEnginePackages(options);
+  await ensureEnginePackages(options);
   await ensureBuild();
   await ensureConsole(options);
-  return missing;
 }
 
 function readArguments() {
@@ -89,8 +86,8 @@ function clusterSizes({ topology, data, ...values }) {
 }
 
 /** Asks the product itself, so that file, environment and arguments are judged by the same rules. */
-async function effectiveSettings({ environment, run }) {
-  const cwd = run ? process.cwd() : ROOT;
+async function effectiveSettings({ environment }) {
+  const cwd = process.cwd();
   const env = { ...process.env, ...environment };
   const { code, output } = await command(
     nodeBinary(),
@@ -98,12 +95,14 @@ async function effectiveSettings({ environment, run }) {
     { env, cwd },
   );
   if (code !== 0) throw new SetupError(output.trim().replace(/^✗ /, ''));
-  const value = path => JSON.parse(output).settings.find(setting => setting.path === path).value;
+  const { settings, models } = JSON.parse(output);
+  const value = path => settings.find(setting => setting.path === path).value;
   return {
-    ...{ env, cwd },
+    ...{ env, cwd, models },
     host: value('server.host'),
     port: value('server.port'),
     docs: value('server.docs'),
+    keyed: Boolean(value('auth.keys_file') || value('auth.key')),
     graceMs: value('server.shutdown_grace_ms'),
     modelsFile: value('workers.models_file'),
   };
@@ -117,14 +116,19 @@ async function refuseTakenPort({ host, port }, up) {
   if (problem) throw new SetupError(problem);
 }
 
-async function serve(settings, limitMs) {
+async function serve(settings) {
   say('');
   const gateway = new GatewayProcess(nodeBinary(), settings);
   const base = `http://${urlHost(settings.host)}:${settings.port}`;
-  const readiness = await waitUntilReady(base, limitMs, gateway.stopping);
-  if (readiness.ready) say(`\n${bold('Switchyard is ready')} on ${base}`);
-  else if (!gateway.stopping.aborted) warn(`\nNot every model is ready: ${readiness.detail}`);
-  if (!gateway.stopping.aborted) say(whatToTry(base, settings));
+  const { stopping } = gateway;
+  const { ready, detail } = await waitUntilReady(base, {
+    ...{ limitMs: READY_LIMIT_MS, stopping, models: settings.models },
+  });
+  if (stopping.aborted) return gateway.exitCode;
+  if (!ready) warn(`\nNot every model is ready: ${detail}`);
+  else if (settings.models.length === 0) warn(await noModel(base, settings));
+  else say(`\n${bold('Switchyard is ready')} on ${base}`);
+  say(whatToTry(base, settings));
   return gateway.exitCode;
 }
 
@@ -134,17 +138,21 @@ function urlHost(host) {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-function whatToTry(base, { docs }) {
-  const speech = `'{"model":"tts-1","voice":"alloy","input":"Every request has a place in the queue."}'`;
-  return `
-  ${bold('speak')}       curl ${base}/v1/audio/speech -H 'content-type: application/json' \\
-                -d ${speech} -o hello.mp3
-  ${bold('transcribe')}  curl ${base}/v1/audio/transcriptions -F file=@hello.mp3 -F model=whisper-1
+/** The steps are those of `switchyard init`. */
+async function noModel(base, { cwd, modelsFile }) {
+  const { firstModelSteps } = await import(inRoot('dist/cli/first-model.js'));
+  return `Switchyard runs on ${base}, but no model is configured in ${resolve(cwd, modelsFile)}.
+Add one, in another terminal and in this folder:
+${firstModelSteps().join('\n')}`;
+}
 
-  console     ${base}/console
-  ${docs ? `Swagger UI  ${base}/docs\n  ` : ''}models      ${base}/v1/models
-  metrics     ${base}/metrics
-  requests    ${base}/admin/v1/requests
+function whatToTry(base, settings) {
+  const docs = settings.docs ? { 'Swagger UI': '/docs' } : {};
+  const others = { models: '/v1/models', metrics: '/metrics', requests: '/admin/v1/requests' };
+  const pages = Object.entries({ console: '/console', ...docs, ...others });
+  const calls = examples(base, settings);
+  return `
+${calls && `${calls}\n`}${pages.map(([name, path]) => `  ${name.padEnd(11)} ${base}${path}`).join('\n')}
 
   ${dim('Ctrl-C drains and stops.')}
 `;

@@ -4,7 +4,8 @@ import { Command } from 'commander';
 import { launchDirectory } from '../platform/config/process-environment.js';
 import { CliError, EXIT } from './shared/cli-error.js';
 import { examples } from './shared/examples.js';
-import { MARKS, print, say } from './shared/terminal.js';
+import { firstModelSteps } from './first-model.js';
+import { MARKS, print, printJson, say } from './shared/terminal.js';
 
 const FILES: Readonly<Record<string, string>> = {
   'switchyard.yaml': `# Settings of this gateway; a line left out has its default. Relative paths start at this folder.
@@ -35,6 +36,7 @@ export const initCommand = (): Command =>
   new Command('init')
     .description('write switchyard.yaml and models.yaml into a folder; nothing is overwritten')
     .argument('[folder]', 'where; created if needed', '.')
+    .option('--json', 'the files as one JSON document')
     .addHelpText(
       'after',
       examples(
@@ -42,16 +44,22 @@ export const initCommand = (): Command =>
         'In a folder with a switchyard.yaml, every command uses it; SWITCHYARD_CONFIG names another file.',
       ),
     )
-    .action((folder: string) => {
+    .action((folder: string, { json }: { json?: boolean }) => {
       const target = resolve(launchDirectory(), folder);
-      const present = Object.keys(FILES).filter(name => existsSync(join(target, name)));
-      if (present.length > 0)
-        throw new CliError(`${join(target, present[0]!)} exists; nothing was written. Name another folder`, EXIT.usage);
-      mkdirSync(target, { recursive: true });
-      for (const [name, text] of Object.entries(FILES)) {
-        writeFileSync(join(target, name), text, { flag: 'wx' });
-        print(join(target, name));
-      }
-      const enter = target === launchDirectory() ? '' : `\n  cd ${folder}`;
-      say(`${MARKS.ok} Next:${enter}\n  switchyard models add whisper-tiny\n  switchyard up`);
+      const files = write(target);
+      if (json) printJson({ files });
+      else print(files.join('\n'));
+      const enter = target === launchDirectory() ? [] : [`  cd ${folder}`];
+      say([`${MARKS.ok} Next:`, ...enter, ...firstModelSteps(), '  switchyard up'].join('\n'));
     });
+
+/** @throws CliError exit code 2 where one of the files is there already */
+function write(target: string): readonly string[] {
+  const files = Object.keys(FILES).map(name => join(target, name));
+  const present = files.find(existsSync);
+  if (present !== undefined)
+    throw new CliError(`${present} exists; nothing was written. Name another folder`, EXIT.usage);
+  mkdirSync(target, { recursive: true });
+  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(target, name), text, { flag: 'wx' });
+  return files;
+}

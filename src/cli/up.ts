@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { constants } from 'node:os';
-import { join } from 'node:path';
 import { Command } from 'commander';
-import { PRODUCT_FOLDER } from './engines/command.js';
+import { isPackage } from './engines/engine-packages.js';
 import { parseWholeNumber } from './shared/arguments.js';
+import { CliError, EXIT } from './shared/cli-error.js';
 import { examples } from './shared/examples.js';
+import { runProgram } from './product-program.js';
 
 interface UpOptions {
   readonly port?: number;
@@ -13,26 +11,20 @@ interface UpOptions {
   readonly dev?: boolean;
 }
 
-const NOTES = `Settings come from switchyard.yaml of this folder, else config/switchyard.yaml, and variables
-SWITCHYARD_…. Ctrl-C drains: running requests finish, then the workers stop.`;
+const NOTES = `Settings come from switchyard.yaml of this folder, else from config/switchyard.yaml of the clone or, with the npm
+package, of ~/.switchyard; variables SWITCHYARD_… override them. Ctrl-C drains: running requests finish, then the
+workers stop.`;
 
 export const upCommand = (): Command =>
   new Command('up')
     .description('start the gateway with its workers and print what to try')
     .option('--port <number>', 'listen on this port instead of server.port', parseWholeNumber(1, 65_535))
     .option('--host <address>', 'listen on this address instead of server.host')
-    .option('--dev', 'in a checkout: install what is missing and build first, as npm run up does')
+    .option('--dev', 'in a clone: install what is missing and build first, as npm run up does')
     .addHelpText('after', examples(['up', 'up --port 9000', 'up --host 0.0.0.0', 'up --dev'], NOTES))
     .action(async ({ port, host, dev }: UpOptions) => {
+      if (dev && isPackage())
+        throw new CliError('--dev builds a clone; the npm package is built: switchyard up', EXIT.usage);
       const given = [...(port === undefined ? [] : ['--port', String(port)]), ...(host ? ['--host', host] : [])];
-      process.exitCode = await run([...(dev ? [] : ['--run']), ...given]);
+      process.exitCode = await runProgram('scripts/up.mjs', [...(dev ? [] : ['--run']), ...given]);
     });
-
-/** Ctrl-C reaches the whole group by the terminal; the child drains, so this process has to outlive it. */
-async function run(args: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, [join(PRODUCT_FOLDER, 'scripts/up.mjs'), ...args], { stdio: 'inherit' });
-  process.on('SIGINT', () => undefined);
-  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-  return code ?? 128 + constants.signals[signal!];
-}

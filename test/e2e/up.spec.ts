@@ -38,7 +38,7 @@ describe('npm run up', () => {
     const port = await freePort();
     const up = start(['--no-install', '--port', String(port)]);
     await up.says('Switchyard is ready');
-    await up.says('/v1/audio/transcriptions -F file=@hello.mp3');
+    await up.says('/v1/audio/transcriptions -F file=@recording.mp3 -F model=synthetic');
     expect((await fetch(`http://127.0.0.1:${port}/docs`)).status).toBe(200);
     const workers = (await (await fetch(`http://127.0.0.1:${port}/admin/v1/workers`)).json()) as {
       data: { pid: number }[];
@@ -51,6 +51,35 @@ describe('npm run up', () => {
     expect(await up.exitCode()).toBe(0);
     expect(workers.data.filter(({ pid }) => isAlive(pid))).toEqual([]);
     await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
+  });
+
+  it('says at once that no model is configured, and how to add one', async () => {
+    writeFileSync(join(folder, 'models.yaml'), 'models: []\n');
+    const up = start(['--run', '--port', String(await freePort())]);
+    await up.says('Ctrl-C drains and stops.');
+    expect(up.output).toContain(`no model is configured in ${join(folder, 'models.yaml')}`);
+    expect(up.output).toMatch(/ {2}switchyard models add [\w-]+/);
+    expect(up.output).not.toContain('-F model=');
+  });
+
+  it('does not wait for a model that has failed', async () => {
+    const broken = syntheticModel({ modelDir: join(folder, 'none') }, { id: 'broken', engine: 'whisper-onnx' });
+    writeFileSync(join(folder, 'models.yaml'), JSON.stringify({ models: [syntheticModel({}), broken] }));
+    const up = start(['--run', '--port', String(await freePort())]);
+    await up.says('Not every model is ready: failed, as the log says: broken');
+  });
+
+  it('shows calls of the models that there are, with the key that they need', async () => {
+    const tts = syntheticModel(
+      {},
+      { id: 'voice', kind: 'tts', capabilities: ['speech'], voices: { nova: 'synthetic' } },
+    );
+    writeFileSync(join(folder, 'models.yaml'), JSON.stringify({ models: [tts] }));
+    const up = start(['--run', '--port', String(await freePort())], { SWITCHYARD_AUTH_KEY: 'k'.repeat(32) });
+    await up.says('Ctrl-C drains and stops.');
+    expect(up.output).toContain('/v1/audio/speech -H "authorization: Bearer $KEY"');
+    expect(up.output).toContain('{"model":"voice","voice":"nova",');
+    expect(up.output).not.toContain('/v1/audio/transcriptions');
   });
 
   it('names the port that is in use, who has it, and how to choose another', async () => {

@@ -85,6 +85,19 @@ suite('the npm package in an empty folder', () => {
   );
 
   it(
+    'says what a clone is for, and which engine comes first',
+    async () => {
+      const refusal = (...args: string[]) =>
+        switchyard(...args).catch(({ code, stderr }: { code: number; stderr: string }) => [code, stderr]);
+      expect(await refusal('up', '--dev')).toEqual([2, expect.stringContaining('the npm package is built')]);
+      const first = 'switchyard engines install whisper-onnx';
+      expect(await refusal('models', 'add', 'whisper-base-onnx', '--yes')).toEqual([1, expect.stringContaining(first)]);
+      expect((await switchyard('init', 'mine')).stderr).toContain(first);
+    },
+    LIMIT_MS,
+  );
+
+  it(
     'starts, speaks, transcribes and stops; configuration and data are in its home folder',
     async () => {
       const port = await freePort();

@@ -6,7 +6,8 @@ import { CliError, EXIT } from '../shared/cli-error.js';
 import { readManifest, type PullManifest } from '../hub/model-folder.js';
 import { type ModelSource, parseSource, sourceText, suggestedName } from '../hub/model-source.js';
 import { findingsOf, ModelStore } from '../hub/model-store.js';
-import { type CatalogueEntry, type CatalogueSource } from './catalogue-entry.js';
+import { engineVersion, PACKAGED_ENGINES } from '../engines/engine-packages.js';
+import { type CatalogueEntry, type CatalogueSource, engineOf } from './catalogue-entry.js';
 import { modelEntry } from './model-entry.js';
 
 export interface PlanOptions {
@@ -68,8 +69,12 @@ export async function planAdd(entry: CatalogueEntry, options: PlanOptions, conte
   return { entry, id, sources, model, ...names };
 }
 
-function demandEngine({ name, engine }: CatalogueEntry, { data }: Settings): void {
-  if (engine === undefined || existsSync(join(data.dir, 'engines', engine))) return;
+/** Before a byte is downloaded that no engine could load. */
+function demandEngine(entry: CatalogueEntry, { data }: Settings): void {
+  const { name, engine = engineOf(entry) } = entry;
+  const python = entry.engine !== undefined;
+  const packaged = PACKAGED_ENGINES.includes(engine);
+  if (python ? existsSync(join(data.dir, 'engines', engine)) : !packaged || engineVersion(engine) !== undefined) return;
   throw new CliError(`${name} needs ${engine}, which is not installed: switchyard engines install ${engine}`);
 }
 

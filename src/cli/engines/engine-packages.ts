@@ -15,9 +15,12 @@ interface ProductManifest {
 const manifestOf = (product: string): ProductManifest =>
   JSON.parse(readFileSync(join(product, 'package.json'), 'utf8')) as ProductManifest;
 
+/** Whether this is the npm package, built and without the packages of engines, and not a clone. */
+export const isPackage = (product = PRODUCT_FOLDER): boolean => manifestOf(product).engineDependencies !== undefined;
+
 /** The `node_modules` with the packages of engines: in a clone the one of all packages, else one of their own. */
 export const engineModules = (product = PRODUCT_FOLDER): string =>
-  join(product, ...(manifestOf(product).engineDependencies ? ['engines'] : []), 'node_modules');
+  join(product, ...(isPackage(product) ? ['engines'] : []), 'node_modules');
 
 /** Engines whose npm packages can be installed. */
 export const PACKAGED_ENGINES: readonly string[] = Object.keys(ENGINE_TABLE).filter(name => ENGINE_TABLE[name]?.npm);

@@ -1,0 +1,10 @@
+import { engineVersion } from './engines/engine-packages.js';
+
+/** Runs on every machine, with packages from npm alone. */
+const FIRST = { engine: 'whisper-onnx', model: 'whisper-base-onnx' } as const;
+
+/** What to type where no model is configured yet, up to the first one. */
+export function firstModelSteps(): readonly string[] {
+  const engine = engineVersion(FIRST.engine) === undefined ? [`  switchyard engines install ${FIRST.engine}`] : [];
+  return [...engine, `  switchyard models add ${FIRST.model}       # or another one: switchyard models search`];
+}
