@@ -9,7 +9,7 @@ import { isTerminal } from '../core/jobs/batch-status.js';
 import { fileBlob, writablePath } from './shared/arguments.js';
 import { CliError } from './shared/cli-error.js';
 import { type GatewayClient } from './shared/gateway-client.js';
-import { MARKS, print, say } from './shared/terminal.js';
+import { MARKS, print, printJson, say } from './shared/terminal.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -49,10 +49,10 @@ export class BatchClient {
 export const hasEnded = ({ status }: BatchDto): boolean => isTerminal(status);
 
 /**
- * Writes the result files of a batch, `PREFIX_output.jsonl` and `PREFIX_errors.jsonl`, whichever there are; the names
- * go to stdout. @throws CliError when there is neither
+ * Writes the result files of a batch, `PREFIX_output.jsonl` and `PREFIX_errors.jsonl`, whichever there are.
+ * @returns their names. @throws CliError when there is neither
  */
-export async function download(client: BatchClient, batch: BatchDto, prefix = batch.id): Promise<void> {
+export async function download(client: BatchClient, batch: BatchDto, prefix = batch.id): Promise<readonly string[]> {
   const wanted = [
     { id: batch.output_file_id, path: `${prefix}_output.jsonl` },
     { id: batch.error_file_id, path: `${prefix}_errors.jsonl` },
@@ -61,8 +61,14 @@ export async function download(client: BatchClient, batch: BatchDto, prefix = ba
   for (const { id, path } of wanted) {
     const target = await writablePath(path);
     await save(await client.content(id), target);
-    print(path);
   }
+  return wanted.map(({ path }) => path);
+}
+
+/** The names of the files that were written; with `--json`, the batch with them. */
+export function printResults(batch: BatchDto, files: readonly string[], { json }: { readonly json?: boolean }): void {
+  if (json) printJson({ batch, files });
+  else if (files.length > 0) print(files.join('\n'));
 }
 
 /** Whole or not at all. */

@@ -3,8 +3,8 @@ import { createInterface } from 'node:readline';
 import { Command, Option } from 'commander';
 import { BATCH_ENDPOINTS, type BatchEndpoint } from '../core/jobs/batch-job.js';
 import { COMPLETION_WINDOWS } from '../core/jobs/completion-window.js';
-import { collect, namedValue, readablePath } from './shared/arguments.js';
-import { assertAnswered, BatchClient, download, reportEnd } from './batch-client.js';
+import { namedValue, readablePath, repeatable } from './shared/arguments.js';
+import { assertAnswered, BatchClient, download, printResults, reportEnd } from './batch-client.js';
 import { watch } from './batch-progress.js';
 import { CliError, EXIT, interruptible } from './shared/cli-error.js';
 import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
@@ -17,6 +17,7 @@ interface SubmitOptions extends GatewayClientOptions {
   readonly output?: string;
   readonly metadata: readonly string[];
   readonly webhook?: string;
+  readonly json?: boolean;
 }
 
 const EXAMPLES = `
@@ -37,10 +38,11 @@ export const batchSubmitCommand = (): Command =>
       ),
     )
     .option('-w, --window <time>', COMPLETION_WINDOWS, '24h')
-    .option('--metadata <name=value>', 'stored with the batch; may be repeated', collect, [])
+    .addOption(repeatable('--metadata <name=value>', 'stored with the batch'))
     .option('--webhook <url>', 'receives a POST when the batch ends')
     .option('--watch', 'show its progress and download the results')
     .option('-o, --output <prefix>', 'with --watch: PREFIX_output.jsonl, PREFIX_errors.jsonl (default: the id)')
+    .option('--json', 'the batch and, with --watch, the names of the files as one JSON document')
     .addHelpText('after', EXAMPLES)
     .action((file: string, options: SubmitOptions) => interruptible(signal => submit(file, options, signal)));
 
@@ -53,11 +55,12 @@ async function submit(file: string, options: SubmitOptions, signal: AbortSignal)
     ...{ input_file_id: input, endpoint, completion_window: options.window, metadata },
     ...(options.webhook === undefined ? {} : { webhook: { url: options.webhook } }),
   });
-  if (!options.watch) return print(batch.id);
+  if (!options.watch) return options.json ? printResults(batch, [], options) : print(batch.id);
   say(batch.id);
   const ended = await watch(client, batch, signal);
   reportEnd(ended);
-  if (ended.output_file_id ?? ended.error_file_id) await download(client, ended, options.output);
+  const hasFiles = (ended.output_file_id ?? ended.error_file_id) !== null;
+  printResults(ended, hasFiles ? await download(client, ended, options.output) : [], options);
   assertAnswered(ended);
 }
 

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import type { BatchDto, BatchListDto } from '../contracts/openai/batch.dto.js';
 import { BATCH_ENDPOINTS } from '../core/jobs/batch-job.js';
 import { parseWholeNumber } from './shared/arguments.js';
-import { assertAnswered, BatchClient, download, hasEnded, reportEnd } from './batch-client.js';
+import { assertAnswered, BatchClient, download, hasEnded, printResults, reportEnd } from './batch-client.js';
 import { rateText, watch } from './batch-progress.js';
 import { batchSubmitCommand } from './batch-submit.js';
 import { CliError, interruptible } from './shared/cli-error.js';
@@ -14,6 +14,7 @@ import { columns } from './shared/terminal.js';
 
 interface WatchOptions extends GatewayClientOptions {
   readonly output?: string;
+  readonly json?: boolean;
 }
 
 type Work = (client: BatchClient, id: string, options: WatchOptions, signal: AbortSignal) => Promise<void>;
@@ -58,23 +59,24 @@ function withFiles(name: string, description: string, work: Work): Command {
     .description(description)
     .argument('<id>', 'id of the batch')
     .option('-o, --output <prefix>', 'PREFIX_output.jsonl, PREFIX_errors.jsonl')
+    .option('--json', 'the batch and the names of the files as one JSON document')
     .addHelpText('after', examples([`batch ${name} batch_1`, `batch ${name} batch_1 -o night`]))
     .action((id: string, options: WatchOptions) =>
       interruptible(signal => work(new BatchClient(new GatewayClient(options), signal), id, options, signal)),
     );
 }
 
-async function watchToEnd(...[client, id, { output: prefix }, signal]: Parameters<Work>): Promise<void> {
+async function watchToEnd(...[client, id, options, signal]: Parameters<Work>): Promise<void> {
   const ended = await watch(client, await client.find(id), signal);
   reportEnd(ended);
-  await download(client, ended, prefix);
+  printResults(ended, await download(client, ended, options.output), options);
   assertAnswered(ended);
 }
 
-async function fetchResults(...[client, id, { output: prefix }]: Parameters<Work>): Promise<void> {
+async function fetchResults(...[client, id, options]: Parameters<Work>): Promise<void> {
   const batch = await client.find(id);
   if (!hasEnded(batch)) throw new CliError(`${id} is ${batch.status}; results are available when it has ended`);
-  await download(client, batch, prefix);
+  printResults(batch, await download(client, batch, options.output), options);
 }
 
 const listCommand = (): Command =>

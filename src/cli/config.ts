@@ -8,7 +8,9 @@ import { examples } from './shared/examples.js';
 import { replicaSpecs } from '../platform/config/model-spec.js';
 import { type SettingValue } from '../platform/config/setting-definition.js';
 import { environmentName, settingDefinition, type SettingPath } from '../platform/config/settings.js';
-import { print, printJson } from './shared/terminal.js';
+import { problemText } from '../platform/config/yaml-file.js';
+import { engineObjections } from '../worker/engine-factory.js';
+import { MARKS, print, printJson } from './shared/terminal.js';
 
 /** In place of a key, or of an address that may hold a password. */
 const HIDDEN = '(hidden)';
@@ -63,8 +65,26 @@ A * marks a value that differs from its default.`;
 export const configCommand = (): Command =>
   new Command('config')
     .description('the configuration in effect')
+    .addCommand(configCheckCommand())
     .addCommand(configPrintCommand())
     .addCommand(configSchemaCommand());
+
+const CHECK_HELP = `
+Exit code 2: there are mistakes, and a gateway would not start; each with file, line and column, or its variable.
+Warnings (!) start. Files of models: switchyard models check. This machine: switchyard doctor.`;
+
+const configCheckCommand = (): Command =>
+  new Command('check')
+    .description('settings file, variables and models.yaml: every mistake, those in the options of engines included')
+    .option('--json', 'one JSON document')
+    .addHelpText('after', examples(['config check', 'config check --json | jq .warnings'], CHECK_HELP.trim()))
+    .action(({ json }: { json?: boolean }) => {
+      const { settings, models, warnings } = loadConfig({ askEngine: engineObjections });
+      if (json) return printJson({ ok: true, models: models.map(({ id }) => id), warnings });
+      const lines = warnings.map(warning => `${MARKS.warn} ${problemText(warning)}`);
+      const ids = models.map(({ id }) => id).join(', ') || 'none';
+      print([...lines, `${MARKS.ok} settings and ${settings.workers.modelsFile} are valid; models: ${ids}`].join('\n'));
+    });
 
 const configPrintCommand = (): Command =>
   new Command('print')
@@ -79,7 +99,7 @@ const configPrintCommand = (): Command =>
       const models = config.models.map(
         model => `  ${model.id}  ${model.kind}, ${model.engine}, ${replicaSpecs(model).length} local`,
       );
-      print(`\nmodels (${config.settings.workers.modelsFile})\n${models.join('\n')}`);
+      print(`\nmodels (${config.settings.workers.modelsFile})\n${models.join('\n') || '  none'}`);
     });
 
 /** Of the files below `config/`, by name. The committed ones in `config/schema` are made of these. */

@@ -23,6 +23,7 @@ interface InstallOptions {
   readonly python?: string;
   readonly native?: boolean;
   readonly prebuilt?: boolean;
+  readonly json?: boolean;
 }
 
 const INSTALL_HELP = `
@@ -59,14 +60,18 @@ export const enginesCommand = (): Command =>
         .option('--python <command>', 'ctranslate2: the Python to use')
         .option('--native', 'llama-cpp: compile it for this CPU')
         .option('--prebuilt', 'llama-cpp: restore the kernels of the npm package')
+        .option('--json', 'the engine as `engines list --json` shows it, as one JSON document')
         .addHelpText(
           'after',
           examples(['engines install ctranslate2', 'engines install llama-cpp --native'], INSTALL_HELP.trim()),
         )
         .action((engine: string, options: InstallOptions) =>
-          interruptible(signal =>
-            engine === 'ctranslate2' ? installPython(options, signal) : installPackages(engine, options, signal),
-          ),
+          interruptible(async signal => {
+            await (engine === 'ctranslate2'
+              ? installPython(options, signal)
+              : installPackages(engine, options, signal));
+            if (options.json) printJson((await listedEngines(environment())).find(each => each.engine === engine));
+          }),
         ),
     );
 

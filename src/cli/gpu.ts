@@ -10,6 +10,14 @@ import { GPU_PARTS, type GpuPart, installGpu } from './engines/gpu-install.js';
 import { PythonEnvironment } from './engines/python-environment.js';
 import { print, printJson, say } from './shared/terminal.js';
 
+interface InstallOptions {
+  readonly dryRun?: boolean;
+  readonly python?: string;
+  readonly json?: boolean;
+}
+
+const DEFAULT_PARTS: readonly GpuPart[] = ['onnxruntime', 'llama-cpp'];
+
 const CHECK_HELP = `
 Exit code 0: everything that is listed works on the GPU of this machine. Exit code 1: something is missing, the GPU
 itself included; each line names its repair. Libraries are looked up as an engine does, LD_LIBRARY_PATH included.`;
@@ -43,15 +51,27 @@ export const gpuCommand = (): Command =>
         .addArgument(new Argument('[parts...]', 'what to install').choices(Object.keys(GPU_PARTS)))
         .option('--dry-run', 'only list what would be done')
         .option('--python <command>', 'the Python whose pip downloads the wheel')
+        .option('--json', 'the steps of each part as one JSON document')
         .addHelpText('after', examples(['gpu install', 'gpu install llama-cpp --dry-run'], INSTALL_HELP.trim()))
-        .action((parts: GpuPart[], { dryRun = false, python }: { dryRun?: boolean; python?: string }) =>
-          interruptible(async signal => {
-            const options = { dryRun, report: say, signal, ...(python !== undefined && { python }) };
-            const wanted = parts.length > 0 ? parts : (['onnxruntime', 'llama-cpp'] as const);
-            for (const part of wanted) await installGpu(part, options);
-          }),
+        .action((parts: GpuPart[], options: InstallOptions) =>
+          interruptible(signal => install(parts, options, signal)),
         ),
     );
+
+async function install(
+  parts: readonly GpuPart[],
+  { dryRun = false, python, json }: InstallOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const done: { part: GpuPart; steps: readonly string[] }[] = [];
+  for (const part of parts.length > 0 ? parts : DEFAULT_PARTS) {
+    const steps: string[] = [];
+    const report = (text: string): void => (say(text), void steps.push(text.trim()));
+    await installGpu(part, { dryRun, report, signal, ...(python !== undefined && { python }) });
+    done.push({ part, steps });
+  }
+  if (json) printJson({ dry_run: dryRun, parts: done });
+}
 
 /** What `switchyard gpu check` reads on this machine. */
 export function gpuReport(): Promise<GpuReport> {

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { hubToken, launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type Settings } from '../platform/config/settings.js';
-import { collect } from './shared/arguments.js';
+import { repeatable } from './shared/arguments.js';
 import { CliError, EXIT, interruptible } from './shared/cli-error.js';
 import { HubError } from './hub/hub-error.js';
 import { HubHttp } from './hub/hub-http.js';
@@ -52,7 +52,7 @@ export const modelsPullCommand = (): Command =>
     .option('--as <name>', 'name of the folder (default: the last part of the source)')
     .option('--into <dir>', 'exact folder, instead of one below hub.models_dir')
     .option('--sha256 <hex>', 'expected SHA-256 of the file, or of the manifest')
-    .option('--include <glob>', 'only these files; may be repeated', collect, [])
+    .addOption(repeatable('--include <glob>', 'only these files'))
     .option('--token-file <file>', 'file with the access token of the hub (default: HF_TOKEN, hub.token_file)')
     .option('--offline', 'no network; list what is here and what is missing')
     .option('-q, --quiet', 'show no progress')

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { UsageError } from '../platform/config/program-arguments.js';
 import { ConfigError } from '../platform/config/yaml-file.js';
 import { productVersion } from '../platform/process/product-version.js';
 import { batchCommand } from './batch.js';
@@ -34,6 +35,7 @@ import { transcribeCommand } from './transcribe.js';
 import { supportBundleCommand } from './support/support-bundle.js';
 import { upCommand } from './up.js';
 import { workerCheckCommand } from './worker-check.js';
+import { workerRunCommand } from './worker-run.js';
 
 const HELP = `
 Examples:
@@ -121,7 +123,7 @@ const modelsCommand = (): Command =>
   ]);
 
 const workerCommand = (): Command =>
-  commandGroup('worker', 'workers that you write or start yourself', [workerCheckCommand()]);
+  commandGroup('worker', 'workers that you write or start yourself', [workerRunCommand(), workerCheckCommand()]);
 
 const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
 
@@ -136,7 +138,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof InterruptedError) return report(error, EXIT.interrupted);
   if (error instanceof CliError) return report(error, error.exitCode);
-  if (error instanceof ConfigError) return report(error, EXIT.usage);
+  if (error instanceof ConfigError || error instanceof UsageError) return report(error, EXIT.usage);
   if (error instanceof HubError) return report(error, HUB_EXIT[error.kind] ?? EXIT.failed);
   if (isSystemError(error)) return report(error, EXIT.failed);
   throw error;

@@ -12,7 +12,7 @@ import { CliError, EXIT, interruptible } from './shared/cli-error.js';
 import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
 import { byteText } from './hub/disk-space.js';
 import { RequestWatch } from './request-watch.js';
-import { ProgressLine, say } from './shared/terminal.js';
+import { printJson, ProgressLine, say } from './shared/terminal.js';
 
 interface SpeakOptions extends GatewayClientOptions {
   readonly model: string;
@@ -23,6 +23,7 @@ interface SpeakOptions extends GatewayClientOptions {
   readonly instructions?: string;
   readonly priority?: string;
   readonly timings?: boolean;
+  readonly json?: boolean;
 }
 
 const EXAMPLES = `
@@ -49,6 +50,7 @@ export const speakCommand = (): Command =>
     .option('--instructions <text>', 'how to speak, for models that support it')
     .addOption(new Option('--priority <class>', 'queue class').choices(['realtime', 'batch']))
     .option('--timings', 'report the time per phase on stderr')
+    .option('--json', 'the file, its size and the request id as one JSON document')
     .addHelpText('after', EXAMPLES)
     .action((text: string, options: SpeakOptions) => interruptible(signal => speak(text, options, signal)));
 
@@ -57,6 +59,7 @@ async function speak(text: string, options: SpeakOptions, signal: AbortSignal): 
   const id = `cli-${randomUUID()}`;
   const format = options.format ?? formatOf(options.output);
   const output = options.output ?? `speech.${format}`;
+  if (options.json && output === '-') throw new CliError('--json and -o - both go to stdout; name a file', EXIT.usage);
   const path = output === '-' ? undefined : await writablePath(output);
   const { model, voice, instructions, speed, priority } = options;
   const body = JSON.stringify({
@@ -74,7 +77,8 @@ async function speak(text: string, options: SpeakOptions, signal: AbortSignal): 
   try {
     const response = await client.request('/v1/audio/speech', { method: 'POST', body, headers, signal });
     watch.stop();
-    await save(response, { output, path, signal, line });
+    const bytes = await save(response, { output, path, signal, line });
+    if (options.json) printJson({ file: path, format, bytes, model, voice, request_id: id });
     if (options.timings) say(await watch.timings());
   } finally {
     watch.stop();
@@ -89,7 +93,7 @@ function formatOf(output: string | undefined): string {
 async function save(
   response: Response,
   { output, path, signal, line }: { output: string; path: string | undefined; signal: AbortSignal; line: ProgressLine },
-): Promise<void> {
+): Promise<number> {
   let bytes = 0;
   const target: Writable = path === undefined ? process.stdout : createWriteStream(path);
   const counted = async function* (): AsyncGenerator<Uint8Array> {
@@ -110,4 +114,5 @@ async function save(
   }
   line.clear();
   if (path !== undefined) say(`${output}: ${byteText(bytes)}`);
+  return bytes;
 }

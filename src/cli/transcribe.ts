@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { Command, Option } from 'commander';
-import { collect, fileBlob, namedValue, parseNumber, writablePath } from './shared/arguments.js';
-import { interruptible } from './shared/cli-error.js';
+import { fileBlob, namedValue, parseNumber, repeatable, writablePath } from './shared/arguments.js';
+import { CliError, EXIT, interruptible } from './shared/cli-error.js';
 import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
 import { serverEvents } from './shared/server-events.js';
 import { RequestWatch } from './request-watch.js';
@@ -23,10 +23,12 @@ interface TranscribeOptions extends GatewayClientOptions {
   readonly timestamps?: string[];
   readonly itn?: boolean;
   readonly priority?: string;
+  readonly json?: boolean;
   readonly field: readonly string[];
 }
 
-const FORMATS = ['text', 'json', 'verbose_json', 'srt', 'vtt', 'diarized_json'];
+const JSON_FORMATS: readonly string[] = ['json', 'verbose_json', 'diarized_json'];
+const FORMATS = ['text', ...JSON_FORMATS, 'srt', 'vtt'];
 
 const EXAMPLES = `
 Examples:
@@ -54,10 +56,20 @@ export const transcribeCommand = (): Command =>
     .option('--no-itn', 'leave numbers as they were spoken')
     .option('--translate', 'translate into English')
     .addOption(new Option('--priority <class>', 'queue class').choices(['realtime', 'batch']))
-    .option('--field <name=value>', 'any other field of the API; may be repeated', collect, [])
+    .addOption(repeatable('--field <name=value>', 'any other field of the API'))
     .option('--timings', 'report the time per phase on stderr')
+    .option('--json', 'the answer as one JSON document: --format json, unless another JSON format is named')
     .addHelpText('after', EXAMPLES)
-    .action((file: string, options: TranscribeOptions) => interruptible(signal => transcribe(file, options, signal)));
+    .action((file: string, options: TranscribeOptions) =>
+      interruptible(signal => transcribe(file, withFormat(options), signal)),
+    );
+
+/** @throws CliError exit code 2 for `--json` with a format that is none */
+function withFormat(options: TranscribeOptions): TranscribeOptions {
+  if (!options.json || JSON_FORMATS.includes(options.format)) return options;
+  if (options.format === 'text') return { ...options, format: 'json' };
+  throw new CliError(`--json goes with the formats ${JSON_FORMATS.join(', ')}, not ${options.format}`, EXIT.usage);
+}
 
 async function transcribe(file: string, options: TranscribeOptions, signal: AbortSignal): Promise<void> {
   const client = new GatewayClient(options);

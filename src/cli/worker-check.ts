@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { MODEL_KINDS, type ModelKind } from '../platform/config/model-spec.js';
-import { collect, readablePath, parseWholeNumber } from './shared/arguments.js';
+import { readablePath, parseWholeNumber, repeatable } from './shared/arguments.js';
 import { CliError, EXIT, interruptible } from './shared/cli-error.js';
 import { columns, dim, MARKS, print, printJson, ProgressLine } from './shared/terminal.js';
 import { type CheckOptions } from './worker-check/check.js';
@@ -42,7 +42,7 @@ export const workerCheckCommand = (): Command =>
     .option('--token-file <file>', 'file with the bearer token that the worker demands')
     .option('--ca <file>', 'TLS, with the certificate authority in this PEM file')
     .option('--pid <pid>', 'process of the worker on this machine: is sent SIGTERM at the end', parseWholeNumber(2))
-    .option('--only <name>', 'only this check; repeat for several', collect, [])
+    .addOption(repeatable('--only <name>', 'only this check'))
     .option('--list', 'list the checks')
     .option('--json', 'one JSON document')
     .addHelpText('after', EXAMPLES)

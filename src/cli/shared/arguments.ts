@@ -1,12 +1,15 @@
 import { constants, openAsBlob } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { launchDirectory } from '../../platform/config/process-environment.js';
 import { CliError, EXIT } from './cli-error.js';
 
-/** Parser of an option that may be repeated. */
-export const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+/** An option that may be repeated: a list, empty without it. */
+export const repeatable = (flags: string, about: string): Option =>
+  new Option(flags, `${about}; may be repeated`)
+    .argParser((value: string, before: readonly string[]) => [...before, value])
+    .default([], 'none');
 
 /** Parser of a number from `min` to `max`. */
 export const parseNumber =

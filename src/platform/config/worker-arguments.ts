@@ -1,9 +1,12 @@
 import { parseArgs } from 'node:util';
 import { isLoopback } from '../http/loopback.js';
 import { loadConfig } from './load-config.js';
-import { modelOn, type ModelSpec } from './model-spec.js';
+import { ENGINE_KINDS } from './model-fields.js';
+import { type EngineName, modelOn, type ModelSpec } from './model-spec.js';
+import { modelsFromFile } from './models-file.js';
 import { UsageError } from './program-arguments.js';
 import { type Settings } from './settings.js';
+import { WORKER_OPTIONS, WORKER_USAGE } from './worker-options.js';
 import {
   type BridgedWorker,
   fetchRules,
@@ -14,40 +17,13 @@ import {
   type WorkerSpec,
   workerSpec,
 } from './worker-spec.js';
+import { parseYaml, problemText } from './yaml-file.js';
 
-export const WORKER_USAGE = `node dist/main.worker.js --model ID [options]
-
-Runs one worker by hand, for a gateway elsewhere: its config/models.yaml names this one under \`addresses\`.
-The model's engine and options come from config/models.yaml here, limits from config/switchyard.yaml here.
-
-  --model ID            which model of config/models.yaml to compute
-  --listen HOST:PORT    where to listen; default 127.0.0.1:9000, port 0 takes any free one
-  --source WAY          pull: files, speech and embeddings from the Redis of redis.url, as any worker of the queue;
-                        push: only what gateways send; default: as queue.driver of config/switchyard.yaml says
-  --device NAME         handed to the engine as its option \`device\`, such as cuda:1
-  --id NAME             its name in logs; default ID@HOST:PORT
-  --tls-cert FILE       certificate chain (PEM): the worker speaks TLS
-  --tls-key FILE        its key
-  --tls-client-ca FILE  take only clients whose certificate one of these signed
-  --token-file FILE     take only calls with this bearer token
-  --insecure            listen beyond loopback without TLS and token: only in a network without other machines
-  --help                this text`;
-
-const OPTIONS = {
-  model: { type: 'string' },
-  listen: { type: 'string', default: '127.0.0.1:9000' },
-  source: { type: 'string' },
-  device: { type: 'string' },
-  id: { type: 'string' },
-  'tls-cert': { type: 'string' },
-  'tls-key': { type: 'string' },
-  'tls-client-ca': { type: 'string' },
-  'token-file': { type: 'string' },
-  insecure: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
+const OPTIONS = { ...WORKER_OPTIONS, help: { type: 'boolean', short: 'h' } } as const;
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+
+const LISTEN = '127.0.0.1:9000';
 
 /**
  * What this worker process is to be: what its supervisor says, or what was written on the command line. Undefined: help
@@ -70,12 +46,12 @@ function parsed(args: readonly string[]): Values {
 const wrong = (message: string): UsageError => new UsageError(message, WORKER_USAGE);
 
 function specOf(values: Values, environment: NodeJS.ProcessEnv): WorkerSpec {
+  const { listen = LISTEN } = values;
   const { settings, models } = loadConfig({ environment });
-  const model = models.find(({ id }) => id === values.model);
-  if (!model) throw wrong(`--model must be one of ${models.map(({ id }) => id).join(', ')}`);
-  const { host, port } = listenAddress(values.listen);
+  const model = modelOf(values, models);
+  const { host, port } = listenAddress(listen);
   const place = {
-    workerId: values.id ?? `${model.id}@${values.listen}`,
+    workerId: values.id ?? `${model.id}@${listen}`,
     model: modelOn(model, values.device === undefined ? {} : { device: values.device }),
     host,
     port,
@@ -85,6 +61,45 @@ function specOf(values: Values, environment: NodeJS.ProcessEnv): WorkerSpec {
     ...{ ...workerSpec(place, settings), fetch: fetchRules(settings), ...source, ...protection(values) },
     ...(model.engine === 'external' && { bridged: bridgedWorker(model, settings) }),
   };
+}
+
+/** @throws UsageError */
+function modelOf({ model: id, engine, kind, option }: Values, models: readonly ModelSpec[]): ModelSpec {
+  if (engine !== undefined) return writtenModel({ id, engine, kind, options: option });
+  if (kind !== undefined || option !== undefined) throw wrong('--kind and --option go with --engine');
+  const model = models.find(one => one.id === id);
+  if (model) return model;
+  const known = models.map(one => one.id).join(', ') || 'none, since models.yaml is empty: name an --engine';
+  throw wrong(`--model must be one of ${known}`);
+}
+
+interface WrittenModel {
+  readonly id: string | undefined;
+  readonly engine: string;
+  readonly kind: string | undefined;
+  readonly options: readonly string[] | undefined;
+}
+
+/** A model of the command line, by the rules of models.yaml. @throws UsageError */
+function writtenModel({ id, engine, options = [], ...given }: WrittenModel): ModelSpec {
+  if (id === undefined) throw wrong('--engine needs --model, the id that the gateway knows');
+  const kinds = Object.hasOwn(ENGINE_KINDS, engine) ? ENGINE_KINDS[engine as EngineName] : undefined;
+  if (!kinds) throw wrong(`--engine must be one of ${Object.keys(ENGINE_KINDS).join(', ')}`);
+  const kind = given.kind ?? (kinds.length === 1 ? kinds[0] : undefined);
+  if (kind === undefined) throw wrong(`--kind must be one of ${kinds.join(', ')}`);
+  const entry = { id, engine, kind, capabilities: [], options: Object.fromEntries(options.map(namedOption)) };
+  const { models, problems } = modelsFromFile(parseYaml(JSON.stringify({ models: [entry] }), 'command line'));
+  const [model] = models;
+  if (model !== undefined && problems.length === 0) return model;
+  const said = problems.map(({ path = '', ...problem }) => ({ ...problem, path: path.replace('models[0].', '') }));
+  throw wrong(said.map(problem => problemText({ ...problem, origin: 'command line' })).join('\n'));
+}
+
+/** The value is YAML, as in models.yaml: 4 is a number. @throws UsageError */
+function namedOption(text: string): readonly [name: string, value: unknown] {
+  const at = text.indexOf('=');
+  if (at < 1) throw wrong(`--option ${text}: must be NAME=VALUE`);
+  return [text.slice(0, at), parseYaml(text.slice(at + 1), 'option').document.toJS() as unknown];
 }
 
 /** A worker in another language, started or reached by this process. @throws UsageError */
@@ -125,7 +140,7 @@ function protection(values: Values): Pick<WorkerSpec, 'tls' | 'tokenFile'> {
 }
 
 /** Anyone who reaches an open worker can use it and read what others send to it. @throws UsageError */
-function demandProtection({ listen, insecure, 'tls-cert': certFile, 'token-file': tokenFile }: Values): void {
+function demandProtection({ listen = LISTEN, insecure, 'tls-cert': certFile, 'token-file': tokenFile }: Values): void {
   if (insecure || certFile !== undefined || tokenFile !== undefined || isLoopback(listenAddress(listen).host)) return;
   throw wrong(
     `--listen ${listen} reaches beyond this machine: give --token-file or --tls-cert and --tls-key, ` +

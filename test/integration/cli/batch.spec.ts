@@ -45,6 +45,17 @@ describe('switchyard batch', () => {
     expect(existsSync(join(folder, 'good_errors.jsonl'))).toBe(false);
   }, 30_000);
 
+  it('--json prints the batch with its files, progress apart', async () => {
+    const submitted = JSON.parse((await submit('good.jsonl', '--json')).stdout) as { batch: { id: string } };
+    const id = submitted.batch.id;
+    expect(submitted).toMatchObject({ batch: { endpoint: '/v1/audio/speech' }, files: [] });
+    const ended = { batch: { id, status: 'completed' }, files: ['json_output.jsonl'] };
+    expect(JSON.parse((await run('watch', id, '-o', 'json', '--json')).stdout)).toMatchObject(ended);
+    expect(JSON.parse((await run('download', id, '-o', 'json', '--json')).stdout)).toMatchObject(ended);
+    const watched = await submit('good.jsonl', '--watch', '-o', 'json', '--json');
+    expect(JSON.parse(watched.stdout)).toMatchObject({ ...ended, batch: { status: 'completed' } });
+  }, 30_000);
+
   it('ends with 1 when a line failed, and retry-failed makes a batch of it', async () => {
     const { code, stdout, stderr } = await submit('mixed.jsonl', '--watch', '-o', 'mixed', '--metadata', 'night=1');
     expect([code, stdout]).toEqual([1, 'mixed_output.jsonl\nmixed_errors.jsonl\n']);

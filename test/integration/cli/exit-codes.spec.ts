@@ -69,8 +69,10 @@ const LOCAL: Readonly<Record<string, Row>> = {
   'engines install': { args: [], wrong: ['pocketsphinx'] },
   'gpu check': { args: [], wrong: ['--fix'] },
   'gpu install': { args: [], wrong: ['cuda'] },
+  'config check': { args: [], wrong: ['--yaml'] },
   'config print': { args: [], wrong: ['--yaml'] },
   'config schema': { args: [], wrong: ['--yaml'] },
+  'worker run': { args: [], wrong: ['--model', 'none'] },
   'worker check': { args: [], wrong: ['127.0.0.1'] },
 };
 
@@ -162,8 +164,13 @@ describe('every command', () => {
     ['models list', []],
     ['models check', []],
     ['doctor', []],
+    ['init', ['mine']],
+    ['models search', []],
     ['engines list', []],
+    ['engines install', ['sherpa-onnx']],
     ['gpu check', []],
+    ['gpu install', ['--dry-run']],
+    ['config check', []],
     ['config print', []],
     ['batch list', []],
     ['chat', ['three fruits', '-m', 'm']],
@@ -175,9 +182,24 @@ describe('every command', () => {
     expect(JSON.parse(texts.stdout)).toEqual(expect.anything());
   });
 
+  it('has --json where it has an answer', () => {
+    const without = leafCommands(program()).filter(({ command }) =>
+      command.options.every(({ long }) => long !== '--json'),
+    );
+    expect(without.map(({ words }) => words)).toEqual(['up', 'config schema', 'worker run', 'completion']);
+  });
+
   it('chat with questions from a pipe ends with the code of a question that failed', async () => {
     expect((await piped(['chat', '-m', 'm', '--url', nobody], 'one?\ntwo?\n')).code).toBe(3);
     expect((await piped(['chat', '-m', 'm', '--url', urlOf(answering)], 'one?\n')).code).toBe(0);
+  });
+
+  it.each([
+    ['transcribe', ['audio.wav', '--json', '--format', 'srt'], 'json, verbose_json, diarized_json'],
+    ['speak', ['hello', '--json', '-o', '-'], 'both go to stdout'],
+  ])('%s refuses --json where the answer is none: 2', async (name, args, message) => {
+    const { code, ...texts } = await run(name, [...args, '--url', nobody]);
+    expect([code, texts.stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
   it.each([

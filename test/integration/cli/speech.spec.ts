@@ -45,6 +45,16 @@ describe('switchyard transcribe and speak', () => {
     expect(readFileSync(join(folder, `gap.${format}`), 'utf8')).toMatch(shape);
   });
 
+  it('--json prints one document on stdout: what was written, and the answer', async () => {
+    const spoken = JSON.parse((await run('speak', 'mind the gap', '-o', 'json.wav', '--json')).stdout) as object;
+    const file = join(folder, 'json.wav');
+    expect(spoken).toMatchObject({ file, format: 'wav', bytes: readFileSync(file).length, voice: 'alloy' });
+    const heard = await run('transcribe', 'json.wav', '--json');
+    expect(JSON.parse(heard.stdout)).toEqual(expect.objectContaining({ text: expect.any(String) }));
+    const verbose = await run('transcribe', 'json.wav', '--json', '--format', 'verbose_json');
+    expect(JSON.parse(verbose.stdout)).toHaveProperty('segments');
+  });
+
   it('speak - takes the text from stdin and gives the audio to stdout', async () => {
     const args = ['speak', '-', '-f', 'wav', '-o', '-', '--url', rig.url];
     const { code, stdout } = await new CommandRun(args, {}, 'mind the gap').ended;
