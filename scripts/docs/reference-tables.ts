@@ -17,6 +17,8 @@ import { environmentName, SETTING_PATHS, settingDefinition } from '../../src/pla
 import { type MetricDefinition, METRICS } from '../../src/platform/metrics/registry.js';
 import { ENGINE_TABLE, type EngineRow } from '../../src/worker/engines/engine-table.js';
 import { KEYWORDS } from '../../src/worker/engines/llama-cpp/grammar/schema-keywords.js';
+import { fieldTables } from './field-tables.js';
+import { code, table } from './markdown-table.js';
 
 type Tables = Readonly<Record<string, () => string>>;
 
@@ -159,6 +161,7 @@ const COMMAND_TABLES: Tables = {
 /** Tables generated from the registries: file → marker name → Markdown. */
 export const REFERENCE_TABLES: Readonly<Record<string, Tables>> = {
   'docs/reference/http-api.md': ENDPOINT_TABLES,
+  'docs/reference/fields.md': fieldTables,
   'docs/reference/cli.md': COMMAND_TABLES,
   'docs/reference/errors.md': ERROR_TABLES,
   'docs/reference/settings.md': SETTING_TABLES,
@@ -180,12 +183,4 @@ export function withTables(page: string, file: string): string {
     if (from < 0 || to < from) throw new Error(`${file} has no ${start} … ${end}`);
     return `${text.slice(0, from + start.length)}\n${render()}\n${text.slice(to)}`;
   }, page);
-}
-
-const code = (text: string): string => `\`${text}\``;
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
 }

@@ -13,6 +13,9 @@ const ROUTES: Readonly<Record<string, Readonly<Record<`${EndpointMethod} /${stri
     'POST /v1/audio/transcriptions': 'Audio to text',
     'POST /v1/audio/translations': 'Audio to English text',
     'POST /v1/audio/speech': 'Text to audio',
+    'GET /v1/audio/voices': 'Voices of the speech models',
+    'POST /asr': 'Audio to text, as whisper-asr-webservice',
+    'POST /detect-language': 'Language of audio, likewise',
   },
   text: {
     'POST /v1/chat/completions': 'Messages to a message, streamed or whole',
@@ -130,5 +133,10 @@ export function allowedMethods(path: string): readonly string[] {
 const WORK =
   /^\/v1\/(audio\/(transcriptions|translations|speech)|chat\/completions|responses(\/input_tokens)?|completions|embeddings)\/?$/;
 
-/** Routes whose requests make workers work: they are what limits count and what can be answered later. */
+/** Routes whose requests can be answered later, and answered again to a repeated key. */
 export const isWork = (path: string): boolean => WORK.test(path);
+
+const SMALL_WORK = /^\/(asr|detect-language)\/?$/;
+
+/** Routes whose requests limits count. */
+export const isLimited = (path: string): boolean => isWork(path) || SMALL_WORK.test(path);

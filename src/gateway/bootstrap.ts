@@ -7,6 +7,7 @@ import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { registerAccessHooks } from '../platform/auth/access-hooks.js';
 import { Authenticator } from '../platform/auth/authenticator.js';
+import { ForwardedUsers } from '../platform/auth/forwarded-users.js';
 import { CrossOrigins, registerCrossOriginHooks } from '../platform/http/cross-origin.js';
 import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { logRequests } from '../platform/logging/request-lines.js';
@@ -75,6 +76,7 @@ export function configureGateway(app: NestFastifyApplication, settings: Settings
     authenticator: app.get(Authenticator),
     publicMetrics: settings.auth.publicMetrics,
     origins: app.get(OriginGuard),
+    users: new ForwardedUsers(settings.auth.forwardedUsersFrom),
   });
   registerUnroutedHook(fastify);
   registerAuditHooks(fastify, app.get(AuditLog));

@@ -545,6 +545,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/asr": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Audio to text, as whisper-asr-webservice */
+        post: operations["WhisperAsrController_transcribe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console": {
         parameters: {
             query?: never;
@@ -630,6 +647,23 @@ export interface paths {
         post: operations["ConsoleSessionController_signIn"];
         /** Sign out */
         delete: operations["ConsoleSessionController_signOut"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/detect-language": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Language of audio, likewise */
+        post: operations["WhisperAsrController_detect"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -859,6 +893,23 @@ export interface paths {
         put?: never;
         /** Cancel a request; its caller receives 499 at once */
         post: operations["CancellationsController_cancel[1]"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audio/voices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Voices of the speech models */
+        get: operations["VoicesController_list"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1350,6 +1401,13 @@ export interface components {
             /** @enum {string} */
             object: "list";
         };
+        AsrFormDto: {
+            /**
+             * Format: binary
+             * @description The audio, up to `server.upload_limit_bytes`.
+             */
+            audio_file: string;
+        };
         AuditActorDto: {
             /** @description Id of the key; null: no keys are asked for. */
             key: string | null;
@@ -1685,6 +1743,14 @@ export interface components {
             since: string;
             /** @enum {string} */
             status: "up" | "down" | "unknown";
+        };
+        DetectedLanguageDto: {
+            /** @description Always null: engines do not tell it. */
+            confidence: number | null;
+            /** @example english */
+            detected_language: string;
+            /** @example en */
+            language_code: string;
         };
         DurationUsageDto: {
             /**
@@ -2689,6 +2755,23 @@ export interface components {
             input_tokens: number;
             output_tokens: number;
             requests: number;
+        };
+        VoiceDto: {
+            /**
+             * @description What `voice` of `POST /v1/audio/speech` may be.
+             * @example alloy
+             */
+            id: string;
+            /**
+             * @description Id of the model that has it.
+             * @example flite-en
+             */
+            model: string;
+            /** @example alloy */
+            name: string;
+        };
+        VoiceListDto: {
+            voices: components["schemas"]["VoiceDto"][];
         };
         WorkerDto: {
             /** @example 127.0.0.1:41033 */
@@ -5799,6 +5882,236 @@ export interface operations {
             };
         };
     };
+    WhisperAsrController_transcribe: {
+        parameters: {
+            query?: {
+                /** @description `false`: the audio is headerless 16 kHz mono s16le, unless it begins as a WAV file does. */
+                encode?: boolean;
+                /** @description Text that precedes the audio. */
+                initial_prompt?: string;
+                /** @description A tag or an English name; absent: the model detects it. */
+                language?: string;
+                /** @description Ours: default `compat.asr_model`. */
+                model?: string;
+                output?: "txt" | "vtt" | "srt" | "tsv" | "json";
+                task?: "transcribe" | "translate";
+                /** @description Has no effect. */
+                vad_filter?: boolean;
+                /** @description With `output=json`. */
+                word_timestamps?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["AsrFormDto"];
+            };
+        };
+        responses: {
+            /** @description The transcript, in the `output` asked for. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example the quick brown fox */
+                    "text/plain": string;
+                };
+            };
+            /**
+             * @description `unsupported_task`: The model cannot do this task, such as translation; the message names models that can.
+             *
+             *     `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `missing_required_parameter`: A required field is absent or empty.
+             *
+             *     `unsupported_parameter`: The field is valid but this model cannot honour it.
+             *
+             *     `model_kind_mismatch`: The model exists but is of another kind.
+             *
+             *     `too_many_files`: More than one file part; send one file per request.
+             *
+             *     `empty_file`: The uploaded file has 0 bytes.
+             *
+             *     `invalid_audio`: The file is not audio this server can decode, or is damaged.
+             *
+             *     `audio_too_short`: The audio holds no samples.
+             *
+             *     `file_url_refused`: `file_url` is not allowed: its form, host, port or a redirect of it, or it returns a web page instead of audio.
+             *
+             *     `file_url_unreachable`: The server of `file_url` cannot be reached, is too slow, or returns a status other than 200.
+             *
+             *     `invalid_multipart`: The multipart body is malformed or ends early.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
+            499: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `engine_failed`: The engine failed on this input.
+             *
+             *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `worker_lost`: Workers were lost with the request or rejected it; the message says which, and why it was not retried.
+             *
+             *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
+             *
+             *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
+             *
+             *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
+             *
+             *     `shutting_down`: The server is draining; use another replica or retry later.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `storage_full`: No space for the upload, in the data folder or the temporary folder of a worker; the message says which. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
     ConsoleController_index: {
         parameters: {
             query?: never;
@@ -6201,6 +6514,224 @@ export interface operations {
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    WhisperAsrController_detect: {
+        parameters: {
+            query?: {
+                /** @description `false`: the audio is headerless 16 kHz mono s16le, unless it begins as a WAV file does. */
+                encode?: boolean;
+                /** @description Ours: default `compat.asr_model`. */
+                model?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["AsrFormDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DetectedLanguageDto"];
+                };
+            };
+            /**
+             * @description `unsupported_task`: The model cannot do this task, such as translation; the message names models that can.
+             *
+             *     `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `missing_required_parameter`: A required field is absent or empty.
+             *
+             *     `unsupported_parameter`: The field is valid but this model cannot honour it.
+             *
+             *     `model_kind_mismatch`: The model exists but is of another kind.
+             *
+             *     `too_many_files`: More than one file part; send one file per request.
+             *
+             *     `empty_file`: The uploaded file has 0 bytes.
+             *
+             *     `invalid_audio`: The file is not audio this server can decode, or is damaged.
+             *
+             *     `audio_too_short`: The audio holds no samples.
+             *
+             *     `file_url_refused`: `file_url` is not allowed: its form, host, port or a redirect of it, or it returns a web page instead of audio.
+             *
+             *     `file_url_unreachable`: The server of `file_url` cannot be reached, is too slow, or returns a status other than 200.
+             *
+             *     `invalid_multipart`: The multipart body is malformed or ends early.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
+            499: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `engine_failed`: The engine failed on this input.
+             *
+             *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `worker_lost`: Workers were lost with the request or rejected it; the message says which, and why it was not retried.
+             *
+             *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
+             *
+             *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
+             *
+             *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
+             *
+             *     `shutting_down`: The server is draining; use another replica or retry later.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `storage_full`: No space for the upload, in the data folder or the temporary folder of a worker; the message says which. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7664,6 +8195,99 @@ export interface operations {
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
             501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    VoicesController_list: {
+        parameters: {
+            query?: {
+                /** @description A model id or alias; absent: all speech models. */
+                model?: unknown;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VoiceListDto"];
+                };
+            };
+            /**
+             * @description `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `model_kind_mismatch`: The model exists but is of another kind.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };

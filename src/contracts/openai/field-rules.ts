@@ -27,38 +27,36 @@ export class IgnoredFields {
 export const IGNORED_HEADER = 'x-switchyard-ignored';
 
 /**
- * `advice` may make an answer better; a model that cannot use it answers without, and the answer says so in
- * `x-switchyard-ignored`. `meaning` decides what the answer is; a model that cannot honour it refuses (D-34).
+ * What happens to a field (D-34):
+ * - `honoured`: it acts with every model
+ * - `advice`: it may make an answer better; a model that cannot use it answers without, and the answer says so
+ * - `meaning`: it decides what the answer is; a model that cannot honour it refuses it
+ * - `ignored`: it advises, and has no effect here: accepted and reported
+ * - `refused`: it changes the meaning and cannot be honoured here
  */
+export type FieldTreatment = 'honoured' | 'advice' | 'meaning' | 'ignored' | 'refused';
+
+/** How a field that a model cannot honour is answered. */
 export type FieldNature = 'advice' | 'meaning';
 
 export interface FieldRule {
-  readonly nature: FieldNature;
-  /** What a model has to be able to do. */
-  readonly capability: string;
+  readonly treatment: FieldTreatment;
+  /** What a model has to be able to do; of `advice` and `meaning`. */
+  readonly capability?: string;
+  /** Why, or how far. */
+  readonly why: string;
+  /** The engine reads it from the body; the gateway does not. */
+  readonly byEngine?: true;
 }
 
-const advice = (capability: string): FieldRule => ({ nature: 'advice', capability });
-const meaning = (capability: string): FieldRule => ({ nature: 'meaning', capability });
+export type FieldRules = Readonly<Record<string, FieldRule>>;
 
-const SPOKEN = {
-  prompt: advice('prompt'),
-  temperature: advice('temperature'),
-  response_format: meaning('diarize'),
-} as const;
+/** Not a capability that a model lists: the body is passed on to a server that may know the field. */
+export const PASSED_ON = 'passed on';
 
-/** Fields that only some models can honour, by route. */
-export const FIELD_RULES = {
-  transcriptions: {
-    ...SPOKEN,
-    hot_words: advice('hot_words'),
-    keywords: advice('hot_words'),
-    include: advice('logprobs'),
-    timestamp_granularities: meaning('word_timestamps'),
-  },
-  translations: SPOKEN,
-  speech: { instructions: advice('instructions'), speed: meaning('speed') },
-  chat: { tools: meaning('tools'), logprobs: meaning('logprobs') },
-  completions: { logprobs: meaning('logprobs') },
-  embeddings: { dimensions: meaning('dimensions') },
-} as const satisfies Readonly<Record<string, Readonly<Record<string, FieldRule>>>>;
+export const honoured = (why = '') => ({ treatment: 'honoured', why }) as const;
+export const byEngine = (why = '') => ({ treatment: 'honoured', why, byEngine: true }) as const;
+export const advice = (capability: string, why = '') => ({ treatment: 'advice', capability, why }) as const;
+export const meaning = (capability: string, why = '') => ({ treatment: 'meaning', capability, why }) as const;
+export const ignored = (why: string) => ({ treatment: 'ignored', why }) as const;
+export const refused = (why: string) => ({ treatment: 'refused', why }) as const;

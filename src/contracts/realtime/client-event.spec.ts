@@ -73,7 +73,8 @@ describe('events of a client', () => {
       'unsupported_parameter',
       'response.audio.output.format.type',
     ],
-    [respond({ temperature: 1 }), 'unknown_parameter', 'response.temperature'],
+    [respond({ temperature: 1 }), 'unsupported_parameter', 'response.temperature'],
+    [respond({ colour: 1 }), 'unknown_parameter', 'response.colour'],
   ])('%j is refused: %s at %s', (event, code, param) => {
     expect(() => read(event)).toThrow(expect.objectContaining({ code, ...(param !== undefined && { param }) }));
   });

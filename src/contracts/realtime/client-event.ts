@@ -1,7 +1,9 @@
 import { EVENT_BOUNDS, parseBoundedJson } from '../../core/shared/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { type IgnoredFields } from '../openai/field-rules.js';
 import { FieldReader } from './field-reader.js';
-import { readVoice, requirePcm24 } from './session-config.js';
+import { readVoice, requireOlderPcm24, requirePcm24 } from './session-config.js';
+import { EVENT_FIELDS, NO_CHAT } from './session-fields.js';
 
 /** What `response.create` asks to be spoken. */
 export interface SpeechFields {
@@ -32,9 +34,12 @@ export interface ClientEnvelope {
 const LONGEST_TEXT = 4096;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** @throws DomainError `invalid_json`, `invalid_value`; the session continues. */
-export function openEnvelope(message: string): ClientEnvelope {
-  const fields = new FieldReader(parsed(message), '');
+/**
+ * @param ignored gets the fields that only advise and have no effect
+ * @throws DomainError `invalid_json`, `invalid_value`; the session continues.
+ */
+export function openEnvelope(message: string, ignored?: IgnoredFields): ClientEnvelope {
+  const fields = new FieldReader(parsed(message), '', ignored);
   const id = fields.raw('event_id');
   const eventId = typeof id === 'string' && id.length <= 512 ? id : undefined;
   const type = fields.raw('type');
@@ -91,7 +96,7 @@ function readAudio(fields: FieldReader): Buffer {
 function readNewItem(fields: FieldReader): { id: string | undefined; text: string } {
   const item = fields.object('item');
   if (!item) throw fields.missing('item');
-  fields.unsupported('previous_item_id', 'new items come last');
+  fields.settle(EVENT_FIELDS['conversation.item.create']);
   const id = item.string('id', 64);
   return { id, text: readMessage(item) };
 }
@@ -105,7 +110,9 @@ function readSpeech(response: FieldReader | undefined): SpeechFields {
   const voice = readOutputVoice(response);
   const metadata = (response.object('metadata') && response.raw('metadata')) as SpeechFields['metadata'] | undefined;
   response.oneOf('conversation', ['auto', 'none']);
-  refuseChatFields(response);
+  requireOlderPcm24(response);
+  response.settle(EVENT_FIELDS['response.create: response']);
+  demandAudio(response);
   response.done();
   return { ...(text !== undefined && { text }), ...(voice !== undefined && { voice }), metadata: metadata ?? null };
 }
@@ -121,13 +128,11 @@ function readOutputVoice(response: FieldReader): string | undefined {
   return voice ?? readVoice(response);
 }
 
-const CHAT_FIELDS = ['instructions', 'tools', 'prompt', 'reasoning'];
-
-function refuseChatFields(response: FieldReader): void {
-  const why = 'no language model answers here; a response speaks the text of its `input`';
-  for (const name of CHAT_FIELDS) response.unsupported(name, why);
-  const modalities = response.raw('output_modalities') ?? response.raw('modalities');
-  if (Array.isArray(modalities) && !modalities.includes('audio')) throw response.refusal('output_modalities', why);
+function demandAudio(response: FieldReader): void {
+  const [newer, older] = [response.raw('output_modalities'), response.raw('modalities')];
+  const modalities = newer ?? older;
+  if (Array.isArray(modalities) && !modalities.includes('audio'))
+    throw response.refusal(newer === undefined ? 'modalities' : 'output_modalities', NO_CHAT);
 }
 
 /** The text of a user or assistant message. */

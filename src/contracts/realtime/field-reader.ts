@@ -1,6 +1,6 @@
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ValueRule, FLAG, numberFrom, oneOf, wholeNumberFrom } from '../../core/shared/schema.js';
-import { type IgnoredFields } from '../openai/field-rules.js';
+import { type FieldRules, type IgnoredFields } from '../openai/field-rules.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -89,13 +89,21 @@ export class FieldReader {
     return value.map((entry, index) => new FieldReader(entry, `${this.pathOf(name)}[${index}]`, this.ignored));
   }
 
+  /** Those of `rules` that cannot act here. @throws DomainError for the first that is refused */
+  settle(rules: FieldRules): void {
+    for (const [name, { treatment, why }] of Object.entries(rules)) {
+      if (treatment === 'ignored') this.#advised(name, why);
+      if (treatment === 'refused') this.unsupported(name, why);
+    }
+  }
+
   /** A field of OpenAI's that cannot act here: only a value that asks for nothing passes. @throws DomainError */
   unsupported(name: string, why: string): void {
     if (!asksForNothing(this.raw(name))) throw this.refusal(name, why);
   }
 
   /** A field of OpenAI's that only advises and has no effect here (D-34). @throws DomainError when that is refused */
-  advised(name: string, why: string): void {
+  #advised(name: string, why: string): void {
     if (!asksForNothing(this.raw(name))) this.ignore(name, why);
   }
 

@@ -3,6 +3,7 @@ import { wantedLanguage } from '../formats/language-name.js';
 import { type IgnoredFields } from '../openai/field-rules.js';
 import { type AudioFormat, PCM_24K, readAudioFormat, readOlderAudioFormat } from './audio-format.js';
 import { FieldReader } from './field-reader.js';
+import { NO_CHAT, OLDER_SESSION_FIELDS, SESSION_FIELDS } from './session-fields.js';
 
 /** Voice activity that ends utterances; milliseconds. */
 export interface TurnDetection {
@@ -48,12 +49,6 @@ export const defaultSession = (model: string): SessionConfig => ({
   speed: 1,
 });
 
-/** Settings of a language model, which have no effect where none answers. */
-const CHAT_ADVICE = ['reasoning', 'tracing', 'truncation', 'tool_choice', 'max_output_tokens', 'parallel_tool_calls'];
-const NO_LOGPROBS = 'live streams have no log probabilities';
-const NO_NOISE_REDUCTION = 'audio is recognised as it comes';
-const NO_CHAT = 'no language model answers here; responses speak the text they are given';
-
 /**
  * The `session` of GA's `session.update`, applied to `current`; absent fields keep their value.
  * @throws DomainError naming the field; nothing is applied then.
@@ -65,17 +60,15 @@ export function readSession(value: unknown, current: SessionConfig, ignored?: Ig
   const audio = session.object('audio');
   const input = audio?.object('input');
   const output = audio?.object('output');
+  const typed = { ...current, type };
   const next = {
-    ...current,
-    type,
-    ...(input && readInput(input, current)),
+    ...typed,
+    ...(input && readInput(input, typed)),
     ...(output && readOutput(output, current)),
   };
   audio?.done();
   const model = session.string('model', 256);
-  session.advised('include', NO_LOGPROBS);
-  for (const name of ['instructions', 'tools', 'prompt']) session.unsupported(name, NO_CHAT);
-  for (const name of CHAT_ADVICE) session.advised(name, NO_CHAT);
+  session.settle(SESSION_FIELDS.session);
   readModalities(session, 'output_modalities');
   session.done();
   return model === undefined ? next : { ...next, model };
@@ -90,15 +83,16 @@ export function readOlderSession(
 ): SessionConfig {
   const session = new FieldReader(value, path, ignored);
   const format = readOlderAudioFormat(session, 'input_audio_format');
+  requireOlderPcm24(session);
   const transcription = session.object('input_audio_transcription');
   const next = {
     ...current,
     ...(format && { format }),
     ...(transcription && readTranscription(transcription, current)),
     ...readTurns(session, current),
+    ...readSpeech(session, current),
   };
-  session.advised('include', NO_LOGPROBS);
-  session.advised('input_audio_noise_reduction', NO_NOISE_REDUCTION);
+  session.settle(OLDER_SESSION_FIELDS.session);
   readModalities(session, 'modalities');
   session.raw('client_secret');
   session.done();
@@ -114,7 +108,7 @@ function readInput(input: FieldReader, current: SessionConfig): Partial<SessionC
     ...(transcription && readTranscription(transcription, current)),
     ...readTurns(input, current),
   };
-  input.advised('noise_reduction', NO_NOISE_REDUCTION);
+  input.settle(SESSION_FIELDS['session.audio.input']);
   input.done();
   return read;
 }
@@ -122,11 +116,15 @@ function readInput(input: FieldReader, current: SessionConfig): Partial<SessionC
 function readOutput(output: FieldReader, current: SessionConfig): Partial<SessionConfig> {
   const format = output.object('format');
   if (format) requirePcm24(format);
-  const voice = readVoice(output);
-  const speed = output.number('speed', 0.25, 1.5);
+  const read = readSpeech(output, current);
   output.done();
-  return { voice: voice ?? current.voice, speed: speed ?? current.speed };
+  return read;
 }
+
+const readSpeech = (fields: FieldReader, current: SessionConfig) => ({
+  voice: readVoice(fields) ?? current.voice,
+  speed: fields.number('speed', 0.25, 1.5) ?? current.speed,
+});
 
 /** A voice by name or as `{id}`. @throws DomainError */
 export function readVoice(fields: FieldReader): string | undefined {
@@ -140,10 +138,18 @@ export function readVoice(fields: FieldReader): string | undefined {
 /** Speech leaves as the synthesisers make it. @throws DomainError */
 export function requirePcm24(fields: FieldReader): void {
   const { encoding, sampleRate } = readAudioFormat(fields);
-  if (encoding === 'pcm16' && sampleRate === 24_000) return;
-  const param = fields.pathOf('type');
-  throw new DomainError('unsupported_parameter', 'Speech is sent as audio/pcm at 24000 Hz only.', { param });
+  if (encoding !== 'pcm16' || sampleRate !== 24_000) throw onlyPcm24(fields.pathOf('type'));
 }
+
+/** The same of the older dialect. @throws DomainError */
+export function requireOlderPcm24(fields: FieldReader): void {
+  const name = 'output_audio_format';
+  const format = readOlderAudioFormat(fields, name);
+  if (format && format.encoding !== 'pcm16') throw onlyPcm24(fields.pathOf(name));
+}
+
+const onlyPcm24 = (param: string): DomainError =>
+  new DomainError('unsupported_parameter', 'Speech is sent as audio/pcm at 24000 Hz only.', { param });
 
 function readTranscription(fields: FieldReader, current: SessionConfig): Partial<SessionConfig> {
   const language = fields.string('language', 35);
@@ -152,7 +158,7 @@ function readTranscription(fields: FieldReader, current: SessionConfig): Partial
     language: language === undefined ? current.language : (wantedLanguage(language) ?? ''),
     prompt: fields.string('prompt', 4096) ?? current.prompt,
   };
-  for (const name of ['delay', 'keywords']) fields.advised(name, 'live streams do not take it');
+  fields.settle(SESSION_FIELDS['session.audio.input.transcription']);
   const languages = fields.strings('languages', { most: 100, longest: 35 });
   fields.done();
   return { ...read, ...(languages && { languages }) };
@@ -161,22 +167,29 @@ function readTranscription(fields: FieldReader, current: SessionConfig): Partial
 function readTurns(fields: FieldReader, current: SessionConfig): Partial<SessionConfig> {
   if (fields.isNull('turn_detection')) return { turnDetection: null };
   const turns = fields.object('turn_detection');
-  return turns ? { turnDetection: readTurnDetection(turns, current.turnDetection ?? TURN_DETECTION) } : {};
+  return turns ? { turnDetection: readTurnDetection(turns, current) } : {};
 }
 
-function readTurnDetection(fields: FieldReader, current: TurnDetection): TurnDetection {
-  const type = fields.oneOf('type', ['server_vad', 'semantic_vad']);
-  if (type === 'semantic_vad') fields.ignore('type', 'turns are detected by `server_vad` only');
+function readTurnDetection(fields: FieldReader, { type, turnDetection }: SessionConfig): TurnDetection {
+  const current = turnDetection ?? TURN_DETECTION;
+  const wanted = fields.oneOf('type', ['server_vad', 'semantic_vad']);
+  if (wanted === 'semantic_vad') fields.ignore('type', 'turns are detected by `server_vad` only');
   const read = {
     threshold: fields.number('threshold', 0, 1) ?? current.threshold,
     prefixPaddingMs: fields.integer('prefix_padding_ms', 0, 5000) ?? current.prefixPaddingMs,
     silenceDurationMs: fields.integer('silence_duration_ms', 50, 10_000) ?? current.silenceDurationMs,
     interruptResponse: fields.boolean('interrupt_response') ?? current.interruptResponse,
   };
-  if (fields.boolean('create_response') === true) throw fields.refusal('create_response', NO_CHAT);
-  for (const name of ['idle_timeout_ms', 'eagerness']) fields.advised(name, '`server_vad` here has no such setting');
+  if (fields.boolean('create_response') === true) answerCreateResponse(fields, type);
+  fields.settle(SESSION_FIELDS['session.audio.input.turn_detection']);
   fields.done();
   return read;
+}
+
+/** Transcription sessions have no responses, at OpenAI either; another session would wait for one. */
+function answerCreateResponse(fields: FieldReader, type: SessionConfig['type']): void {
+  if (type === 'realtime') throw fields.refusal('create_response', NO_CHAT);
+  fields.ignore('create_response', NO_CHAT);
 }
 
 /** Only what is done anyway may be asked for. */

@@ -58,7 +58,7 @@ interface UploadDescription {
   readonly errors?: readonly ErrorCode[];
 }
 
-const UPLOAD_ERRORS = [
+export const UPLOAD_ERRORS = [
   'too_many_files',
   'empty_file',
   'invalid_audio',

@@ -1,4 +1,4 @@
-import { FIELD_RULES } from '../../contracts/openai/field-rules.js';
+import { REQUEST_FIELDS } from '../../contracts/openai/request-fields.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
@@ -23,7 +23,7 @@ export function parseSpeech(body: unknown, catalog: ModelCatalog, compat?: Stric
   const dto = parseDto(SpeechDto, bodyFields(body));
   const model = catalog.getOfKind(dto.model, 'tts');
   const wanted = { instructions: dto.instructions !== '', speed: dto.speed !== 1 };
-  const ignored = demandAbilities(model, demandsOf(FIELD_RULES.speech, wanted), catalog, compat);
+  const ignored = demandAbilities(model, demandsOf(REQUEST_FIELDS['POST /v1/audio/speech'], wanted), catalog, compat);
   return { model, dto, voice: engineVoice(model, dto.voice), ignored };
 }
 

@@ -1,6 +1,7 @@
 import { type TranscriptBodyOptions, type TranscriptFormat } from '../../contracts/formats/transcript-body.js';
 import { PLAIN_TRANSCRIPTION, type TranscriptionParams } from '../../contracts/formats/transcript.js';
-import { FIELD_RULES, type FieldNature, type FieldRule, type ServiceTier } from '../../contracts/openai/field-rules.js';
+import { type FieldNature, type FieldRules, type ServiceTier } from '../../contracts/openai/field-rules.js';
+import { REQUEST_FIELDS } from '../../contracts/openai/request-fields.js';
 import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
@@ -72,7 +73,7 @@ export function parseTranslation(fields: Fields, catalog: ModelCatalog, compat?:
   const model = catalog.getOfKind(sent.model, 'stt');
   const translates = model.capabilities.includes('translate');
   if (!translates && !speaksOnlyEnglish(model)) throw cannotTranslate(model, catalog);
-  const ignored = demandAbilities(model, demandedOf(FIELD_RULES.translations, sent), catalog, compat);
+  const ignored = demandAbilities(model, demandedOf(REQUEST_FIELDS['POST /v1/audio/translations'], sent), catalog, compat);
   const dto = withDefaults(sent, ignored, TranslationDto);
   const { prompt, temperature, response_format: format } = dto;
   return {
@@ -119,7 +120,7 @@ const writtenFormOf = ({ itn }: TranslationDto, model: ModelSpec, languages: rea
 
 /** @param given fields of this route alone that are given */
 function demandedOf(
-  rules: Readonly<Record<string, FieldRule>>,
+  rules: FieldRules,
   { prompt, temperature, response_format }: TranslationDto,
   given: Readonly<Record<string, boolean>> = {},
 ): readonly AbilityDemand[] {
@@ -131,7 +132,7 @@ function demandedOf(
 }
 
 const spokenDemands = (dto: TranscriptionDto): readonly AbilityDemand[] =>
-  demandedOf(FIELD_RULES.transcriptions, dto, {
+  demandedOf(REQUEST_FIELDS['POST /v1/audio/transcriptions'], dto, {
     hot_words: dto.hot_words.length > 0,
     keywords: dto.keywords.length > 0,
     include: dto.include.length > 0,

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
-import { transcriptBody } from '../../contracts/formats/transcript-body.js';
+import { transcriptBody, type TranscriptBody } from '../../contracts/formats/transcript-body.js';
+import { type Transcript } from '../../contracts/formats/transcript.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { audioDuration } from '../../platform/storage/audio-duration.js';
@@ -18,11 +19,27 @@ const PARSERS = { transcriptions: parseTranscription, translations: parseTransla
 /** 128 kbit/s: what podcasts and recorders write. Longer audio by URL has to be computed in the time this allows. */
 const USUAL_BYTES_PER_S = 16_000;
 
+/** How a whole transcript is written. */
+export type Answer = (transcript: Transcript) => TranscriptBody;
+
+/** What a route does with its form. */
+export interface TranscriptionPlan {
+  /** Name of the file's part; default `file`. */
+  readonly part?: string;
+  /** What is stored of the file; default: all of it, as it is. */
+  readonly receive?: (source: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
+  /** @throws DomainError */
+  readonly parse: (fields: AudioForm['fields']) => ParsedTranscription;
+  /** Default: the format that `parse` found. */
+  readonly write?: Answer;
+}
+
 interface TranscriptionCall {
   readonly parsed: ParsedTranscription;
   readonly upload: AudioForm;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
+  readonly write: Answer | undefined;
 }
 
 /** `/v1/audio/transcriptions` and `/v1/audio/translations`. */
@@ -36,15 +53,21 @@ export class TranscriptionService {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
+  /** @throws DomainError for everything that is not an answer */
+  serve(route: keyof typeof PARSERS, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const parse: TranscriptionPlan['parse'] = fields => PARSERS[route](fields, this.catalog, this.settings.compat);
+    return this.run({ parse }, request, reply);
+  }
+
   /** @throws DomainError for everything that is not an answer. The upload is deleted when this settles. */
-  async serve(route: keyof typeof PARSERS, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const upload = await this.uploads.read(request, fields => this.#checkEarly(fields));
+  async run({ parse, write, ...file }: TranscriptionPlan, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const upload = await this.uploads.read(request, { ...file, beforeFile: fields => this.#checkEarly(fields) });
     try {
-      const parsed = PARSERS[route](upload.fields, this.catalog, this.settings.compat);
+      const parsed = parse(upload.fields);
       this.writtenForm.demand(parsed.itn);
-      const call = { parsed, upload, request, reply };
-      const write = parsed.answer.stream ? this.writtenForm.ahead(parsed.itn) : undefined;
-      await (write ? this.#answerInPieces(call, write) : this.#answerAsAWhole(call));
+      const call = { parsed, upload, request, reply, write };
+      const spell = parsed.answer.stream ? this.writtenForm.ahead(parsed.itn) : undefined;
+      await (spell ? this.#answerInPieces(call, spell) : this.#answerAsAWhole(call));
     } finally {
       if ('dispose' in upload.audio) await upload.audio.dispose();
     }
@@ -56,10 +79,10 @@ export class TranscriptionService {
   }
 
   async #answerAsAWhole(call: TranscriptionCall): Promise<void> {
-    const { parsed, reply } = call;
+    const { parsed, reply, write } = call;
     const answer = await (await this.#start(call)).answer('transcript');
     const transcript = this.writtenForm.apply(answer.reply.transcript, parsed.itn);
-    const { contentType, body } = transcriptBody(transcript, parsed.answer);
+    const { contentType, body } = write?.(transcript) ?? transcriptBody(transcript, parsed.answer);
     void reply
       .headers(answerHeaders(parsed.model.id, answer.timings, parsed.ignored))
       .type(contentType)

@@ -59,6 +59,19 @@ interface NamedFile {
 /** The text fields besides `file_url`, and the audio: exactly one of `file` and `file_url`. */
 export type AudioForm = (SentFile | NamedFile) & { readonly fields: Fields };
 
+/** How a form is read. */
+interface UploadRules {
+  /** Name of the file's part; default `file`. */
+  readonly part?: string;
+  /** What is stored of the file; default: all of it. */
+  readonly receive?: (source: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
+  /**
+   * Sees the fields that came before the file and may throw: a bad request is then answered without taking its audio
+   * in.
+   */
+  beforeFile(fields: Fields): void;
+}
+
 /** Room for part headers and text fields around the file, in a declared Content-Length. */
 const ENVELOPE_BYTES = LONGEST_FORM;
 
@@ -70,33 +83,34 @@ export class UploadReader {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /**
-   * @param beforeFile sees the fields that came before the file and may throw: a bad request is then answered without
-   *   taking its audio in.
-   * @throws DomainError; nothing stays in the spool.
-   */
-  async read(request: FastifyRequest, beforeFile: (fields: Fields) => void): Promise<AudioForm> {
-    this.#checkHeaders(request);
+  /** @throws DomainError; nothing stays in the spool. */
+  async read(request: FastifyRequest, rules: UploadRules): Promise<AudioForm> {
+    const name = rules.part ?? 'file';
+    this.#checkHeaders(request, name);
     const form = new FormFields();
     let file: SentFile | undefined;
     try {
       for await (const part of formParts(request, LONGEST_FORM)) {
         if (part.type === 'field') form.add(part);
-        else file = await this.#spoolFile(part, file, () => refuseBoth(form.values(), beforeFile));
+        else {
+          demandOnly(part, name, file);
+          refuseBoth(form.values(), rules);
+          file = await this.#spoolFile(part, rules);
+        }
       }
       const { file_url: url, ...fields } = form.values();
-      return { fields, ...present(file, url) };
+      return { fields, ...present(file, url, name) };
     } catch (error) {
       await file?.audio.dispose();
       throw multipartError(error);
     }
   }
 
-  #checkHeaders(request: FastifyRequest): void {
+  #checkHeaders(request: FastifyRequest, name: string): void {
     if (!request.isMultipart()) {
       throw new DomainError(
         'unsupported_media_type',
-        'Send multipart/form-data with the audio as `file`, or with `file_url`.',
+        `Send multipart/form-data with the audio as \`${name}\`, or with \`file_url\`.`,
       );
     }
     const { uploadLimitBytes } = this.settings.server;
@@ -105,39 +119,40 @@ export class UploadReader {
     }
   }
 
-  async #spoolFile(part: MultipartFile, earlier: unknown, check: () => void): Promise<SentFile> {
-    if (earlier !== undefined) {
-      throw new DomainError('too_many_files', 'More than one file was sent; send one per request.', { param: 'file' });
-    }
-    if (part.fieldname !== 'file') {
-      const message = `The audio must be the part named \`file\`; got a file named \`${part.fieldname}\`.`;
-      throw new DomainError('missing_required_parameter', message, { param: 'file' });
-    }
-    check();
-    return { filename: part.filename, audio: await this.spool.store(part.file) };
+  async #spoolFile({ file, filename }: MultipartFile, { receive }: UploadRules): Promise<SentFile> {
+    return { filename, audio: await this.spool.store(receive?.(file) ?? file) };
   }
 }
 
-/** Checked as early as possible, so that the file is not received. */
-function refuseBoth(fields: Fields, next: (fields: Fields) => void): void {
-  if (fields.file_url !== undefined) throw onlyOne();
-  next(fields);
+function demandOnly({ fieldname }: MultipartFile, name: string, earlier: unknown): void {
+  if (earlier !== undefined) {
+    throw new DomainError('too_many_files', 'More than one file was sent; send one per request.', { param: name });
+  }
+  if (fieldname === name) return;
+  const message = `The audio must be the part named \`${name}\`; got a file named \`${fieldname}\`.`;
+  throw new DomainError('missing_required_parameter', message, { param: name });
 }
 
-function present(file: SentFile | undefined, url: unknown): SentFile | NamedFile {
-  if (file === undefined) return named(url);
+/** Checked as early as possible, so that the file is not received. */
+function refuseBoth(fields: Fields, rules: UploadRules): void {
+  if (fields.file_url !== undefined) throw onlyOne();
+  rules.beforeFile(fields);
+}
+
+function present(file: SentFile | undefined, url: unknown, name: string): SentFile | NamedFile {
+  if (file === undefined) return named(url, name);
   if (url !== undefined) throw onlyOne();
   if (file.audio.size === 0) {
-    throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
+    throw new DomainError('empty_file', 'The file has 0 bytes.', { param: name });
   }
   return file;
 }
 
-function named(url: unknown): NamedFile {
+function named(url: unknown, name: string): NamedFile {
   if (url === undefined) {
     const message =
-      '`file` is required: it must be a part with a filename and the audio as its content; or send `file_url`.';
-    throw new DomainError('missing_required_parameter', message, { param: 'file' });
+      `\`${name}\` is required: it must be a part with a filename and the audio as its content; or send \`file_url\`.`;
+    throw new DomainError('missing_required_parameter', message, { param: name });
   }
   const audio = audioUrl(url);
   return { filename: filenameOf(audio), audio };

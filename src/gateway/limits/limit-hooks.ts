@@ -1,5 +1,5 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { isWork } from '../../contracts/endpoints.js';
+import { isLimited } from '../../contracts/endpoints.js';
 import { type Allowance, type RateLimitStatus } from '../../core/limits/limit-rules.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { type RateLimiter, type Ticket } from './rate-limiter.js';
@@ -50,7 +50,7 @@ interface LimitHookOptions {
 export function registerLimitHooks(fastify: FastifyInstance, { limiter, isCounted }: LimitHookOptions): void {
   fastify.addHook('onRequest', async (request, reply) => {
     const { url } = request.routeOptions;
-    if (request.method !== 'POST' || url === undefined || !isWork(url) || isCounted(request)) return;
+    if (request.method !== 'POST' || url === undefined || !isLimited(url) || isCounted(request)) return;
     const ticket = await limiter.enter(principalOf(request), request.id, status => {
       void reply.headers(limitHeaders(status));
     });

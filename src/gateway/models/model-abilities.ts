@@ -1,8 +1,8 @@
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type FieldNature, type FieldRule } from '../../contracts/openai/field-rules.js';
+import { type FieldNature, type FieldRules, PASSED_ON } from '../../contracts/openai/field-rules.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
-import { type ModelCatalog } from './model-catalog.js';
+import { canHonour, type ModelCatalog } from './model-catalog.js';
 
 /** A field that only some models can honour, as it was given. */
 export interface AbilityDemand {
@@ -17,14 +17,33 @@ export interface AbilityDemand {
 }
 
 /** `compat.strict`: advice that cannot be used is refused, too. */
-export type Strictness = Settings['compat'];
+export type Strictness = Pick<Settings['compat'], 'strict'>;
 
 /** The fields of one route that were given, by its rules. @param wanted false where the value is the default */
 export const demandsOf = (
-  rules: Readonly<Record<string, FieldRule>>,
+  rules: FieldRules,
   wanted: Readonly<Record<string, boolean>>,
 ): readonly AbilityDemand[] =>
-  Object.entries(rules).map(([param, rule]) => ({ ...rule, param, wanted: wanted[param] ?? false }));
+  Object.entries(rules).flatMap(([param, { treatment, capability }]) =>
+    capability === undefined || (treatment !== 'advice' && treatment !== 'meaning')
+      ? []
+      : [{ param, capability, nature: treatment, wanted: wanted[param] ?? false }],
+  );
+
+/** Fields of a body that only a server behind the gateway may know, and that ask it for something. */
+export const advisedIn = (rules: FieldRules, body: Readonly<Record<string, unknown>>): Record<string, boolean> =>
+  Object.fromEntries(
+    Object.entries(rules)
+      .filter(([, { treatment, capability }]) => treatment === 'advice' && capability === PASSED_ON)
+      .map(([name]) => [name, !isNothing(body[name])]),
+  );
+
+const isNothing = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  value === false ||
+  (typeof value === 'object' && Object.keys(value).length === 0);
 
 /**
  * Every accepted field acts, is reported as ignored, or is rejected (D-34).
@@ -38,7 +57,7 @@ export function demandAbilities(
   catalog: ModelCatalog,
   { strict }: Strictness = { strict: false },
 ): readonly string[] {
-  const missing = demands.filter(({ wanted, capability }) => wanted && !model.capabilities.includes(capability));
+  const missing = demands.filter(({ wanted, capability }) => wanted && !canHonour(model, capability));
   const unmet = missing.find(({ nature }) => strict || nature !== 'advice');
   if (unmet === undefined) return missing.map(({ param }) => param);
   const able = catalog.namesAble(model.kind, unmet.capability);

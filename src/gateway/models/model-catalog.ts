@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { PASSED_ON } from '../../contracts/openai/field-rules.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ModelList } from '../../platform/config/model-list.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
@@ -15,6 +16,12 @@ const KIND_NAMES = {
   llm: 'text generation',
   embedding: 'text embedding',
 } as const;
+
+/** Their servers get the body as it came, and may know fields that nothing here knows. */
+const PASSING_ENGINES: readonly string[] = ['openai-http', 'external'];
+
+export const canHonour = ({ capabilities, engine }: ModelSpec, capability: string): boolean =>
+  capability === PASSED_ON ? PASSING_ENGINES.includes(engine) : capabilities.includes(capability);
 
 /** Resolves the model names of requests: the scheduler sees canonical ids only. */
 @Injectable()
@@ -57,7 +64,7 @@ export class ModelCatalog {
 
   /** Models for error messages: `a (alias), b`, or `none`. */
   namesAble(kind: ModelSpec['kind'], capability: string): string {
-    return this.#namesOf(this.#models.filter(model => model.kind === kind && model.capabilities.includes(capability)));
+    return this.#namesOf(this.#models.filter(model => model.kind === kind && canHonour(model, capability)));
   }
 
   #name(): void {

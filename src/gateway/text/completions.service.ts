@@ -34,7 +34,7 @@ export class CompletionsService {
 
   /** @throws DomainError as long as no chunk was sent; later failures are the last event of the stream. */
   async serve(route: keyof typeof PARSERS, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const params = PARSERS[route](bodyObject(request), this.catalog);
+    const params = PARSERS[route](bodyObject(request), this.catalog, this.settings.compat);
     const { service_tier: tier, stream } = params.dto;
     const caller = httpCaller(request, reply, { tier, model: params.model });
     const fields = { model: params.model.id, service_tier: usedTier(caller.priority, tier) };
@@ -45,18 +45,18 @@ export class CompletionsService {
   async #answerAsAWhole(call: GenerationCall): Promise<void> {
     const { reply, timings } = await this.#start(call).answer('generation');
     void call.reply
-      .headers(answerHeaders(call.fields.model, { ...timings, usage: reply.usage }))
+      .headers(answerHeaders(call.fields.model, { ...timings, usage: reply.usage }, call.params.ignored))
       .type('application/json; charset=utf-8')
       .send(withJsonFields(reply.answer, call.fields));
   }
 
   /** Until the first chunk a failure is a normal error. The headers hold only what is known by then. */
   async #answerInChunks(call: GenerationCall): Promise<void> {
-    const { reply, fields } = call;
+    const { reply, fields, params } = call;
     const output = new GenerationStream(this.settings.generation.maxBufferedBytes, fields);
     const { phases, firstOutputMs } = await this.#start(call, output).firstOutput();
     void reply
-      .headers(answerHeaders(fields.model, { phases, ttftMs: firstOutputMs }))
+      .headers(answerHeaders(fields.model, { phases, ttftMs: firstOutputMs }, params.ignored))
       .headers({ 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
       .type(SSE_CONTENT_TYPE)
       .send(output.chunks);

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { ChatCompletionDto, CompletionDto, type TextGenerationFields } from '../../contracts/openai/generation.dto.js';
 import { countInputs } from '../../contracts/openai/text-or-tokens.js';
-import { FIELD_RULES } from '../../contracts/openai/field-rules.js';
+import { REQUEST_FIELDS } from '../../contracts/openai/request-fields.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
-import { demandAbilities, demandsOf, demandTask } from '../models/model-abilities.js';
+import { advisedIn, demandAbilities, demandsOf, demandTask, type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { type GenerateTask } from '../worker-pool/worker-task.js';
 
@@ -46,7 +46,12 @@ export interface ParsedGeneration {
   readonly task: Omit<GenerateTask, 'kind' | 'body' | 'sink'>;
   /** How it begins, in short: requests that begin alike are best computed where the first of them was. */
   readonly beginning: string;
+  /** Fields that only advise and that this model cannot use. */
+  readonly ignored: readonly string[];
 }
+
+const CHAT_FIELDS = REQUEST_FIELDS['POST /v1/chat/completions'];
+const COMPLETION_FIELDS = REQUEST_FIELDS['POST /v1/completions'];
 
 /** Of one request: prompts times `n`. */
 const MOST_CHOICES = 2048;
@@ -54,7 +59,7 @@ const MOST_CHOICES = 2048;
 type Body = Readonly<Record<string, unknown>>;
 
 /** @throws DomainError for the first thing wrong with the body. */
-export function parseChat(body: Body, catalog: ModelCatalog): ParsedGeneration {
+export function parseChat(body: Body, catalog: ModelCatalog, compat?: Strictness): ParsedGeneration {
   // The texts themselves are handed on as they came: copying them into the DTO would cost more than all the rest.
   const { messages, tools } = body;
   const dto = parseDto(ChatCompletionDto, body, { messages: shapeOf(messages), tools: shapeOf(tools) });
@@ -62,24 +67,26 @@ export function parseChat(body: Body, catalog: ModelCatalog): ParsedGeneration {
   demandTask(model, 'chat', catalog);
   demandMessages(messages as readonly unknown[]);
   demandStreamOptions(dto);
-  const wanted = { tools: Array.isArray(tools) && tools.length > 0, logprobs: dto.logprobs };
-  demandAbilities(model, demandsOf(FIELD_RULES.chat, wanted), catalog);
+  const offersTools = Array.isArray(tools) && tools.length > 0;
+  const wanted = { ...advisedIn(CHAT_FIELDS, body), tools: offersTools, logprobs: dto.logprobs };
+  const ignored = demandAbilities(model, demandsOf(CHAT_FIELDS, wanted), catalog, compat);
   if (dto.top_logprobs !== undefined && !dto.logprobs) {
     throw invalid('top_logprobs', '`top_logprobs` needs `logprobs` to be true.');
   }
   const maxTokens = dto.max_completion_tokens ?? dto.max_tokens ?? 0;
-  return { model, dto, task: { form: 'chat', maxTokens, n: dto.n }, beginning: beginningOfChat(messages) };
+  return { model, dto, task: { form: 'chat', maxTokens, n: dto.n }, beginning: beginningOfChat(messages), ignored };
 }
 
 /** @throws DomainError for the first thing wrong with the body. */
-export function parseCompletion(body: Body, catalog: ModelCatalog): ParsedGeneration {
+export function parseCompletion(body: Body, catalog: ModelCatalog, compat?: Strictness): ParsedGeneration {
   const dto = parseDto(CompletionDto, body);
   const model = catalog.getOfKind(dto.model, 'llm');
   demandTask(model, 'completions', catalog);
   demandStreamOptions(dto);
-  demandAbilities(model, demandsOf(FIELD_RULES.completions, { logprobs: dto.logprobs !== undefined }), catalog);
+  const wanted = { ...advisedIn(COMPLETION_FIELDS, body), logprobs: dto.logprobs !== undefined };
+  const ignored = demandAbilities(model, demandsOf(COMPLETION_FIELDS, wanted), catalog, compat);
   const task = { form: 'completion', maxTokens: dto.max_tokens ?? 0, n: choicesOf(dto) } as const;
-  return { model, dto, task, beginning: beginningOfPrompt(dto.prompt) };
+  return { model, dto, task, beginning: beginningOfPrompt(dto.prompt), ignored };
 }
 
 /** Each prompt of a list has its own choices. All of them share one slot, so their number is bounded. */

@@ -1,5 +1,6 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Authenticator, basicToken, bearerToken } from './authenticator.js';
+import { type ForwardedUsers } from './forwarded-users.js';
 import { INTERNAL_KEY_ID } from './internal-tokens.js';
 import { type OriginGuard } from './origin-guard.js';
 import { ANYBODY, demandScope, type KeyScope, type Principal } from './principal.js';
@@ -31,6 +32,7 @@ const PAGES = /^\/docs(-json|-yaml)?(\/|$)/;
 
 const RULES: readonly (readonly [pattern: RegExp, access: Access])[] = [
   [/^\/v1\//, 'inference'],
+  [/^\/(asr|detect-language)$/, 'inference'],
   [PAGES, 'any'],
 ];
 
@@ -65,6 +67,7 @@ export interface AccessOptions {
   readonly authenticator: Authenticator;
   readonly publicMetrics: boolean;
   readonly origins: OriginGuard;
+  readonly users: ForwardedUsers;
 }
 
 /**
@@ -73,13 +76,13 @@ export interface AccessOptions {
  */
 export function registerAccessHooks(
   fastify: FastifyInstance,
-  { authenticator, publicMetrics, origins }: AccessOptions,
+  { authenticator, publicMetrics, origins, users }: AccessOptions,
 ): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const route = request.routeOptions.url;
     const access = accessOf(route, { publicMetrics });
     try {
-      const principal = access === 'public' ? ANYBODY : entering(request, reply, { authenticator, origins });
+      const principal = access === 'public' ? ANYBODY : entering(request, reply, { authenticator, origins, users });
       principals.set(request, principal);
       if (access !== 'public' && principal.keyId !== INTERNAL_KEY_ID)
         origins.demandRequest(request.method, request.headers);
@@ -94,7 +97,7 @@ export function registerAccessHooks(
 function entering(
   request: FastifyRequest,
   reply: FastifyReply,
-  { authenticator, origins }: Pick<AccessOptions, 'authenticator' | 'origins'>,
+  { authenticator, origins, users }: Omit<AccessOptions, 'publicMetrics'>,
 ): Principal {
   const { headers, ip: address } = request;
   const page = isPage(request.routeOptions.url);
@@ -102,7 +105,7 @@ function entering(
     const shown = bearerToken(headers) ?? (page ? basicToken(headers) : undefined);
     const principal = authenticator.authenticateRequest(shown ?? sessionToken(headers), { headers, address });
     if (shown === undefined && authenticator.enabled) origins.demandSession(request.method, headers);
-    return principal;
+    return users.principalOf(principal, headers, address);
   } catch (error) {
     void reply.header('www-authenticate', page ? 'Basic realm="Switchyard, the key as password"' : 'Bearer');
     throw error;

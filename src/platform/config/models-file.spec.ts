@@ -160,7 +160,7 @@ describe('config/models.yaml', () => {
     const [stt, tts] = loadConfig({ environment: {} }).models;
     expect(stt?.aliases).toContain('whisper-1');
     expect(stt?.aliases).toEqual(
-      expect.arrayContaining(['gpt-transcribe', 'gpt-live-transcribe', 'gpt-realtime-whisper']),
+      expect.arrayContaining(['gpt-transcribe', 'gpt-live-transcribe', 'gpt-realtime-whisper', 'gpt-realtime']),
     );
     expect(tts?.aliases).toEqual(['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts', 'gpt-4o-mini-tts-2025-12-15']);
     for (const voice of [

@@ -62,6 +62,10 @@ export const SERVER_SETTINGS = {
     'Wrong keys per minute from one address before it gets 429 instead of 401; 0 = unlimited. Valid ' +
       'keys are never throttled.',
   ),
+  'auth.forwarded_users_from': text(
+    '',
+    'Key ids, addresses and networks, comma-separated: each user that they name in X-OpenWebUI-User-Id is a tenant.',
+  ),
   'metrics.tenants': text(
     'off',
     'Tenants with their own metrics: off, top-N (the busiest), or comma-separated names; all others ' +

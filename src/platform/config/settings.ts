@@ -130,6 +130,7 @@ export const SETTINGS_TABLE = {
     false,
     'Refuse fields that only advise and cannot be honoured, instead of ignoring and reporting them.',
   ),
+  'compat.asr_model': text('whisper-1', 'Model of /asr and /detect-language, whose clients name none.'),
   'logging.level': choice(
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
     'info',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { decodeAudio } from './decode.js';
-import { streamedWavHeader } from './wav.js';
+import { streamedWavHeader } from '../../contracts/formats/wav-header.js';
 
 const never = new AbortController().signal;
 const folder = mkdtempSync(join(tmpdir(), 'decode-spec-'));

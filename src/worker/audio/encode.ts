@@ -6,7 +6,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { boundedText, type FfmpegProcess, startFfmpeg } from './ffmpeg-process.js';
 import { bytesOf, SPEECH_RATE } from './pcm.js';
 import { Resampler } from './resampler.js';
-import { streamedWavHeader } from './wav.js';
+import { streamedWavHeader } from '../../contracts/formats/wav-header.js';
 
 /** 0.17 s at 24 kHz: well under a millisecond of filtering between two turns of the event loop. */
 const SLICE = 4096;

@@ -6,7 +6,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { decodedStream, longestOf, MAX_AUDIO_S } from '../audio/decode.js';
 import { bytesOf, RECOGNISER_RATE } from '../audio/pcm.js';
 import { type ReceivedFile } from '../audio/received-file.js';
-import { wavHeader } from '../audio/wav.js';
+import { wavHeader } from '../../contracts/formats/wav-header.js';
 import { type AudioWindow, cutIntoWindows, type CutRules } from '../audio/window-cutter.js';
 import { type PreparedAudio, type SpeechRecognizer } from '../engines/speech-recognizer.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';

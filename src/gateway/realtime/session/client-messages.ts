@@ -64,11 +64,13 @@ export class ClientMessages {
   constructor(private readonly target: MessageTarget) {}
 
   text(message: string): void {
+    const ignored = new IgnoredFields(this.target.strict);
     let eventId: string | undefined;
     try {
-      const envelope = openEnvelope(message);
+      const envelope = openEnvelope(message, ignored);
       eventId = envelope.eventId;
       this.#act(readClientEvent(envelope));
+      this.#warn(ignored);
     } catch (error) {
       this.#mistake(error, eventId);
     }
@@ -126,7 +128,11 @@ export class ClientMessages {
     target.setConfig(next);
     if (needsNewStream(current, next)) target.input.reopen();
     target.outbox.send({ type: answer, session: target.view() });
-    if (ignored.paths.length > 0) target.outbox.send(ignoredWarning(ignored.paths));
+    this.#warn(ignored);
+  }
+
+  #warn({ paths }: IgnoredFields): void {
+    if (paths.length > 0) this.target.outbox.send(ignoredWarning(paths));
   }
 
   /** Without a slot for its first audio the session ends; the client is asked to retry later. */

@@ -2,7 +2,7 @@ import { type FormField, formFrame } from '../../../contracts/formats/multipart-
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { bytesOf, RECOGNISER_RATE } from '../../audio/pcm.js';
-import { wavHeader } from '../../audio/wav.js';
+import { wavHeader } from '../../../contracts/formats/wav-header.js';
 import { cancelledError, failed, type ItemOutcome, succeeded } from '../engine.js';
 import {
   type KnownVoice,

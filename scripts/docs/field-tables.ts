@@ -1,0 +1,46 @@
+import { type FieldRule, type FieldRules, PASSED_ON } from '../../src/contracts/openai/field-rules.js';
+import { REQUEST_FIELDS } from '../../src/contracts/openai/request-fields.js';
+import {
+  CLIENT_SECRET_FIELDS,
+  EVENT_FIELDS,
+  OLDER_SESSION_FIELDS,
+  REALTIME_QUERY,
+  SESSION_FIELDS,
+} from '../../src/contracts/realtime/session-fields.js';
+import { code, table } from './markdown-table.js';
+
+type Groups = Readonly<Record<string, FieldRules>>;
+
+/** What becomes of a field, in words. */
+function treatmentOf({ treatment, capability = '', byEngine }: FieldRule): string {
+  if (treatment === 'ignored') return 'ignored, with notice';
+  if (treatment !== 'advice' && treatment !== 'meaning') return byEngine ? 'honoured by the engine' : treatment;
+  const otherwise = treatment === 'advice' ? 'ignored, with notice' : 'refused';
+  const able = capability === PASSED_ON ? 'upstream servers' : `models with ${code(capability)}`;
+  return `honoured by ${able}, else ${otherwise}`;
+}
+
+const sentence = (why: string): string =>
+  why === '' ? '' : `${why.charAt(0).toUpperCase()}${why.slice(1)}${why.endsWith('.') ? '' : '.'}`;
+
+const fieldTable = (rules: FieldRules): string =>
+  table(
+    ['field', 'treatment', 'why, or how far'],
+    Object.entries(rules).map(([name, rule]) => [code(name), treatmentOf(rule), sentence(rule.why)]),
+  );
+
+const sections = (groups: Groups): string =>
+  Object.entries(groups)
+    .filter(([, rules]) => Object.keys(rules).length > 0)
+    .map(([name, rules]) => `### ${code(name)}\n\n${fieldTable(rules)}`)
+    .join('\n\n');
+
+/** Tables of `docs/reference/fields.md`. */
+export const fieldTables: Readonly<Record<string, () => string>> = {
+  'request-fields': () => sections(REQUEST_FIELDS),
+  'realtime-query': () => fieldTable(REALTIME_QUERY),
+  'session-fields': () => sections(SESSION_FIELDS),
+  'older-session-fields': () => sections(OLDER_SESSION_FIELDS),
+  'event-fields': () => sections(EVENT_FIELDS),
+  'client-secret-fields': () => fieldTable(CLIENT_SECRET_FIELDS),
+};

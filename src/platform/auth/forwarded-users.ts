@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { type IncomingHttpHeaders } from 'node:http';
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { INTERNAL_KEY_ID } from './internal-tokens.js';
+import { type Principal } from './principal.js';
+
+const USER_HEADER = 'x-openwebui-user-id';
+const USER = /^[A-Za-z0-9._-]{1,64}$/;
+/** Of the name of a tenant. */
+const LONGEST = 64;
+/** How a dual-stack socket writes an IPv4 peer. */
+const MAPPED = /^::ffff:(?=\d+\.)/i;
+
+/**
+ * Open WebUI serves many people with one key and can say in headers for whom it asks. Where its key or its address is
+ * trusted, each of its users is a tenant: `TENANT.USER`, with files, batches, limits and a fair share of its own.
+ */
+export class ForwardedUsers {
+  readonly #keys: ReadonlySet<string>;
+  readonly #addresses = new BlockList();
+
+  /** @param trusted ids of keys, addresses and networks such as 10.0.0.0/8, separated by commas; empty: none */
+  constructor(trusted: string) {
+    const entries = trusted.split(',').map(entry => entry.trim());
+    this.#keys = new Set(entries.filter(entry => entry !== '' && !this.#addAddress(entry)));
+  }
+
+  /**
+   * Who asks: the key's tenant, or the user of it that a trusted caller names. Scopes stay those of the key.
+   * @throws DomainError `invalid_value` for a name that is none
+   */
+  principalOf(principal: Principal, headers: IncomingHttpHeaders, address: string): Principal {
+    const user = headers[USER_HEADER];
+    if (user === undefined || !this.#trusts(principal, address)) return principal;
+    if (typeof user !== 'string' || !USER.test(user))
+      throw new DomainError('invalid_value', `\`${USER_HEADER}\` must be 1 to 64 letters, digits and . _ -`, {
+        param: USER_HEADER,
+      });
+    return { ...principal, tenant: tenantOf(principal.tenant, user) };
+  }
+
+  /** The gateway's requests to itself carry their tenant; without keys there are no tenants. */
+  #trusts({ keyId }: Principal, address: string): boolean {
+    if (keyId === undefined || keyId === INTERNAL_KEY_ID) return false;
+    const peer = address.replace(MAPPED, '');
+    return this.#keys.has(keyId) || (isIP(peer) !== 0 && this.#addresses.check(peer, familyOf(peer)));
+  }
+
+  #addAddress(entry: string): boolean {
+    const [address = '', prefix] = entry.split('/');
+    if (isIP(address) === 0) return false;
+    const bits = prefix === undefined ? (isIPv6(address) ? 128 : 32) : Number(prefix);
+    this.#addresses.addSubnet(address, bits, familyOf(address));
+    return true;
+  }
+}
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv6(address) ? 'ipv6' : 'ipv4');
+
+/** A name that would be too long ends in a digest, so that two users never share one. */
+function tenantOf(tenant: string, user: string): string {
+  const name = `${tenant}.${user}`;
+  if (name.length <= LONGEST) return name;
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 32);
+  return `${tenant.slice(0, LONGEST - digest.length - 1)}.${digest}`;
+}

@@ -1,0 +1,320 @@
+import 'reflect-metadata';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { ENDPOINTS } from '../../src/contracts/endpoints.js';
+import { BatchCreateDto, BatchListQueryDto } from '../../src/contracts/openai/batch.dto.js';
+import { EmbeddingDto } from '../../src/contracts/openai/embedding.dto.js';
+import { type FieldRule, IgnoredFields, PASSED_ON } from '../../src/contracts/openai/field-rules.js';
+import { FileCreateDto, FileListQueryDto } from '../../src/contracts/openai/file.dto.js';
+import { ChatCompletionDto, CompletionDto } from '../../src/contracts/openai/generation.dto.js';
+import { REQUEST_FIELDS } from '../../src/contracts/openai/request-fields.js';
+import { SpeechDto } from '../../src/contracts/openai/speech.dto.js';
+import { TranscriptionDto } from '../../src/contracts/openai/transcription.dto.js';
+import { TranslationDto } from '../../src/contracts/openai/translation.dto.js';
+import { UploadCompleteDto, UploadCreateDto, UploadPartCreateDto } from '../../src/contracts/openai/upload.dto.js';
+import { AsrFormDto, AsrQueryDto, DetectLanguageQueryDto } from '../../src/contracts/whisper-asr/asr.dto.js';
+import { openEnvelope, readClientEvent } from '../../src/contracts/realtime/client-event.js';
+import { FieldReader } from '../../src/contracts/realtime/field-reader.js';
+import { defaultSession, readOlderSession, readSession } from '../../src/contracts/realtime/session-config.js';
+import {
+  EVENT_FIELDS,
+  OLDER_SESSION_FIELDS,
+  REALTIME_QUERY,
+  SESSION_FIELDS,
+} from '../../src/contracts/realtime/session-fields.js';
+import { parseSpeech } from '../../src/gateway/audio/parse-speech.js';
+import { parseTranscription, parseTranslation } from '../../src/gateway/audio/parse-transcription.js';
+import { parseAsr } from '../../src/gateway/audio/whisper-asr/parse-asr.js';
+import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
+import { parseEmbedding } from '../../src/gateway/text/embeddings.service.js';
+import { parseChat, parseCompletion } from '../../src/gateway/text/parse-generation.js';
+import { ModelList } from '../../src/platform/config/model-list.js';
+import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { parseGenerationParams } from '../../src/worker/generation/generation-params.js';
+
+type Route = keyof typeof REQUEST_FIELDS;
+type Body = Readonly<Record<string, unknown>>;
+
+type Dto = new () => object;
+
+/** `GET /v1/audio/voices` has one parameter and no class for it. */
+const DTOS: Readonly<Record<Exclude<Route, 'GET /v1/audio/voices'>, readonly Dto[]>> = {
+  'POST /v1/audio/transcriptions': [TranscriptionDto],
+  'POST /v1/audio/translations': [TranslationDto],
+  'POST /v1/audio/speech': [SpeechDto],
+  'POST /asr': [AsrQueryDto, AsrFormDto],
+  'POST /detect-language': [DetectLanguageQueryDto, AsrFormDto],
+  'POST /v1/chat/completions': [ChatCompletionDto],
+  'POST /v1/completions': [CompletionDto],
+  'POST /v1/embeddings': [EmbeddingDto],
+  'POST /v1/files': [FileCreateDto],
+  'GET /v1/files': [FileListQueryDto],
+  'POST /v1/uploads': [UploadCreateDto],
+  'POST /v1/uploads/{id}/parts': [UploadPartCreateDto],
+  'POST /v1/uploads/{id}/complete': [UploadCompleteDto],
+  'POST /v1/batches': [BatchCreateDto],
+  'GET /v1/batches': [BatchListQueryDto],
+};
+
+const propertiesOf = (dto: Dto): readonly string[] => {
+  const names = Reflect.getMetadata('swagger/apiModelPropertiesArray', dto.prototype as object) as readonly string[];
+  return names.map(name => name.slice(1));
+};
+const rulesOf = (route: Route): (readonly [string, FieldRule])[] => Object.entries(REQUEST_FIELDS[route]);
+const beyondDto = ({ byEngine, capability }: FieldRule): boolean => byEngine === true || capability === PASSED_ON;
+const refusal = (param: string) => expect.objectContaining({ code: 'unsupported_parameter', param });
+
+describe('the table of fields', () => {
+  it.each(Object.keys(DTOS) as (keyof typeof DTOS)[])('has every field that %s declares, and no other', route => {
+    const declared = rulesOf(route).filter(([, rule]) => !beyondDto(rule));
+    expect(declared.map(([name]) => name).sort()).toEqual([...new Set(DTOS[route].flatMap(propertiesOf))].sort());
+  });
+
+  it('has every public route that takes a body', () => {
+    const bodyless = /\/(cancel|retry-failed)$|^\/v1\/realtime\//;
+    const areas = ['admin', 'health', 'console'];
+    const posts = ENDPOINTS.filter(({ method, area }) => method === 'POST' && !areas.includes(area));
+    const expected = posts.filter(({ path }) => !bodyless.test(path)).map(({ method, path }) => `${method} ${path}`);
+    const described = Object.keys(REQUEST_FIELDS).filter(route => route.startsWith('POST'));
+    expect(described.sort()).toEqual(expected.sort());
+  });
+});
+
+const bare = (
+  id: string,
+  kind: ModelSpec['kind'],
+  capabilities: readonly string[],
+  engine: ModelSpec['engine'] = 'synthetic',
+): ModelSpec => ({
+  ...{ id, kind, engine, capabilities, aliases: [], languages: [], replicas: 0, addresses: [] },
+  voices: {},
+  options: {},
+});
+
+interface ParsedRoute {
+  readonly kind: ModelSpec['kind'];
+  /** Without these the route itself refuses the model. */
+  readonly needs: readonly string[];
+  readonly base: Body;
+  readonly samples: Body;
+  parse(body: Body, catalog: ModelCatalog, compat: { strict: boolean }): { readonly ignored: readonly string[] };
+}
+
+const SPOKEN = { prompt: 'names', temperature: '0.5', response_format: 'diarized_json' };
+const LABELS = { user: 'u' };
+const PARSED: Partial<Record<Route, ParsedRoute>> = {
+  'POST /v1/audio/transcriptions': {
+    ...{ kind: 'stt', needs: [], base: {}, parse: parseTranscription },
+    samples: {
+      ...SPOKEN,
+      ...{ include: 'logprobs', hot_words: 'Ada', keywords: 'Ada' },
+      timestamp_granularities: 'word',
+    },
+  },
+  'POST /v1/audio/translations': {
+    ...{ kind: 'stt', needs: ['translate'], base: {}, samples: SPOKEN, parse: parseTranslation },
+  },
+  'POST /v1/audio/speech': {
+    ...{ kind: 'tts', needs: [], base: { input: 'hi', voice: 'alloy' }, parse: parseSpeech },
+    samples: { instructions: 'whisper', speed: 2 },
+  },
+  'POST /asr': {
+    ...{ kind: 'stt', needs: [], base: {}, parse: parseAsr },
+    samples: { initial_prompt: 'names', vad_filter: 'true', word_timestamps: 'true' },
+  },
+  'POST /v1/chat/completions': {
+    ...{ kind: 'llm', needs: ['chat'], base: { messages: [{ role: 'user', content: 'hi' }] }, parse: parseChat },
+    samples: {
+      ...{ ...LABELS, logprobs: true, tools: [{}], functions: [{}], audio: { voice: 'a' }, modalities: ['audio'] },
+      ...{ web_search_options: {}, reasoning_effort: 'low', verbosity: 'low', prediction: { content: 'x' } },
+      ...{ prompt_cache_key: 'k', safety_identifier: 's', store: true, metadata: { a: 'b' } },
+    },
+  },
+  'POST /v1/completions': {
+    ...{ kind: 'llm', needs: ['completions'], base: { prompt: 'hi' }, parse: parseCompletion },
+    samples: { ...LABELS, logprobs: 1, suffix: 'end', echo: true, best_of: 3 },
+  },
+  'POST /v1/embeddings': {
+    ...{ kind: 'embedding', needs: ['embeddings'], base: { input: 'hi' }, parse: parseEmbedding },
+    samples: { ...LABELS, dimensions: 8 },
+  },
+};
+
+/** Fields that act with one format only. */
+const BESIDES: Readonly<Record<string, Body>> = {
+  timestamp_granularities: { response_format: 'verbose_json' },
+  word_timestamps: { output: 'json' },
+};
+
+describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples, parse }) => {
+  const rules = rulesOf(route as Route);
+  const every = rules.flatMap(([, { capability = '' }]) => capability);
+  const catalog = new ModelCatalog(
+    new ModelList([bare('unable', kind, needs), bare('able', kind, [...needs, ...every], 'openai-http')]),
+  );
+  const send = (model: string, field: string, strict = false): readonly string[] =>
+    parse({ model, ...base, ...BESIDES[field], [field]: samples[field] }, catalog, { strict }).ignored;
+  const ofTreatment = (wanted: string) => rules.filter(([, { treatment }]) => treatment === wanted).map(([name]) => name);
+
+  it('has a sample of every field that a model may not honour', () => {
+    const judged = ['advice', 'meaning', 'ignored'].flatMap(ofTreatment);
+    expect(Object.keys(samples).sort()).toEqual(judged.sort());
+  });
+
+  it.each(ofTreatment('advice'))('reports %s where it has no effect, and refuses it if strict', field => {
+    expect(send('unable', field)).toEqual([field]);
+    expect(() => send('unable', field, true)).toThrow(refusal(field));
+    expect(send('able', field, true)).toEqual([]);
+  });
+
+  it('reports what never has an effect, and refuses it if strict', () => {
+    for (const field of ofTreatment('ignored')) {
+      expect(send('able', field)).toEqual([field]);
+      expect(() => send('able', field, true)).toThrow(refusal(field));
+    }
+  });
+
+  it.each(ofTreatment('meaning'))('refuses %s where it cannot be honoured', field => {
+    if ((REQUEST_FIELDS[route as Route][field as never] as FieldRule).capability === PASSED_ON) {
+      expect(() => byLocalEngine(route, { ...base, [field]: samples[field] })).toThrow(refusal(field));
+    } else {
+      expect(() => send('unable', field)).toThrow(refusal(field));
+    }
+    expect(send('able', field)).toEqual([]);
+  });
+
+  it('reports and refuses nothing where nothing was asked for', () => {
+    expect(parse({ model: 'unable', ...base }, catalog, { strict: true }).ignored).toEqual([]);
+  });
+
+  const engines = rules.filter(([, { byEngine }]) => byEngine === true).map(([name]) => name);
+  it('leaves to the engine only what it reads', () => {
+    for (const field of engines)
+      expect(() => byLocalEngine(route, { ...base, [field]: { wrong: 1 } })).toThrow(
+        expect.objectContaining({ param: expect.stringMatching(new RegExp(`^${field}`)) }),
+      );
+  });
+});
+
+function byLocalEngine(route: string, body: Body): unknown {
+  const form = route.includes('chat') ? 'chat' : 'completion';
+  const info = { grammar: true, toolCalls: true } as Parameters<typeof parseGenerationParams>[1];
+  return parseGenerationParams({ form, body: Buffer.from(JSON.stringify({ model: 'm', ...body })) }, info);
+}
+
+/** An object that notes the names that are looked up in it. */
+function noted(reads: Map<string, Set<string>>, path: string, value: object = {}): object {
+  const names = new Set<string>();
+  reads.set(path, names);
+  return new Proxy(value, {
+    getOwnPropertyDescriptor(target, name) {
+      names.add(String(name));
+      return Reflect.getOwnPropertyDescriptor(target, name);
+    },
+  });
+}
+
+const namesIn = (groups: object): Record<string, string[]> =>
+  Object.fromEntries(Object.entries(groups).map(([path, rules]) => [path, Object.keys(rules as object).sort()]));
+const readIn = (reads: Map<string, Set<string>>): Record<string, string[]> =>
+  Object.fromEntries([...reads].map(([path, names]) => [path, [...names].sort()]));
+
+const CURRENT = defaultSession('whisper-1');
+
+describe('sessions', () => {
+  it('are read field by field as their table says', () => {
+    const reads = new Map<string, Set<string>>();
+    const input = noted(reads, 'session.audio.input', {
+      transcription: noted(reads, 'session.audio.input.transcription'),
+      turn_detection: noted(reads, 'session.audio.input.turn_detection'),
+    });
+    const audio = noted(reads, 'session.audio', { input, output: noted(reads, 'session.audio.output') });
+    readSession(noted(reads, 'session', { type: 'transcription', audio }), CURRENT);
+    expect(readIn(reads)).toEqual(namesIn(SESSION_FIELDS));
+  });
+
+  it('of the older dialect are read as theirs says', () => {
+    const reads = new Map<string, Set<string>>();
+    const fields = {
+      input_audio_transcription: noted(reads, 'session.input_audio_transcription'),
+      turn_detection: noted(reads, 'session.turn_detection'),
+    };
+    readOlderSession(noted(reads, 'session', fields), CURRENT);
+    expect(readIn(reads)).toEqual(namesIn(OLDER_SESSION_FIELDS));
+  });
+});
+
+/** `session.audio.input` and a field become `{audio: {input: {field}}}`. */
+const nested = (path: string, field: string): Body =>
+  path
+    .split('.')
+    .slice(1)
+    .reduceRight<Body>((value, name) => ({ [name]: value }), { [field]: ['sample'] });
+
+const effectless = (groups: object, treatment: string): [path: string, field: string][] =>
+  Object.entries(groups).flatMap(([path, rules]) =>
+    Object.entries(rules as Record<string, FieldRule>)
+      .filter(([, rule]) => rule.treatment === treatment)
+      .map(([field]): [string, string] => [path, field]),
+  );
+
+describe.each([
+  [
+    'GA',
+    SESSION_FIELDS,
+    (value: Body, ignored: IgnoredFields) => readSession({ type: 'realtime', ...value }, CURRENT, ignored),
+  ],
+  ['older', OLDER_SESSION_FIELDS, (value: Body, ignored: IgnoredFields) => readOlderSession(value, CURRENT, ignored)],
+] as const)('sessions, %s', (_dialect, groups, read) => {
+  it.each(effectless(groups, 'ignored'))('report %s.%s, and refuse it if strict', (path, field) => {
+    const ignored = new IgnoredFields();
+    read(nested(path, field), ignored);
+    expect(ignored.paths).toEqual([`${path}.${field}`]);
+    expect(() => read(nested(path, field), new IgnoredFields(true))).toThrow(refusal(`${path}.${field}`));
+  });
+
+  it.each(effectless(groups, 'refused'))('refuse %s.%s', (path, field) => {
+    expect(() => read(nested(path, field), new IgnoredFields())).toThrow(refusal(`${path}.${field}`));
+  });
+});
+
+const message = { type: 'message', content: [{ type: 'input_text', text: 'hi' }] };
+const REQUIRED: Readonly<Record<string, Body>> = {
+  'input_audio_buffer.append': { audio: '' },
+  'conversation.item.create': { item: message },
+};
+
+describe('events', () => {
+  it('are read field by field as their table says', () => {
+    const reads = new Map<string, Set<string>>();
+    for (const name of Object.keys(EVENT_FIELDS).filter(each => !each.includes(' '))) {
+      const value = name === 'response.create' ? { response: noted(reads, 'response.create: response') } : {};
+      const fields = new FieldReader(noted(reads, name, { ...REQUIRED[name], ...value }), '');
+      readClientEvent({ type: name, eventId: undefined, fields });
+    }
+    expect(readIn(reads)).toEqual(namesIn(EVENT_FIELDS));
+  });
+
+  const responses = { 'response.create: response': EVENT_FIELDS['response.create: response'] };
+  const send = (field: string, ignored: IgnoredFields): unknown =>
+    readClientEvent(
+      openEnvelope(JSON.stringify({ type: 'response.create', response: { [field]: ['sample'] } }), ignored),
+    );
+
+  it.each(effectless(responses, 'ignored'))('report %s.%s, and refuse it if strict', (_path, field) => {
+    const ignored = new IgnoredFields();
+    send(field, ignored);
+    expect(ignored.paths).toEqual([`response.${field}`]);
+    expect(() => send(field, new IgnoredFields(true))).toThrow(refusal(`response.${field}`));
+  });
+
+  it.each(effectless(responses, 'refused'))('refuse %s.%s', (_path, field) => {
+    expect(() => send(field, new IgnoredFields())).toThrow(refusal(`response.${field}`));
+  });
+});
+
+it('the query of a live session has the names that its handshake reads', () => {
+  const source = readFileSync('src/gateway/realtime/session-handshake.ts', 'utf8');
+  const read = [...source.matchAll(/(?:query|queryOf\(request\))\.(?:get|has)\('(\w+)'\)/g)].map(([, name]) => name);
+  expect([...new Set(read)].sort()).toEqual(Object.keys(REALTIME_QUERY).sort());
+});
