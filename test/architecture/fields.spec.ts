@@ -8,6 +8,7 @@ import { type FieldRule, IgnoredFields, PASSED_ON } from '../../src/contracts/op
 import { FileCreateDto, FileListQueryDto } from '../../src/contracts/openai/file.dto.js';
 import { ChatCompletionDto, CompletionDto } from '../../src/contracts/openai/generation.dto.js';
 import { REQUEST_FIELDS } from '../../src/contracts/openai/request-fields.js';
+import { ResponseDto, ResponseInputDto } from '../../src/contracts/openai/response.dto.js';
 import { SpeechDto } from '../../src/contracts/openai/speech.dto.js';
 import { TranscriptionDto } from '../../src/contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../src/contracts/openai/translation.dto.js';
@@ -26,6 +27,7 @@ import { parseSpeech } from '../../src/gateway/audio/parse-speech.js';
 import { parseTranscription, parseTranslation } from '../../src/gateway/audio/parse-transcription.js';
 import { parseAsr } from '../../src/gateway/audio/whisper-asr/parse-asr.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
+import { parseResponse } from '../../src/gateway/responses/parse-response.js';
 import { parseEmbedding } from '../../src/gateway/text/embeddings.service.js';
 import { parseChat, parseCompletion } from '../../src/gateway/text/parse-generation.js';
 import { ModelList } from '../../src/platform/config/model-list.js';
@@ -45,6 +47,8 @@ const DTOS: Readonly<Record<Exclude<Route, 'GET /v1/audio/voices'>, readonly Dto
   'POST /asr': [AsrQueryDto, AsrFormDto],
   'POST /detect-language': [DetectLanguageQueryDto, AsrFormDto],
   'POST /v1/chat/completions': [ChatCompletionDto],
+  'POST /v1/responses': [ResponseDto],
+  'POST /v1/responses/input_tokens': [ResponseInputDto],
   'POST /v1/completions': [CompletionDto],
   'POST /v1/embeddings': [EmbeddingDto],
   'POST /v1/files': [FileCreateDto],
@@ -61,13 +65,16 @@ const propertiesOf = (dto: Dto): readonly string[] => {
   return names.map(name => name.slice(1));
 };
 const rulesOf = (route: Route): (readonly [string, FieldRule])[] => Object.entries(REQUEST_FIELDS[route]);
-const beyondDto = ({ byEngine, capability }: FieldRule): boolean => byEngine === true || capability === PASSED_ON;
+/** Read without a class that declares them. */
+const beyondDto = ({ byEngine, capability, treatment }: FieldRule, declared: boolean): boolean =>
+  byEngine === true || treatment === 'refused' || (capability === PASSED_ON && !declared);
 const refusal = (param: string) => expect.objectContaining({ code: 'unsupported_parameter', param });
 
 describe('the table of fields', () => {
   it.each(Object.keys(DTOS) as (keyof typeof DTOS)[])('has every field that %s declares, and no other', route => {
-    const declared = rulesOf(route).filter(([, rule]) => !beyondDto(rule));
-    expect(declared.map(([name]) => name).sort()).toEqual([...new Set(DTOS[route].flatMap(propertiesOf))].sort());
+    const properties = new Set(DTOS[route].flatMap(propertiesOf));
+    const described = rulesOf(route).filter(([name, rule]) => !beyondDto(rule, properties.has(name)));
+    expect(described.map(([name]) => name).sort()).toEqual([...properties].sort());
   });
 
   it('has every public route that takes a body', () => {
@@ -130,6 +137,15 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
       ...{ prompt_cache_key: 'k', safety_identifier: 's', store: true, metadata: { a: 'b' } },
     },
   },
+  'POST /v1/responses': {
+    ...{ kind: 'llm', needs: ['chat'], base: { input: 'hi' } },
+    samples: { reasoning: { effort: 'low' }, prompt_cache_key: 'k', conversation: 'c', prompt: { id: 'p' } },
+    parse(body, catalog, { strict }) {
+      const ignored = new IgnoredFields(strict);
+      parseResponse(body, { catalog, ignored, stores: true, newId: () => 'id' });
+      return { ignored: ignored.paths };
+    },
+  },
   'POST /v1/completions': {
     ...{ kind: 'llm', needs: ['completions'], base: { prompt: 'hi' }, parse: parseCompletion },
     samples: { ...LABELS, logprobs: 1, suffix: 'end', echo: true, best_of: 3 },
@@ -157,7 +173,7 @@ describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples
   const ofTreatment = (wanted: string) => rules.filter(([, { treatment }]) => treatment === wanted).map(([name]) => name);
 
   it('has a sample of every field that a model may not honour', () => {
-    const judged = ['advice', 'meaning', 'ignored'].flatMap(ofTreatment);
+    const judged = ['advice', 'meaning', 'ignored', 'refused'].flatMap(ofTreatment);
     expect(Object.keys(samples).sort()).toEqual(judged.sort());
   });
 
@@ -174,14 +190,22 @@ describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples
     }
   });
 
-  it.each(ofTreatment('meaning'))('refuses %s where it cannot be honoured', field => {
+  it('refuses what cannot be honoured by any model', () => {
+    for (const field of ofTreatment('refused')) expect(() => send('able', field)).toThrow(refusal(field));
+  });
+
+  it('refuses what this model cannot honour', () => {
+    for (const field of ofTreatment('meaning')) demandRefused(field);
+  });
+
+  function demandRefused(field: string): void {
     if ((REQUEST_FIELDS[route as Route][field as never] as FieldRule).capability === PASSED_ON) {
       expect(() => byLocalEngine(route, { ...base, [field]: samples[field] })).toThrow(refusal(field));
     } else {
       expect(() => send('unable', field)).toThrow(refusal(field));
     }
     expect(send('able', field)).toEqual([]);
-  });
+  }
 
   it('reports and refuses nothing where nothing was asked for', () => {
     expect(parse({ model: 'unable', ...base }, catalog, { strict: true }).ignored).toEqual([]);

@@ -1,4 +1,4 @@
-import { advice, byEngine, type FieldRules, honoured, ignored, meaning, PASSED_ON } from './field-rules.js';
+import { advice, byEngine, type FieldRules, honoured, ignored, meaning, PASSED_ON, refused } from './field-rules.js';
 
 const TIER = honoured('Priority; the `X-Priority` header wins.');
 const UNSAMPLED = 'Greedy recognisers have no sampling; 0 always passes.';
@@ -68,6 +68,42 @@ const CHAT = {
   metadata: advice(PASSED_ON, LOCAL_KEEPS_NOTHING),
 } as const;
 
+const CONVERSATION = {
+  model: honoured(),
+  input: honoured(),
+  instructions: honoured(),
+  previous_response_id: honoured('Refused where no responses are stored.'),
+  conversation: refused('there are no stored conversations; use `previous_response_id`'),
+  prompt: refused('there are no stored prompts; use `instructions`'),
+  tools: honoured('Functions, of models with `tools`; hosted tools are refused by name.'),
+  tool_choice: honoured(),
+  parallel_tool_calls: honoured(),
+  text: honoured('Local models ignore `verbosity`, with notice.'),
+  reasoning: advice(PASSED_ON, 'Local models decide by themselves.'),
+  truncation: honoured('`auto` is ignored, with notice: nothing of a conversation is dropped.'),
+  service_tier: TIER,
+} as const;
+
+const RESPONSE = {
+  ...CONVERSATION,
+  stream: honoured(),
+  stream_options: honoured('`include_obfuscation` is ignored, with notice.'),
+  store: honoured('`true` is refused where no responses are stored.'),
+  background: honoured('`true` is refused where no responses are stored.'),
+  include: honoured('`reasoning.encrypted_content` is ignored, with notice: reasoning is in `content`.'),
+  max_output_tokens: honoured(),
+  max_tool_calls: honoured('Of hosted tools, of which there are none.'),
+  temperature: honoured(),
+  top_p: honoured(),
+  presence_penalty: honoured(),
+  frequency_penalty: honoured(),
+  top_logprobs: honoured(),
+  metadata: honoured('Returned as it is.'),
+  user: honoured('Returned as it is.'),
+  safety_identifier: honoured('Returned as it is.'),
+  prompt_cache_key: ignored('equal beginnings are found without it'),
+} as const;
+
 const PAGE = { limit: honoured(), after: honoured() } as const;
 const EXPIRING = { expires_after: honoured() } as const;
 
@@ -112,6 +148,8 @@ export const REQUEST_FIELDS = {
   },
   'POST /detect-language': ASR_FILE,
   'POST /v1/chat/completions': CHAT,
+  'POST /v1/responses': RESPONSE,
+  'POST /v1/responses/input_tokens': CONVERSATION,
   'POST /v1/completions': {
     ...TEXT,
     prompt: honoured(),

@@ -92,7 +92,7 @@ export class FieldReader {
   /** Those of `rules` that cannot act here. @throws DomainError for the first that is refused */
   settle(rules: FieldRules): void {
     for (const [name, { treatment, why }] of Object.entries(rules)) {
-      if (treatment === 'ignored') this.#advised(name, why);
+      if (treatment === 'ignored') this.advised(name, why);
       if (treatment === 'refused') this.unsupported(name, why);
     }
   }
@@ -103,7 +103,7 @@ export class FieldReader {
   }
 
   /** A field of OpenAI's that only advises and has no effect here (D-34). @throws DomainError when that is refused */
-  #advised(name: string, why: string): void {
+  advised(name: string, why: string): void {
     if (!asksForNothing(this.raw(name))) this.ignore(name, why);
   }
 
