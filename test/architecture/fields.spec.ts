@@ -169,7 +169,8 @@ describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples
   );
   const send = (model: string, field: string, strict = false): readonly string[] =>
     parse({ model, ...base, ...BESIDES[field], [field]: samples[field] }, catalog, { strict }).ignored;
-  const ofTreatment = (wanted: string) => rules.filter(([, { treatment }]) => treatment === wanted).map(([name]) => name);
+  const ofTreatment = (wanted: string) =>
+    rules.filter(([, { treatment }]) => treatment === wanted).map(([name]) => name);
 
   it('has a sample of every field that a model may not honour', () => {
     const judged = ['advice', 'meaning', 'ignored', 'refused'].flatMap(ofTreatment);

@@ -14,7 +14,13 @@ import { WhisperAsrService } from './whisper-asr/whisper-asr.service.js';
 /** `/v1/audio`: transcription, translation and speech; the routes of whisper-asr-webservice. */
 @Module({
   imports: [InferenceModule, ModelsModule, StorageModule, WrittenFormModule],
-  controllers: [TranscriptionsController, TranslationsController, SpeechController, VoicesController, WhisperAsrController],
+  controllers: [
+    TranscriptionsController,
+    TranslationsController,
+    SpeechController,
+    VoicesController,
+    WhisperAsrController,
+  ],
   providers: [SpeechService, TranscriptionService, UploadReader, WhisperAsrService],
 })
 export class AudioModule {}

@@ -73,7 +73,12 @@ export function parseTranslation(fields: Fields, catalog: ModelCatalog, compat?:
   const model = catalog.getOfKind(sent.model, 'stt');
   const translates = model.capabilities.includes('translate');
   if (!translates && !speaksOnlyEnglish(model)) throw cannotTranslate(model, catalog);
-  const ignored = demandAbilities(model, demandedOf(REQUEST_FIELDS['POST /v1/audio/translations'], sent), catalog, compat);
+  const ignored = demandAbilities(
+    model,
+    demandedOf(REQUEST_FIELDS['POST /v1/audio/translations'], sent),
+    catalog,
+    compat,
+  );
   const dto = withDefaults(sent, ignored, TranslationDto);
   const { prompt, temperature, response_format: format } = dto;
   return {

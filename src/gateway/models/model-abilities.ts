@@ -20,10 +20,7 @@ export interface AbilityDemand {
 export type Strictness = Pick<Settings['compat'], 'strict'>;
 
 /** The fields of one route that were given, by its rules. @param wanted false where the value is the default */
-export const demandsOf = (
-  rules: FieldRules,
-  wanted: Readonly<Record<string, boolean>>,
-): readonly AbilityDemand[] =>
+export const demandsOf = (rules: FieldRules, wanted: Readonly<Record<string, boolean>>): readonly AbilityDemand[] =>
   Object.entries(rules).flatMap(([param, { treatment, capability }]) =>
     capability === undefined || (treatment !== 'advice' && treatment !== 'meaning')
       ? []

@@ -6,7 +6,11 @@ import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from './keys-folder.js';
 
 const USER = 'X-OpenWebUI-User-Id';
-const principal = (keyId?: string) => ({ tenant: 'web', scopes: new Set(['inference'] as const), ...(keyId && { keyId }) });
+const principal = (keyId?: string) => ({
+  tenant: 'web',
+  scopes: new Set(['inference'] as const),
+  ...(keyId && { keyId }),
+});
 const tenantOf = (trusted: string, user: string, address = '192.0.2.1', keyId = 'front') =>
   new ForwardedUsers(trusted).principalOf(principal(keyId), { [USER.toLowerCase()]: user }, address).tenant;
 
@@ -73,6 +77,9 @@ describe('behind the gateway', () => {
 
   it('refuses a name that is none', async () => {
     const headers = { ...bearer(keys.front), [USER]: 'a/b' };
-    expect(await errorOf(fetch(`${rig.url}/v1/files`, { headers }))).toMatchObject({ status: 400, code: 'invalid_value' });
+    expect(await errorOf(fetch(`${rig.url}/v1/files`, { headers }))).toMatchObject({
+      status: 400,
+      code: 'invalid_value',
+    });
   });
 });

@@ -65,6 +65,7 @@ function renamed<T>(parse: () => T): T {
 
 function withoutEffect(param: string): DomainError {
   const why = REQUEST_FIELDS['POST /asr'].vad_filter.why;
-  const message = param === 'vad_filter' ? `\`${param}\` cannot be honoured: ${why}.` : `\`${param}\` needs output=json.`;
+  const message =
+    param === 'vad_filter' ? `\`${param}\` cannot be honoured: ${why}.` : `\`${param}\` needs output=json.`;
   return new DomainError('unsupported_parameter', message, { param });
 }

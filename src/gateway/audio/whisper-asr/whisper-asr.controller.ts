@@ -32,11 +32,7 @@ export class WhisperAsrController {
     description: 'The transcript, in the `output` asked for.',
     content: { 'text/plain': { schema: { type: 'string' }, example: 'the quick brown fox\n' } },
   })
-  transcribe(
-    @Query() query: AsrQueryDto,
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  transcribe(@Query() query: AsrQueryDto, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.service.transcribe({ ...query }, request, reply);
   }
 
