@@ -31,7 +31,13 @@ export interface CallExecution {
   readonly batchSize: number;
   /** Names the engine call; empty when the worker reports none. */
   readonly batchId: string;
+  /** Its part of the device's time; absent: `deviceMs` divided by `batchSize`. */
+  readonly shareMs?: number;
 }
+
+/** Device milliseconds of one request: its part of its engine call. Undefined: the worker reports none. */
+export const deviceShareMs = ({ deviceMs, batchSize, shareMs = deviceMs / batchSize }: CallExecution) =>
+  shareMs > 0 ? shareMs : undefined;
 
 /** Aged BATCH is sent as REALTIME, so that a worker that knows no aging treats it rightly. */
 export const encodeEnvelope = ({ requestId, priority, group: { id, size, agingShare = 0 } }: CallEnvelope) => ({
@@ -59,7 +65,10 @@ export function decodeEnvelope(message: {
   };
 }
 
-export const encodeExecution = (execution: CallExecution): Execution => ({ ...execution });
+export const encodeExecution = (execution: CallExecution): Execution => ({
+  ...execution,
+  shareMs: execution.shareMs ?? 0,
+});
 
 /** A worker that reports no execution computed the request alone, in unknown time. */
 export const decodeExecution = (message: Execution | undefined): CallExecution => ({
@@ -68,4 +77,5 @@ export const decodeExecution = (message: Execution | undefined): CallExecution =
   deviceMs: message?.deviceMs ?? 0,
   batchSize: Math.max(1, message?.batchSize ?? 1),
   batchId: message?.batchId ?? '',
+  ...(message?.shareMs && { shareMs: message.shareMs }),
 });

@@ -1,4 +1,4 @@
-import { type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { type CallExecution, deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { IGNORED_HEADER } from '../../contracts/openai/field-rules.js';
 import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
 
@@ -34,6 +34,7 @@ export const EXPOSED_HEADERS = [
   'x-switchyard-prep-ms',
   'x-switchyard-ready-ms',
   'x-switchyard-device-ms',
+  'x-switchyard-device-share-ms',
   'x-switchyard-ttft-ms',
   'x-switchyard-prompt-tokens',
   'x-switchyard-completion-tokens',
@@ -50,8 +51,8 @@ export const answerHeaders = (model: string, timings: RequestTimings, ignored: r
 
 /**
  * `Server-Timing` and `x-switchyard-*` in milliseconds: the answer to "why did my request wait?". `batch` is a part of
- * `queue`; `prep`, `ready` (prepared, waiting for the device) and `device` are parts of `grpc`. Phases that the request
- * did not reach are left out.
+ * `queue`; `prep`, `ready` (prepared, waiting for the device) and `device` are parts of `grpc`; `share` is its own part
+ * of `device`, which it had with others. Phases that the request did not reach are left out.
  */
 function timingHeaders({ phases, attempts, execution, ttftMs, usage }: RequestTimings): Record<string, string> {
   const spans: readonly (readonly [timing: string, header: string | undefined, ms: number | undefined])[] = [
@@ -63,6 +64,7 @@ function timingHeaders({ phases, attempts, execution, ttftMs, usage }: RequestTi
     ['ready', 'x-switchyard-ready-ms', execution?.readyWaitMs],
     ['device', 'x-switchyard-device-ms', execution?.deviceMs],
     ['total', undefined, phases.totalMs],
+    ['share', 'x-switchyard-device-share-ms', execution && deviceShareMs(execution)],
   ];
   const headers: Record<string, string> = {};
   const timings: string[] = [];

@@ -123,12 +123,14 @@ class ExecutionSum {
   #windows = 0;
   #prepMs = 0;
   #readyWaitMs = 0;
+  #shareMs = 0;
 
   add(execution: CallExecution): void {
     this.#calls.set(execution.batchId, execution);
     this.#windows += 1;
     this.#prepMs += execution.prepMs;
     this.#readyWaitMs += execution.readyWaitMs;
+    this.#shareMs += execution.deviceMs / Math.max(1, execution.batchSize);
   }
 
   /** `batchSize` is the mean. */
@@ -141,6 +143,7 @@ class ExecutionSum {
       deviceMs: sum(call => call.deviceMs),
       batchSize: Math.max(1, Math.round(sum(call => call.batchSize) / Math.max(1, calls.length))),
       batchId: calls.at(-1)?.batchId ?? '',
+      shareMs: this.#shareMs,
     };
   }
 }

@@ -34,6 +34,8 @@ export interface Execution {
   readonly batchSize: number;
   /** Id of that engine call, equal for all its members. */
   readonly batchId: string;
+  /** Its part of the device's time; absent: an equal one. */
+  readonly shareMs?: number;
 }
 
 export interface Computed<Value> {

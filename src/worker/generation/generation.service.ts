@@ -7,6 +7,7 @@ import { Semaphore } from '../../core/shared/semaphore.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../engines/text-generator.js';
 import { GENERATOR } from '../engines/worker-engine.js';
+import { SharedTime } from './shared-time.js';
 import { abortError } from '../../core/shared/abort-error.js';
 
 /** Takes the messages of one generation in order; resolves when there is room for more, which holds the engine back. */
@@ -15,6 +16,8 @@ export type GenerationSink = (message: GenerationMessage) => Promise<void>;
 interface Times {
   readonly arrivedMs: number;
   readonly startedMs: number;
+  /** Of `SharedTime`. */
+  readonly mark: number;
   firstChunkMs?: number;
 }
 
@@ -25,6 +28,7 @@ interface Times {
 @Injectable()
 export class GenerationService {
   #slots: Semaphore | undefined;
+  readonly #time = new SharedTime();
 
   constructor(
     @Inject(GENERATOR) private readonly engine: TextGenerator,
@@ -40,13 +44,15 @@ export class GenerationService {
     const { maxConcurrent, overdraft = 0 } = this.engine.info;
     this.#slots ??= new Semaphore(maxConcurrent + overdraft);
     const slot = await this.#slots.acquire(signal);
+    const startedMs = this.clock.nowMs();
+    const times = { arrivedMs, startedMs, mark: this.#time.begin(startedMs) };
     try {
-      const times = { arrivedMs, startedMs: this.clock.nowMs() };
       const done = await this.#run(itemOf(call, signal), times, sink);
       await sink(done);
     } catch (error) {
       throw signal.aborted ? abortError(signal) : error;
     } finally {
+      this.#time.end(this.clock.nowMs());
       slot.release();
     }
   }
@@ -67,12 +73,14 @@ export class GenerationService {
 
   #done(event: Extract<GenerationEvent, { type: 'done' }>, times: Times, stream: boolean): GenerationMessage {
     const { usage, finishReasons } = event;
-    const { arrivedMs, startedMs, firstChunkMs } = times;
+    const { arrivedMs, startedMs, firstChunkMs, mark } = times;
     // A whole answer comes at its end: its only chunk tells nothing of the first token.
     const seenMs = stream && firstChunkMs !== undefined ? firstChunkMs - startedMs : undefined;
     const firstTokenMs = event.firstTokenMs ?? seenMs;
-    const deviceMs = this.clock.nowMs() - startedMs;
-    const execution = { prepMs: 0, readyWaitMs: startedMs - arrivedMs, deviceMs, batchSize: 1, batchId: randomUUID() };
+    const nowMs = this.clock.nowMs();
+    const spans = { readyWaitMs: startedMs - arrivedMs, deviceMs: nowMs - startedMs };
+    const shareMs = this.#time.since(mark, nowMs);
+    const execution = { prepMs: 0, ...spans, shareMs, batchSize: 1, batchId: randomUUID() };
     return {
       kind: 'done',
       finishReasons,

@@ -59,6 +59,12 @@ export interface Execution {
    * Lets the gateway count engine calls, not requests, in scheduler_batch_size.
    */
   batchId: string;
+  /**
+   * This request's part of the device's time, where it is not device_ms / batch_size: of a file in several windows the
+   * parts of all their engine calls, of a generation each moment divided by the generations that ran at the same time.
+   * 0: device_ms / batch_size. The gateway charges its tenant by it.
+   */
+  shareMs: number;
 }
 
 /**
@@ -253,7 +259,7 @@ export const Group: MessageFns<Group> = {
 };
 
 function createBaseExecution(): Execution {
-  return { prepMs: 0, readyWaitMs: 0, deviceMs: 0, batchSize: 0, batchId: "" };
+  return { prepMs: 0, readyWaitMs: 0, deviceMs: 0, batchSize: 0, batchId: "", shareMs: 0 };
 }
 
 export const Execution: MessageFns<Execution> = {
@@ -272,6 +278,9 @@ export const Execution: MessageFns<Execution> = {
     }
     if (message.batchId !== "") {
       writer.uint32(42).string(message.batchId);
+    }
+    if (message.shareMs !== 0) {
+      writer.uint32(49).double(message.shareMs);
     }
     return writer;
   },
@@ -329,6 +338,14 @@ export const Execution: MessageFns<Execution> = {
             message.batchId = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 49) {
+              break;
+            }
+
+            message.shareMs = reader.double();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -351,6 +368,7 @@ export const Execution: MessageFns<Execution> = {
     message.deviceMs = object.deviceMs ?? 0;
     message.batchSize = object.batchSize ?? 0;
     message.batchId = object.batchId ?? "";
+    message.shareMs = object.shareMs ?? 0;
     return message;
   },
 };
