@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { KEY_LIMITS, keyLimit, type KeyLimits } from '../platform/auth/api-key.js';
+import { KEY_LIMIT_NAMES, keyLimit, type KeyLimits } from '../platform/auth/api-key.js';
 import { addApiKey } from '../platform/auth/keys-file.js';
 import { type KeyScope } from '../platform/auth/principal.js';
 import { loadConfig } from '../platform/config/load-config.js';
@@ -42,7 +42,7 @@ function createCommand(): Command {
   const command = withGatewayOptions(new Command('create')).description('create an API key and print it once');
   for (const option of keyOptions()) command.addOption(option);
   return command
-    .option('--limit <name=number...>', `limits of this key: ${KEY_LIMITS.join(', ')}`, addLimit)
+    .option('--limit <name=number...>', `limits of this key: ${KEY_LIMIT_NAMES.join(', ')}`, addLimit)
     .option('--file [path]', `add it to a keys file (default: auth.keys_file, else ${DEFAULT_FILE})`)
     .option('--json', 'the key and what it may as one JSON document')
     .addHelpText(
@@ -79,6 +79,6 @@ function createInFile({ tenant, scope, limit, file, json, ...rest }: CreateOptio
 
 function addLimit(text: string, before: KeyLimits = {}): KeyLimits {
   const limit = keyLimit(text);
-  if (!limit) throw new InvalidArgumentError(`Such as ${KEY_LIMITS[1]}=60; names: ${KEY_LIMITS.join(', ')}.`);
+  if (!limit) throw new InvalidArgumentError(`Such as ${KEY_LIMIT_NAMES[1]}=60; names: ${KEY_LIMIT_NAMES.join(', ')}.`);
   return { ...before, ...limit };
 }

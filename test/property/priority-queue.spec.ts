@@ -129,6 +129,7 @@ const enqueue = fc
     model: fc.constantFrom('m1', 'm2', 'm3'),
     priority: fc.constantFrom(RequestPriority.REALTIME, RequestPriority.BATCH),
     bytes: fc.nat(9),
+    costMs: fc.constantFrom(1, 7, 1000),
     patienceMs: fc.constantFrom(50, 120, 120, 1_000),
     afterMs: fc.constantFrom(0, 0, 1, 40),
   })
@@ -152,6 +153,14 @@ const take = fc.constantFrom('', 'm1', 'm2').map(held =>
     expect(oldestOfLane(model, taken)).toBe(taken.id);
     model.take(taken);
     model.taken.push(taken);
+  }),
+);
+
+/** What a request is charged changes nothing for a single tenant. */
+const measure = fc.nat(2000).map(deviceMs =>
+  step(`the last one took ${deviceMs} ms`, (model, { queue }) => {
+    const last = model.taken.at(-1);
+    if (last !== undefined) queue.measured(last, deviceMs);
   }),
 );
 
@@ -214,7 +223,7 @@ describe('PriorityQueue against a plain list', () => {
   it.each([1, 0.25, 0.5, 0.3, 0.75])(
     'agrees on order, turns, first in first out, depth, bytes and deadlines after any 60 commands, share %d',
     agingShare => {
-      const commands = fc.commands([enqueue, enqueue, enqueue, take, take, restore, remove, expire, list], {
+      const commands = fc.commands([enqueue, enqueue, enqueue, take, take, measure, restore, remove, expire, list], {
         maxCommands: 60,
         size: 'max',
       });

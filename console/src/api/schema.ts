@@ -1707,7 +1707,7 @@ export interface components {
             /** @description Absent, without expires_at: it never expires. */
             expires_in_days?: number;
             /**
-             * @description Its own limits in place of `limits.*`: requests_per_day, requests_per_minute, tokens_per_minute, audio_seconds_per_minute, concurrent_requests.
+             * @description Its own limits in place of `limits.*`: requests_per_day, requests_per_minute, tokens_per_minute, audio_seconds_per_minute, concurrent_requests, weight.
              * @example {
              *       "requests_per_minute": 60
              *     }
@@ -2516,6 +2516,8 @@ export interface components {
             object: "tenant";
             /** @description Since 00:00 UTC. */
             usage_today: components["schemas"]["UsageTodayDto"];
+            /** @description Its share of a busy model is this, divided by the weights of all who wait. */
+            weight: number;
         };
         TenantListDto: {
             data: components["schemas"]["TenantDto"][];

@@ -76,6 +76,8 @@ export type DispatchEvent =
       readonly batchSize?: number;
       /** Id of that engine call, shared by all its members. */
       readonly batchId?: string;
+      /** Device milliseconds of this request: its share of that engine call; absent: the worker reports none. */
+      readonly deviceMs?: number;
       /** For completed requests only. */
       readonly usage?: WorkUsage;
       readonly attempts: number;

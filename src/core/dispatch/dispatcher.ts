@@ -5,6 +5,7 @@ import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { type BatchWindow, type WindowDecision } from '../batching/batch-window.js';
 import { type Admission } from '../queue/admission.js';
+import { CostModel, type MeasuredWork, type WorkSize } from '../queue/cost-model.js';
 import { agesAtMs, isAged } from '../request/aging-policy.js';
 import { type ModelLaneView } from '../queue/model-lane.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
@@ -34,7 +35,6 @@ interface Group {
   readonly lane: ModelLaneView;
   readonly count: number;
   readonly reason: WindowReason;
-  readonly aged: boolean;
 }
 
 /**
@@ -43,6 +43,7 @@ interface Group {
  */
 export class Dispatcher<P> {
   readonly #windowWait = new WindowWait();
+  readonly #costs = new CostModel();
   #draining = false;
 
   constructor(private readonly deps: DispatcherDeps<P>) {}
@@ -88,6 +89,17 @@ export class Dispatcher<P> {
     this.deps.queue.restore(request);
   }
 
+  /** Device milliseconds that such a request will probably take, for `ScheduledRequest.costMs`. */
+  estimateMs(model: string, size: WorkSize): number {
+    return this.#costs.estimateMs(model, size);
+  }
+
+  /** A sent request took so long on a device: its tenant is charged that instead of the estimate (D-25). */
+  measured(request: ScheduledRequest<P>, work: MeasuredWork, deviceMs: number): void {
+    this.#costs.observe(request.model, work, deviceMs);
+    this.deps.queue.measured(request, deviceMs);
+  }
+
   /** Removes a waiting request for a cancel. @returns undefined if it is not waiting */
   withdraw(key: RequestKey): ScheduledRequest<P> | undefined {
     return this.deps.queue.remove(key);
@@ -115,16 +127,17 @@ export class Dispatcher<P> {
 
   #capacityFor(lane: ModelLaneView, nowMs: number): Capacity | undefined {
     const { queue, workers } = this.deps;
-    const offer = workers.offer(lane.model, lane.firstAffinity, lane.firstAvoid);
+    const offer = workers.offer(lane.model, lane.nextAffinity, lane.nextAvoid);
     if (offer === undefined) return undefined;
     const credit = slotCredit(lane, queue, nowMs);
     return offer[credit] > 0 ? { offer, credit } : undefined;
   }
 
   #groupOf(lane: ModelLaneView, aged: boolean, offer: SlotOffer, nowMs: number): Group | undefined {
-    if (aged || lane.priority === RequestPriority.REALTIME) return { lane, aged, count: 1, reason: 'single' };
+    // Beside an aged request of another tenant, one that is not aged keeps its turn and skips the window too.
+    if (aged || lane.priority === RequestPriority.REALTIME) return { lane, count: 1, reason: 'single' };
     const decision = this.#decide(lane, offer, nowMs);
-    if (decision.go) return { lane, aged, count: decision.count, reason: decision.reason };
+    if (decision.go) return { lane, count: decision.count, reason: decision.reason };
     this.#windowWait.held(lane.model, nowMs);
     return undefined;
   }
@@ -141,22 +154,22 @@ export class Dispatcher<P> {
 
   #plan(group: Group, { offer, credit }: Capacity, nowMs: number): DispatchPlan<P> {
     const { queue, workers, admission, newGroupId } = this.deps;
-    const { lane, count, reason, aged } = group;
+    const { lane, count, reason } = group;
     const { model } = lane;
     // Lease first: if that throws, nothing has left the queue.
     const leases = workers.lease(offer.workerId, count, credit);
-    const members = queue.take(lane, count).map((request, index) => this.#member(request, leases[index], group, nowMs));
+    const members = queue.take(lane, count).map((request, index) => this.#member(request, leases[index], nowMs));
     if (lane.priority === RequestPriority.BATCH) this.#windowWait.over(model);
     admission.drained(model, nowMs, members.length);
-    const age = aged ? { agingShare: queue.agingShare } : {};
+    const age = members[0]?.aged ? { agingShare: queue.agingShare } : {};
     return { groupId: newGroupId(), model, workerId: offer.workerId, reason, ...age, members };
   }
 
-  #member(request: ScheduledRequest<P>, lease: Lease | undefined, { aged }: Group, nowMs: number): PlannedRequest<P> {
+  #member(request: ScheduledRequest<P>, lease: Lease | undefined, nowMs: number): PlannedRequest<P> {
     if (lease === undefined) throw new Error(`Request ${request.id} was planned without a slot.`);
     const skipsWindow = request.priority === RequestPriority.REALTIME;
     const batchWaitMs = skipsWindow ? 0 : this.#windowWait.waitedMs(request.model, request.enqueuedAtMs, nowMs);
-    return { request, lease, batchWaitMs, aged };
+    return { request, lease, batchWaitMs, aged: isAged(request, nowMs, this.deps.queue.agingMs) };
   }
 
   /** Time of the next promotion; one that is due has been counted already. */

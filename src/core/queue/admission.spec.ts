@@ -59,6 +59,34 @@ describe('Admission bounds', () => {
   });
 });
 
+describe('Admission of several tenants', () => {
+  const admission = new Admission({ ...bounds, maxRequestsPerModel: 8 }, lowest);
+  const held = (requests: number, of: { requests: number; tenants: number }): QueueLoad => ({
+    ...load({ requests, bytes: 0 }, { requests: 0, bytes: 0 }),
+    loadOf: () => ({ ...of, bytes: 0 }),
+  });
+  const asked = { ...one(1), tenant: 'b' };
+
+  it('admits a tenant without requests to a queue that another one has filled', () => {
+    expect(admission.check(held(8, { requests: 0, tenants: 1 }), asked)).toBeUndefined();
+  });
+
+  it('refuses the one that filled it, also while the reserve is in use', () => {
+    for (const requests of [8, 9])
+      expect(admission.check(held(requests, { requests: 8, tenants: 2 }), asked)).toMatchObject({ limit: 8 });
+  });
+
+  it('admits up to an equal part of the bound, and no more than a quarter beyond it', () => {
+    expect(admission.check(held(9, { requests: 3, tenants: 2 }), asked)).toBeUndefined();
+    expect(admission.check(held(9, { requests: 4, tenants: 2 }), asked)).toBeDefined();
+    expect(admission.check(held(10, { requests: 0, tenants: 1 }), asked)).toBeDefined();
+  });
+
+  it('counts another tenant whose requests have another priority', () => {
+    expect(admission.check(held(8, { requests: 1, tenants: 1 }), asked)).toBeUndefined();
+  });
+});
+
 describe('Admission with a fifth reserved for REALTIME', () => {
   const admission = new Admission({ ...bounds, realtimeReserve: 0.2 }, lowest);
 

@@ -3,6 +3,8 @@ import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { DomainError } from '../shared/domain-error.js';
 import { spreadHint } from '../shared/retry-hint.js';
 import { DrainRate } from './drain-rate.js';
+import { type TenantLoad } from './model-lane.js';
+import { tenantOf } from './tenant-shares.js';
 
 /** Bounds of D-08. All at least 1. */
 export interface QueueBounds {
@@ -20,6 +22,8 @@ export interface QueueLoad {
   readonly bytes: number;
   depthByPriority(): { readonly realtime: number; readonly batch: number };
   depthOf(model: string): { readonly realtime: number; readonly batch: number; readonly bytes: number };
+  /** Of one model, or of all; absent: tenants are not told apart. */
+  loadOf?(tenant: string, model?: string): TenantLoad;
 }
 
 /** The first bound that a request would break. */
@@ -42,6 +46,17 @@ interface Scope extends Pick<QueueRefusal, 'scope'> {
   readonly maxBytes: number;
 }
 
+type AskedRequest = Pick<ScheduledRequest, 'model' | 'priority' | 'bytes' | 'tenant'>;
+
+/** What the bounds compare, of a queue and a request. */
+interface Asked {
+  readonly queue: QueueLoad;
+  readonly request: AskedRequest;
+  readonly isBatch: boolean;
+}
+
+/** Beyond each bound, as a part of it: for tenants that hold less than their part of the queue. */
+const TENANT_RESERVE = 0.25;
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 /** Before the first dispatch there is no rate: a worker is probably still loading its model. */
@@ -49,7 +64,9 @@ const UNKNOWN_RETRY_MS = 5_000;
 
 /**
  * Accepts or rejects requests, and computes when a rejected caller should retry: requests ahead / drain rate (D-08).
- * BATCH is rejected first: the last part of each bound is reserved for REALTIME.
+ * BATCH is rejected first: the last part of each bound is reserved for REALTIME. At a bound, a tenant that holds an
+ * equal part of it is rejected, and one that holds less may exceed it by a quarter: a tenant that fills the queue does
+ * not lock others out. A single tenant has the whole bound and no more.
  */
 export class Admission {
   readonly #total = new DrainRate();
@@ -62,16 +79,19 @@ export class Admission {
   ) {}
 
   /** @returns undefined if the request fits */
-  check(queue: QueueLoad, request: Pick<ScheduledRequest, 'model' | 'priority' | 'bytes'>): QueueRefusal | undefined {
+  check(queue: QueueLoad, request: AskedRequest): QueueRefusal | undefined {
     const { realtime, batch, bytes } = queue.depthOf(request.model);
     const { maxRequests, maxRequestsPerModel, maxBytes, maxBytesPerModel } = this.bounds;
+    const asked = { queue, request, isBatch: request.priority === RequestPriority.BATCH };
     const own = { requests: realtime + batch, bytes, realtime };
+    const model = { scope: 'model', ...own, maxRequests: maxRequestsPerModel, maxBytes: maxBytesPerModel } as const;
     const all = { requests: queue.depth, bytes: queue.bytes, realtime: queue.depthByPriority().realtime };
+    const total = { scope: 'total', ...all, maxRequests, maxBytes } as const;
     return (
-      this.#refusal(
-        { scope: 'model', ...own, maxRequests: maxRequestsPerModel, maxBytes: maxBytesPerModel },
-        request,
-      ) ?? this.#refusal({ scope: 'total', ...all, maxRequests, maxBytes }, request)
+      this.#tooMany(model, asked) ??
+      this.#tooLarge(model, asked) ??
+      this.#tooMany(total, asked) ??
+      this.#tooLarge(total, asked)
     );
   }
 
@@ -104,20 +124,38 @@ export class Admission {
     return Math.max(MIN_RETRY_MS, Math.ceil((backlog / perSecond) * 1000));
   }
 
-  #refusal(scope: Scope, { priority, bytes }: Pick<ScheduledRequest, 'priority' | 'bytes'>): QueueRefusal | undefined {
-    const isBatch = priority === RequestPriority.BATCH;
-    const backlog = isBatch ? scope.requests : scope.realtime;
-    const reject = (bound: QueueRefusal['bound'], max: number, limit: number): QueueRefusal => {
-      return { scope: scope.scope, bound, limit, reserved: max - limit, backlog };
-    };
-    const requests = isBatch ? this.#batchLimit(scope.maxRequests) : scope.maxRequests;
-    if (scope.requests >= requests) return reject('requests', scope.maxRequests, requests);
+  #tooMany(scope: Scope, asked: Asked): QueueRefusal | undefined {
+    const limit = asked.isBatch ? this.#batchLimit(scope.maxRequests) : scope.maxRequests;
+    if (scope.requests < limit || isWithinItsPart(scope, asked, 'requests', limit)) return undefined;
+    return refusal(scope, asked, 'requests', limit);
+  }
+
+  #tooLarge(scope: Scope, asked: Asked): QueueRefusal | undefined {
     // A request larger than the part for BATCH fits into an empty queue only.
-    const most = isBatch && scope.requests > 0 ? this.#batchLimit(scope.maxBytes) : scope.maxBytes;
-    return scope.bytes + bytes > most ? reject('bytes', scope.maxBytes, most) : undefined;
+    const limit = asked.isBatch && scope.requests > 0 ? this.#batchLimit(scope.maxBytes) : scope.maxBytes;
+    if (scope.bytes + asked.request.bytes <= limit || isWithinItsPart(scope, asked, 'bytes', limit)) return undefined;
+    return refusal(scope, asked, 'bytes', limit);
   }
 
   #batchLimit(max: number): number {
     return Math.max(1, Math.floor(max * (1 - this.bounds.realtimeReserve)));
   }
+}
+
+type Bound = QueueRefusal['bound'];
+
+function refusal(scope: Scope, { isBatch }: Asked, bound: Bound, limit: number): QueueRefusal {
+  const max = bound === 'requests' ? scope.maxRequests : scope.maxBytes;
+  const backlog = isBatch ? scope.requests : scope.realtime;
+  return { scope: scope.scope, bound, limit, reserved: max - limit, backlog };
+}
+
+/** True for a tenant that holds less than an equal part of a full queue, while the reserve for such tenants lasts. */
+function isWithinItsPart(scope: Scope, { queue, request }: Asked, bound: Bound, limit: number): boolean {
+  const adds = bound === 'requests' ? 1 : request.bytes;
+  if (scope[bound] + adds > limit * (1 + TENANT_RESERVE)) return false;
+  const held = queue.loadOf?.(tenantOf(request), scope.scope === 'model' ? request.model : undefined);
+  if (held === undefined || held.requests === scope.requests) return false;
+  const tenants = Math.max(2, held.requests > 0 ? held.tenants : held.tenants + 1);
+  return held[bound] + adds <= limit / tenants;
 }

@@ -1,5 +1,5 @@
 import { type HeapItem } from './keyed-heap.js';
-import { type WaitingRequest } from './waiting-request.js';
+import { type WaitingRequest } from './tenant-queue.js';
 
 /** Requests with the same timeout, earliest queue deadline first: an intrusive list. */
 export class DeadlineList<P> implements HeapItem {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { aRequest } from '../../../test/support/requests.js';
 import { DeadlineQueue } from './deadline-queue.js';
-import { type WaitingRequest } from './waiting-request.js';
+import { type WaitingRequest } from './tenant-queue.js';
 
 function waiting(id: string, enqueuedAtMs: number, queueDeadlineMs: number): WaitingRequest<undefined> {
   const request = aRequest(id, { enqueuedAtMs, queueDeadlineMs });
-  return { request, ahead: undefined, behind: undefined, sooner: undefined, later: undefined, aged: false };
+  const links = { ahead: undefined, behind: undefined, before: undefined, after: undefined, queue: undefined };
+  return { request, ...links, sooner: undefined, later: undefined, aged: false };
 }
 
 function drain(book: DeadlineQueue<undefined>): string {

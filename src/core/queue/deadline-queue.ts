@@ -1,7 +1,7 @@
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { DeadlineList } from './deadline-list.js';
 import { KeyedHeap } from './keyed-heap.js';
-import { type WaitingRequest } from './waiting-request.js';
+import { type WaitingRequest } from './tenant-queue.js';
 
 /**
  * Waiting requests by queue deadline (D-07). Requests with the same timeout (normally all: `queue.timeout_ms`) expire

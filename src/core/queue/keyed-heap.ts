@@ -7,11 +7,12 @@ export interface HeapItem {
 /**
  * Binary min-heap by number with exact removal: put, re-key and remove in O(log n), no stale members. One heap per
  * item. Keys are stored in an array of doubles, so that a comparison touches no member: with 100,000 members each is a
- * cache miss.
+ * cache miss. Of members with the same key, the one with the smaller tie is first.
  */
 export class KeyedHeap<T extends HeapItem> {
   readonly #items: T[] = [];
   readonly #keys: number[] = [];
+  readonly #ties: number[] = [];
 
   get size(): number {
     return this.#items.length;
@@ -33,14 +34,15 @@ export class KeyedHeap<T extends HeapItem> {
   }
 
   /** Adds the item, or gives a member a new key. */
-  put(item: T, key: number): void {
+  put(item: T, key: number, tie = 0): void {
     if (item.heapIndex >= 0) {
-      this.#settle(item, key, item.heapIndex);
+      this.#settle(item, key, tie, item.heapIndex);
       return;
     }
     this.#items.push(item);
     this.#keys.push(key);
-    this.#settle(item, key, this.#items.length - 1);
+    this.#ties.push(tie);
+    this.#settle(item, key, tie, this.#items.length - 1);
   }
 
   /** No-op for an item outside. */
@@ -50,45 +52,56 @@ export class KeyedHeap<T extends HeapItem> {
     item.heapIndex = -1;
     const last = this.#items.pop();
     const key = this.#keys.pop();
-    if (last === undefined || key === undefined || last === item) return;
-    this.#settle(last, key, index);
+    const tie = this.#ties.pop();
+    if (last === undefined || key === undefined || tie === undefined || last === item) return;
+    this.#settle(last, key, tie, index);
   }
 
   /** Finds the place of an item whose place may be `index` or anywhere above or below it. */
-  #settle(item: T, key: number, index: number): void {
-    const above = this.#up(key, index);
-    const place = above === index ? this.#down(key, index) : above;
-    this.#place(item, key, place);
+  #settle(item: T, key: number, tie: number, index: number): void {
+    const above = this.#up(key, tie, index);
+    const place = above === index ? this.#down(key, tie, index) : above;
+    this.#place(item, key, tie, place);
   }
 
   /** Moves larger ancestors down; returns the hole they leave. */
-  #up(key: number, from: number): number {
+  #up(key: number, tie: number, from: number): number {
     let hole = from;
     while (hole > 0) {
       const above = (hole - 1) >> 1;
-      if (this.#keys[above]! <= key) break;
-      this.#place(this.#items[above]!, this.#keys[above]!, hole);
+      const aboveKey = this.#keys[above]!;
+      if (aboveKey < key || (aboveKey === key && this.#ties[above]! <= tie)) break;
+      this.#place(this.#items[above]!, aboveKey, this.#ties[above]!, hole);
       hole = above;
     }
     return hole;
   }
 
   /** Moves smaller descendants up; returns the hole they leave. */
-  #down(key: number, from: number): number {
-    const keys = this.#keys;
+  #down(key: number, tie: number, from: number): number {
     let hole = from;
-    for (let below = 2 * hole + 1; below < keys.length; below = 2 * hole + 1) {
-      if (below + 1 < keys.length && keys[below + 1]! < keys[below]!) below += 1;
-      if (keys[below]! >= key) break;
-      this.#place(this.#items[below]!, keys[below]!, hole);
+    for (let below = this.#smallerChild(hole); below < this.#keys.length; below = this.#smallerChild(hole)) {
+      const belowKey = this.#keys[below]!;
+      if (belowKey > key || (belowKey === key && this.#ties[below]! >= tie)) break;
+      this.#place(this.#items[below]!, belowKey, this.#ties[below]!, hole);
       hole = below;
     }
     return hole;
   }
 
-  #place(item: T, key: number, index: number): void {
+  /** Index of the child of `index` that is first; beyond the end: none. */
+  #smallerChild(index: number): number {
+    const keys = this.#keys;
+    const left = 2 * index + 1;
+    const right = left + 1;
+    if (right >= keys.length || keys[right]! > keys[left]!) return left;
+    return keys[right]! < keys[left]! || this.#ties[right]! < this.#ties[left]! ? right : left;
+  }
+
+  #place(item: T, key: number, tie: number, index: number): void {
     this.#items[index] = item;
     this.#keys[index] = key;
+    this.#ties[index] = tie;
     item.heapIndex = index;
   }
 }

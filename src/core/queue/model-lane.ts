@@ -2,7 +2,9 @@ import { type RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { isAged } from '../request/aging-policy.js';
 import { type HeapItem } from './keyed-heap.js';
-import { type WaitingRequest } from './waiting-request.js';
+import { LanePreview } from './lane-preview.js';
+import { tenantOf, TenantShares, type WeightOf } from './tenant-shares.js';
+import { type WaitingRequest } from './tenant-queue.js';
 
 /** Read-only view of a lane that is not empty. */
 export interface ModelLaneView {
@@ -14,15 +16,31 @@ export interface ModelLaneView {
   readonly lastEnqueuedAtMs: number;
   /** Enqueue time of the oldest request not yet reported as aged; Infinity if there is none. */
   readonly firstYoungAtMs: number;
-  /** Of the oldest. */
-  readonly firstAffinity: string | undefined;
-  /** Of the oldest. */
-  readonly firstAvoid: readonly string[] | undefined;
+  /** Of the one that goes next. */
+  readonly nextAffinity: string | undefined;
+  /** Of the one that goes next. */
+  readonly nextAvoid: readonly string[] | undefined;
 }
 
+/** Waiting requests and bytes of one tenant in a lane, and the number of tenants that wait in it. */
+export interface TenantLoad {
+  readonly requests: number;
+  readonly bytes: number;
+  readonly tenants: number;
+}
+
+export interface ModelLaneOptions<P> {
+  readonly weightOf: WeightOf;
+  /** The REALTIME lane that aged requests of this one compete with. */
+  readonly rival?: ModelLane<P>;
+}
+
+const equalWeights: WeightOf = () => 1;
+
 /**
- * FIFO queue of one model at one priority: an intrusive doubly linked list, oldest first. Insert, remove and count are
- * O(1). Its heap fields belong to the queue's heap of lane heads.
+ * Waiting requests of one model at one priority: an intrusive doubly linked list, oldest first. Count is O(1); insert
+ * and remove are O(log tenants), since `TenantShares` decides which tenant is next; within a tenant it is first in,
+ * first out. Its heap fields belong to the queue's heap of lane heads.
  */
 export class ModelLane<P> implements ModelLaneView, HeapItem {
   heapIndex = -1;
@@ -30,16 +48,29 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
   #tail: WaitingRequest<P> | undefined;
   /** First request not yet reported as aged. */
   #young: WaitingRequest<P> | undefined;
+  /** Aged, and not yet reported. */
+  #unreported: WaitingRequest<P>[] = [];
   #size = 0;
   #bytes = 0;
+  readonly #shares: TenantShares<P>;
 
   constructor(
     readonly model: string,
     readonly priority: RequestPriority,
-  ) {}
+    private readonly options: ModelLaneOptions<P> = { weightOf: equalWeights },
+  ) {
+    this.#shares = new TenantShares<P>(options.weightOf);
+  }
 
+  /** The oldest. */
   get head(): WaitingRequest<P> | undefined {
     return this.#head;
+  }
+
+  /** The one that goes next. Beside waiting REALTIME, BATCH has only turns for aged requests (D-03). */
+  get next(): WaitingRequest<P> | undefined {
+    const { rival } = this.options;
+    return this.#shares.next(rival !== undefined && rival.size > 0);
   }
 
   get size(): number {
@@ -62,12 +93,17 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
     return this.#young?.request.enqueuedAtMs ?? Infinity;
   }
 
-  get firstAffinity(): string | undefined {
-    return this.#head?.request.affinity;
+  get nextAffinity(): string | undefined {
+    return this.next?.request.affinity;
   }
 
-  get firstAvoid(): readonly string[] | undefined {
-    return this.#head?.request.avoid;
+  get nextAvoid(): readonly string[] | undefined {
+    return this.next?.request.avoid;
+  }
+
+  loadOf(tenant: string): TenantLoad {
+    const { size = 0, bytes = 0 } = this.#shares.of(tenant) ?? {};
+    return { requests: size, bytes, tenants: this.#shares.tenants };
   }
 
   /** Adds a new request behind all of its age or older. Searches from the end. */
@@ -75,6 +111,7 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
     let ahead = this.#tail;
     while (ahead !== undefined && ahead.request.enqueuedAtMs > request.enqueuedAtMs) ahead = ahead.ahead;
     const node = this.#link(request, ahead);
+    this.#shares.append(node);
     if (request.enqueuedAtMs < this.firstYoungAtMs) this.#young = node;
     return node;
   }
@@ -84,22 +121,47 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
     let behind = this.#head;
     while (behind !== undefined && behind.request.enqueuedAtMs < request.enqueuedAtMs) behind = behind.behind;
     const node = this.#link(request, behind === undefined ? this.#tail : behind.ahead);
+    this.#shares.restore(node);
     if (request.enqueuedAtMs <= this.firstYoungAtMs) this.#young = node;
     return node;
   }
 
   /** Requests that are `agingMs` old and not yet reported, oldest first. */
   aged(nowMs: number, agingMs: number): ScheduledRequest<P>[] {
-    const aged: ScheduledRequest<P>[] = [];
-    for (let node = this.#young; node && isAged(node.request, nowMs, agingMs); node = node.behind) {
-      if (!node.aged) aged.push(node.request);
-      node.aged = true;
-      this.#young = node.behind;
-    }
-    return aged;
+    this.#noticeAged(nowMs, agingMs);
+    if (this.#unreported.length === 0) return [];
+    const waiting = this.#unreported.filter(node => node.queue !== undefined);
+    this.#unreported = [];
+    return waiting.map(({ request }) => request);
+  }
+
+  /** True when a waiting request is `agingMs` old: from then on it competes with REALTIME. */
+  hasAged(nowMs: number, agingMs: number): boolean {
+    this.#noticeAged(nowMs, agingMs);
+    return this.#shares.hasAged;
+  }
+
+  /** The order from here on. */
+  preview(nowMs: number, agingMs: number): LanePreview<P> {
+    const { weightOf } = this.options;
+    return new LanePreview(this.#shares.waiting(), {
+      weightOf,
+      isAged: ({ request }) => isAged(request, nowMs, agingMs),
+    });
+  }
+
+  /** The request is sent to a worker: charges its tenant. `remove` follows. */
+  charge(node: WaitingRequest<P>): void {
+    this.#shares.charge(node);
+  }
+
+  /** A request that was sent took `ms` more device time than it was charged; less if negative. */
+  correct(request: ScheduledRequest<P>, ms: number): void {
+    this.#shares.correct(tenantOf(request), ms);
   }
 
   remove(node: WaitingRequest<P>): void {
+    this.#shares.remove(node);
     if (node === this.#young) this.#young = node.behind;
     if (node.ahead === undefined) this.#head = node.behind;
     else node.ahead.behind = node.behind;
@@ -114,9 +176,22 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
     for (let node = this.#head; node !== undefined; node = node.behind) yield node.request;
   }
 
+  #noticeAged(nowMs: number, agingMs: number): void {
+    for (let node = this.#young; node && isAged(node.request, nowMs, agingMs); node = node.behind) {
+      this.#young = node.behind;
+      if (node.aged) continue;
+      node.aged = true;
+      this.#unreported.push(node);
+      this.#shares.aged(node);
+    }
+  }
+
   #link(request: ScheduledRequest<P>, ahead: WaitingRequest<P> | undefined): WaitingRequest<P> {
     const behind = ahead === undefined ? this.#head : ahead.behind;
-    const node: WaitingRequest<P> = { request, ahead, behind, sooner: undefined, later: undefined, aged: false };
+    const node: WaitingRequest<P> = {
+      ...{ request, ahead, behind, before: undefined, after: undefined, queue: undefined },
+      ...{ sooner: undefined, later: undefined, aged: false },
+    };
     if (ahead === undefined) this.#head = node;
     else ahead.behind = node;
     if (behind === undefined) this.#tail = node;

@@ -3,12 +3,19 @@ import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { isAged } from '../request/aging-policy.js';
 import { ModelLane } from './model-lane.js';
+import { type WaitingRequest } from './tenant-queue.js';
+import { type WeightOf } from './tenant-shares.js';
 
 export interface AgingOptions {
   /** Milliseconds after which a BATCH request is aged (`queue.aging_ms`, 30000). */
   readonly agingMs: number;
   /** Share of the turns that aged requests get while REALTIME waits as well (`queue.aging_share`, 0.25). */
   readonly agingShare: number;
+}
+
+export interface QueueOptions extends AgingOptions {
+  /** Asked when a request is sent, so that a change takes effect at once. Absent: all tenants are equal. */
+  readonly weightOf?: WeightOf;
 }
 
 /** A request and whether it is aged. */
@@ -24,9 +31,9 @@ export class ModelLanes<P> {
   readonly #agingMs: number;
   readonly #turns: AgingTurns;
 
-  constructor(model: string, { agingMs, agingShare }: AgingOptions) {
-    this.realtime = new ModelLane<P>(model, RequestPriority.REALTIME);
-    this.batch = new ModelLane<P>(model, RequestPriority.BATCH);
+  constructor(model: string, { agingMs, agingShare, weightOf = () => 1 }: QueueOptions) {
+    this.realtime = new ModelLane<P>(model, RequestPriority.REALTIME, { weightOf });
+    this.batch = new ModelLane<P>(model, RequestPriority.BATCH, { weightOf, rival: this.realtime });
     this.#agingMs = agingMs;
     this.#turns = new AgingTurns(agingShare);
   }
@@ -37,12 +44,12 @@ export class ModelLanes<P> {
 
   /** True while a REALTIME and an aged request wait: turns decide between them. */
   isContested(nowMs: number): boolean {
-    return this.realtime.size > 0 && this.batch.size > 0 && this.#isAged(this.batch.firstEnqueuedAtMs, nowMs);
+    return this.realtime.size > 0 && this.batch.size > 0 && this.batch.hasAged(nowMs, this.#agingMs);
   }
 
   /** For a contested model: true when the aged request has the next turn. */
   get isAgedNext(): boolean {
-    return this.#turns.isAgedNext(this.realtime.firstEnqueuedAtMs, this.batch.firstEnqueuedAtMs);
+    return this.#turns.isAgedNext(sinceMs(this.realtime.next), sinceMs(this.batch.next));
   }
 
   /** A request of this lane was leased. @param contested as `isContested` was before */
@@ -53,21 +60,20 @@ export class ModelLanes<P> {
   /** All waiting requests in dispatch order, assuming that no request arrives or ages. */
   *inOrder(nowMs: number): Generator<PlacedRequest<P>> {
     const turns = this.#turns.copy();
-    let [urgent, other] = [this.realtime.head, this.batch.head];
-    while (urgent ?? other) {
-      const aged = other !== undefined && this.#isAged(other.request.enqueuedAtMs, nowMs);
-      const contested = urgent !== undefined && aged;
-      const isOthers = contested
-        ? turns.isAgedNext(urgent!.request.enqueuedAtMs, other!.request.enqueuedAtMs)
-        : urgent === undefined;
+    const realtime = this.realtime.preview(nowMs, this.#agingMs);
+    const batch = this.batch.preview(nowMs, this.#agingMs);
+    for (;;) {
+      const urgent = realtime.next(false);
+      const contested = urgent !== undefined && batch.hasAged;
+      const other = batch.next(contested);
+      const isOthers = contested ? turns.isAgedNext(sinceMs(urgent), sinceMs(other)) : urgent === undefined;
+      const node = isOthers ? other : urgent;
+      if (node === undefined) return;
       turns.taken(isOthers, contested);
-      yield isOthers ? { request: other!.request, aged } : { request: urgent!.request, aged: false };
-      if (isOthers) other = other!.behind;
-      else urgent = urgent!.behind;
+      (isOthers ? batch : realtime).take(node);
+      yield { request: node.request, aged: isAged(node.request, nowMs, this.#agingMs) };
     }
   }
-
-  #isAged(enqueuedAtMs: number, nowMs: number): boolean {
-    return isAged({ priority: RequestPriority.BATCH, enqueuedAtMs }, nowMs, this.#agingMs);
-  }
 }
+
+const sinceMs = (node: WaitingRequest<unknown> | undefined): number => node?.request.enqueuedAtMs ?? Infinity;

@@ -6,9 +6,10 @@ import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { isAged } from '../request/aging-policy.js';
 import { DeadlineQueue } from './deadline-queue.js';
 import { KeyedHeap } from './keyed-heap.js';
-import { type ModelLaneView, type ModelLane } from './model-lane.js';
-import { type AgingOptions, ModelLanes, type PlacedRequest } from './model-lanes.js';
-import { type WaitingRequest } from './waiting-request.js';
+import { type ModelLaneView, type ModelLane, type TenantLoad } from './model-lane.js';
+import { ModelLanes, type PlacedRequest, type QueueOptions } from './model-lanes.js';
+import { type WaitingRequest } from './tenant-queue.js';
+import { costOf } from './tenant-shares.js';
 
 export interface ModelDepth {
   readonly realtime: number;
@@ -24,7 +25,8 @@ export interface QueuedView<P> extends PlacedRequest<P> {
 }
 
 /**
- * All waiting requests: two lanes per model, first in first out by enqueue time.
+ * All waiting requests: two lanes per model. In a lane tenants share by work (D-25); within a tenant it is first in,
+ * first out by enqueue time.
  *
  * The order across models needs no timer and no re-keying (D-03): REALTIME heads and BATCH heads are in one heap each,
  * by age. Aging is monotone in age, so the oldest BATCH head is the first to age, and comparing two heap tops decides.
@@ -39,14 +41,14 @@ export class PriorityQueue<P> {
   #realtime = 0;
   #bytes = 0;
 
-  constructor(private readonly aging: AgingOptions) {}
+  constructor(private readonly options: QueueOptions) {}
 
   get agingMs(): number {
-    return this.aging.agingMs;
+    return this.options.agingMs;
   }
 
   get agingShare(): number {
-    return this.aging.agingShare;
+    return this.options.agingShare;
   }
 
   get depth(): number {
@@ -76,6 +78,19 @@ export class PriorityQueue<P> {
     if (lanes === undefined) return { realtime: 0, batch: 0, bytes: 0 };
     const { realtime, batch } = lanes;
     return { realtime: realtime.size, batch: batch.size, bytes: realtime.bytes + batch.bytes };
+  }
+
+  /** What waits of one tenant, for one model or all, and how many tenants wait there: in one lane at most. */
+  loadOf(tenant: string, model?: string): TenantLoad {
+    const scope = model === undefined ? [...this.#lanes.values()] : [this.#lanes.get(model)];
+    let [requests, bytes, tenants] = [0, 0, 0];
+    for (const lane of scope.flatMap(lanes => (lanes ? [lanes.realtime, lanes.batch] : []))) {
+      const load = lane.loadOf(tenant);
+      requests += load.requests;
+      bytes += load.bytes;
+      tenants = Math.max(tenants, load.tenants);
+    }
+    return { requests, bytes, tenants };
   }
 
   /** Models with waiting requests. */
@@ -109,6 +124,11 @@ export class PriorityQueue<P> {
     this.#refuseDuplicate(request);
     const lane = this.#laneOf(request);
     this.#added(lane.restore(request), lane);
+  }
+
+  /** A request that was sent took `deviceMs` of its worker's device: replaces what its tenant was charged for it. */
+  measured(request: ScheduledRequest<P>, deviceMs: number): void {
+    this.#laneOf(request).correct(request, deviceMs - costOf(request));
   }
 
   /** Removes a request in O(log models). */
@@ -150,6 +170,7 @@ export class PriorityQueue<P> {
    * Offers lanes, best head first by (effective priority, age), until `choose` returns a value, which counts as a turn
    * of that lane. Each model is offered at most once per priority, so a blocked model delays no other. If REALTIME and
    * an aged request of a model wait, only the lane with the next turn is offered, even if it cannot be served yet.
+   * `aged` says that the lane holds an aged request, of whichever tenant.
    */
   pick<T>(nowMs: number, choose: (lane: ModelLaneView, aged: boolean) => T | undefined): T | undefined {
     const passed: ModelLane<P>[] = [];
@@ -174,11 +195,12 @@ export class PriorityQueue<P> {
     }
   }
 
-  /** Removes and returns at most `count` requests of a lane, oldest first. */
+  /** Removes and returns at most `count` requests of a lane in their order, and charges their tenants. */
   take(lane: Pick<ModelLaneView, 'model' | 'priority'>, count: number): ScheduledRequest<P>[] {
     const from = this.#laneOf(lane);
     const taken: ScheduledRequest<P>[] = [];
-    for (let node = from.head; node !== undefined && taken.length < count; node = from.head) {
+    for (let node = from.next; node !== undefined && taken.length < count; node = from.next) {
+      from.charge(node);
       this.#removed(node, from);
       taken.push(node.request);
     }
@@ -206,7 +228,8 @@ export class PriorityQueue<P> {
       let [lastLevel, lastMs]: [number, number] = [RequestPriority.REALTIME, -Infinity];
       return Array.from(lanes.inOrder(nowMs), (placed, index) => {
         const { request, aged } = placed;
-        const level = aged ? RequestPriority.REALTIME : request.priority;
+        // A tenant's aged request may come after another's that is not: then it is not sent before.
+        const level = Math.max(lastLevel, aged ? RequestPriority.REALTIME : request.priority);
         // No request is sent before the one ahead of it in its own model, however old it is.
         lastMs = level === lastLevel ? Math.max(lastMs, request.enqueuedAtMs) : request.enqueuedAtMs;
         lastLevel = level;
@@ -269,7 +292,7 @@ export class PriorityQueue<P> {
 
   #lanesOf(model: string): ModelLanes<P> {
     let lanes = this.#lanes.get(model);
-    if (lanes === undefined) this.#lanes.set(model, (lanes = new ModelLanes<P>(model, this.aging)));
+    if (lanes === undefined) this.#lanes.set(model, (lanes = new ModelLanes<P>(model, this.options)));
     return lanes;
   }
 }

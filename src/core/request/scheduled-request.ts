@@ -21,6 +21,8 @@ export interface ScheduledRequest<Payload = unknown> {
   readonly affinity?: string;
   /** Workers that returned it without an answer: others are preferred. */
   readonly avoid?: readonly string[];
+  /** Estimated device milliseconds, above 0: charged to its tenant until the time is measured (D-25). Absent: 1. */
+  readonly costMs?: number;
   /** Bytes held while the request waits; counted against the queue's byte bounds (D-08). */
   readonly bytes: number;
   /** Monotonic milliseconds; kept across a re-queue, so age and position survive a worker's death (D-06). */

@@ -10,7 +10,7 @@ import {
 } from '../../contracts/openai/field.decorators.js';
 import { type StoredKey } from '../../core/access/key-store.port.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { type ApiKeyEntry, KEY_LIMITS, LIMITS_RULE, SETTING_KEY_ID } from '../../platform/auth/api-key.js';
+import { type ApiKeyEntry, KEY_LIMIT_NAMES, LIMITS_RULE, SETTING_KEY_ID } from '../../platform/auth/api-key.js';
 import { type NewKey } from '../../platform/auth/key-issuer.js';
 import { KEY_SCOPES, type KeyScope } from '../../platform/auth/principal.js';
 
@@ -45,7 +45,7 @@ export class CreateKeyDto {
 
   @ApiPropertyOptional({
     type: Object,
-    description: `Its own limits in place of \`limits.*\`: ${KEY_LIMITS.join(', ')}.`,
+    description: `Its own limits in place of \`limits.*\`: ${KEY_LIMIT_NAMES.join(', ')}.`,
     example: { requests_per_minute: 60 },
   })
   @IsOptional()

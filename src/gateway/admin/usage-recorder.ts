@@ -92,6 +92,8 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
 function rowOf(event: Settled, day: string): UsageRow {
   const { tenant = DEFAULT_TENANT, keyId: key = '', model, status, usage = {}, phases, batchSize = 1 } = event;
   const { grpcMs = 0, readyMs = 0 } = phases;
+  // A worker that reports no device time: the time of the call counts.
+  const { deviceMs = Math.max(0, grpcMs - readyMs) / Math.max(1, batchSize) } = event;
   return {
     ...{ day, tenant, key, model, requests: 1 },
     completed: Number(status === 'completed'),
@@ -101,6 +103,6 @@ function rowOf(event: Settled, day: string): UsageRow {
     characters: usage.characters ?? 0,
     inputTokens: usage.inputTokens ?? 0,
     outputTokens: usage.outputTokens ?? 0,
-    deviceMs: Math.round(Math.max(0, grpcMs - readyMs) / Math.max(1, batchSize)),
+    deviceMs: Math.round(deviceMs),
   };
 }

@@ -63,6 +63,7 @@ export class AdminUsageController {
     );
     const data = [...new Set([...keys.keys(), ...sums.keys()])].sort().map(id => ({
       ...({ object: 'tenant', id, keys: keys.get(id) ?? 0, limits } as const),
+      weight: this.ring.weightOf(id),
       usage_today: usageTodayDto(sums.get(id)),
     }));
     return { object: 'list', data, has_more: false };

@@ -67,6 +67,8 @@ export class TenantDto {
   @ApiProperty({ description: 'Keys that are not revoked.' }) keys!: number;
   @ApiProperty({ type: Object, description: 'By name; 0 = unlimited.', example: { requests_per_minute: 60 } })
   limits!: Readonly<Record<string, number>>;
+  @ApiProperty({ description: 'Its share of a busy model is this, divided by the weights of all who wait.' })
+  weight!: number;
   @ApiProperty({ type: UsageTodayDto, description: 'Since 00:00 UTC.' }) usage_today!: UsageTodayDto;
 }
 

@@ -2,13 +2,15 @@ import { Module } from '@nestjs/common';
 import { BatchWindow } from '../../core/batching/batch-window.js';
 import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
+import { KeyRing } from '../../platform/auth/key-ring.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { queueMetricProviders, QueueMetrics } from './queue.metrics.js';
 
 const queueProvider = {
   provide: PriorityQueue,
-  inject: [SETTINGS],
-  useFactory: ({ queue: { agingMs, agingShare } }: Settings) => new PriorityQueue({ agingMs, agingShare }),
+  inject: [SETTINGS, { token: KeyRing, optional: true }],
+  useFactory: ({ queue: { agingMs, agingShare } }: Settings, keys?: KeyRing) =>
+    new PriorityQueue({ agingMs, agingShare, ...(keys && { weightOf: tenant => keys.weightOf(tenant) }) }),
 };
 
 const admissionProvider = {

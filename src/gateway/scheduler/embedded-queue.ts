@@ -20,6 +20,7 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { RequestRegistry } from './request-registry.js';
+import { sizeOf } from './work-usage.js';
 
 /** The queue in this process: the dispatch loop sends its requests to workers of the pool. Accepts every request. */
 @Injectable()
@@ -35,6 +36,11 @@ export class EmbeddedQueue implements RequestQueuePort<WorkerTask, WorkerReply> 
 
   accepts(): boolean {
     return true;
+  }
+
+  /** What the request is charged until its device time is known (D-25). */
+  estimateMs({ model, payload }: ScheduledRequest<WorkerTask>): number {
+    return this.dispatcher.estimateMs(model, sizeOf(payload));
   }
 
   enqueue(request: ScheduledRequest<WorkerTask>, reports: QueueReports<WorkerReply>): DomainError | undefined {

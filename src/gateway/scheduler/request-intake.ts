@@ -12,7 +12,7 @@ import { RequestRegistry } from './request-registry.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestQueues } from './request-queues.js';
 import { type RequestSpec, type SubmittedRequest } from './submitted-request.js';
-import { TrackedRequest } from './tracked-request.js';
+import { type TrackedRequest } from './tracked-request.js';
 
 /** Checks requests, stamps them and gives them to their queue. Closed for good when the server drains. */
 @Injectable()
@@ -45,7 +45,7 @@ export class RequestIntake {
     // Queues and metric labels are made from model ids: only configured ones may get this far (D-10).
     if (!this.models.find(spec.model)) throw new DomainError('model_not_found', `There is no model ${spec.model}.`);
     const request = this.#schedule(spec);
-    const tracked = new TrackedRequest(request, this.queues.for(request));
+    const tracked = this.queues.track(request);
     const rejection = this.#check(tracked) ?? this.#enqueue(tracked);
     if (rejection) {
       this.registry.reject(tracked, rejection);

@@ -7,7 +7,7 @@ import { SharedRequestQueue } from '../shared-queue/shared-request-queue.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { EmbeddedQueue } from './embedded-queue.js';
 import { RequestReports } from './request-reports.js';
-import { type TrackedRequest } from './tracked-request.js';
+import { TrackedRequest } from './tracked-request.js';
 
 /** The queues that requests can wait in: the embedded one, and the one that gateways share (`queue.driver`, D-19). */
 @Injectable()
@@ -16,14 +16,20 @@ export class RequestQueues {
 
   constructor(
     shared: SharedRequestQueue,
-    embedded: EmbeddedQueue,
+    private readonly embedded: EmbeddedQueue,
     private readonly reports: RequestReports,
   ) {
     // The embedded queue accepts whatever the shared one does not.
     this.all = [shared, embedded];
   }
 
-  for(request: ScheduledRequest<WorkerTask>): RequestQueuePort<WorkerTask, WorkerReply> {
+  /** Estimates the cost of a request and chooses its queue. */
+  track(request: ScheduledRequest<WorkerTask>): TrackedRequest {
+    const estimated = { ...request, costMs: this.embedded.estimateMs(request) };
+    return new TrackedRequest(estimated, this.#for(estimated));
+  }
+
+  #for(request: ScheduledRequest<WorkerTask>): RequestQueuePort<WorkerTask, WorkerReply> {
     const queue = this.all.find(candidate => candidate.accepts(request));
     if (!queue) throw new Error(`no queue accepts request ${request.id}`);
     return queue;

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { CancellationManager } from '../../core/cancellation/cancellation-manager.js';
-import { type DispatchEvent, type LatencyPhases, type WorkUsage } from '../../core/dispatch/dispatch-event.js';
-import { type TokenUsage } from '../../contracts/formats/usage.js';
+import { type DispatchEvent, type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
 import { type WindowReason } from '../../core/dispatch/dispatch-plan.js';
 import { type QueueComputation } from '../../core/dispatch/request-queue.port.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
@@ -16,8 +16,9 @@ import { RecentMap } from '../../core/shared/recent-map.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { type TrackedRequest } from './tracked-request.js';
+import { usageOf } from './work-usage.js';
 
 /** Requests that ended recently, to explain a wait after the answer has gone out. Bounded by count. */
 export class SettledHistory {
@@ -40,24 +41,6 @@ export class SettledHistory {
     return [...this.#views.values()].reverse();
   }
 }
-
-/** Seconds of audio as the worker measured them, or tokens as the engine counted them. */
-function usageOf(reply: WorkerReply, task: WorkerTask): WorkUsage | undefined {
-  switch (reply.kind) {
-    case 'transcript':
-      return { audioSeconds: reply.transcript.durationS };
-    case 'speech':
-      return { audioSeconds: reply.durationS, ...(task.kind === 'synthesize' && { characters: task.text.length }) };
-    default:
-      return reply.usage && tokensOf(reply.usage);
-  }
-}
-
-const tokensOf = ({ promptTokens, completionTokens }: TokenUsage): WorkUsage => ({
-  tokens: promptTokens + completionTokens,
-  inputTokens: promptTokens,
-  outputTokens: completionTokens,
-});
 
 /** `shutting_down`: its worker never started it. */
 export type RequeueCode = 'worker_lost' | 'shutting_down';
@@ -262,7 +245,9 @@ export class RequestRegistry {
     const { status } = settlement;
     const usage = status === 'completed' ? usageOf(settlement.reply, tracked.request.payload) : undefined;
     const code = codeOf(settlement);
-    this.emit(tracked, { type: 'settled', status, code, phases, batchSize, batchId, usage, attempts });
+    const deviceMs = execution && deviceShareMs(execution);
+    const computed = { batchSize, batchId, deviceMs, usage };
+    this.emit(tracked, { type: 'settled', status, code, phases, ...computed, attempts });
     tracked.answer({ settlement, phases, attempts, batchSize, execution });
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type DispatchPlan, type PlannedRequest } from '../../core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { DomainError } from '../../core/shared/domain-error.js';
@@ -6,11 +7,12 @@ import { countsAsAttempt, WorkerLostError } from '../../core/request/worker-lost
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type WorkerCall } from '../worker-pool/worker-call.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type WorkerTask } from '../worker-pool/worker-task.js';
+import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { type RequestLease, RequestRegistry } from './request-registry.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { type TrackedRequest } from './tracked-request.js';
+import { measuredWork } from './work-usage.js';
 
 /**
  * Runs plans: one call per member, each on its own from then on (D-05). A lease is released when the worker ends the
@@ -64,10 +66,18 @@ export class WorkerCalls {
   #followReply(call: WorkerCall, tracked: TrackedRequest, sentAtMs: number): void {
     call.reply
       .then(
-        reply => void this.registry.settle(tracked, { status: 'completed', reply }),
+        reply => this.#completed(tracked, reply),
         (error: unknown) => this.#failed(tracked, error, sentAtMs),
       )
       .catch((error: unknown) => this.#logger.error({ err: error, requestId: tracked.id }, 'settling failed'));
+  }
+
+  /** Also of a request that was cancelled meanwhile: its device time is spent. */
+  #completed(tracked: TrackedRequest, reply: WorkerReply): void {
+    const { request } = tracked;
+    const deviceMs = deviceShareMs(reply.execution);
+    if (deviceMs !== undefined) this.dispatcher.measured(request, measuredWork(reply, request.payload), deviceMs);
+    this.registry.settle(tracked, { status: 'completed', reply });
   }
 
   #failed(tracked: TrackedRequest, error: unknown, sentAtMs = this.clock.nowMs()): void {

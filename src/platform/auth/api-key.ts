@@ -7,10 +7,17 @@ import { KEY_SCOPES, type KeyScope } from './principal.js';
 /** As the keys file and the command spell them: `requests_per_minute`. */
 export const KEY_LIMITS: readonly string[] = LIMIT_NAMES.map(name => snakeCase(name));
 
+/** Among the limits of a key: the weight of its tenant in the queues (D-25). */
+const WEIGHT = 'weight';
+const MAX_WEIGHT = 1000;
+
+/** What `limits` of a key may hold. */
+export const KEY_LIMIT_NAMES: readonly string[] = [...KEY_LIMITS, WEIGHT];
+
 /** `limits` of one key; 0: none of this kind, whatever `limits.*` says. */
 export type KeyLimits = Readonly<Record<string, number>>;
 
-export const limitsFrom = (limits: KeyLimits): Partial<Limits> =>
+const limitsFrom = (limits: KeyLimits): Partial<Limits> =>
   Object.fromEntries(
     LIMIT_NAMES.flatMap((name): [LimitName, number][] => {
       const value = limits[snakeCase(name)];
@@ -18,10 +25,22 @@ export const limitsFrom = (limits: KeyLimits): Partial<Limits> =>
     }),
   );
 
+/** Absent: none is set for this key alone. A weight is 1 to 1000. */
+export interface HeldTerms {
+  readonly limits?: Partial<Limits>;
+  readonly weight?: number;
+}
+
+export function heldTerms(limits: KeyLimits = {}): HeldTerms {
+  const own = limitsFrom(limits);
+  const weight = Math.min(MAX_WEIGHT, limits[WEIGHT] ?? 0);
+  return { ...(Object.keys(own).length > 0 && { limits: own }), ...(weight > 0 && { weight }) };
+}
+
 export const LIMITS_RULE = mapOf(
   wholeNumberFrom(0, 1e9),
-  `pairs out of ${KEY_LIMITS.join(', ')} and whole numbers from 0 to 1e9`,
-  oneOf(KEY_LIMITS),
+  `pairs out of ${KEY_LIMIT_NAMES.join(', ')} and whole numbers from 0 to 1e9`,
+  oneOf(KEY_LIMIT_NAMES),
 );
 
 /** `requests_per_minute=60`, from a command line. Undefined: not of that form. */

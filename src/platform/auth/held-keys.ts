@@ -1,13 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type Limits } from '../../core/limits/limit-rules.js';
+import { type HeldTerms } from './api-key.js';
 import { type Principal } from './principal.js';
 
 /** A secret by its digest, and what it lets its holder do. */
-export interface HeldKey {
+export interface HeldKey extends HeldTerms {
   /** 64 hexadecimal digits in lower case. */
   readonly sha256: string;
   readonly principal: Principal & { readonly keyId: string };
-  readonly limits?: Partial<Limits>;
   /** Unix milliseconds; absent: it does not expire. */
   readonly expiresAtMs?: number;
 }
@@ -16,10 +15,13 @@ export interface HeldKey {
 export class HeldKeys {
   readonly #byDigest: ReadonlyMap<string, HeldKey & { readonly digest: Buffer }>;
   readonly #byId = new Map<string, HeldKey>();
+  readonly #weights = new Map<string, number>();
 
   constructor(keys: readonly HeldKey[] = []) {
     this.#byDigest = new Map(keys.map(key => [key.sha256, { ...key, digest: Buffer.from(key.sha256, 'hex') }]));
     for (const key of keys) if (!this.#byId.has(key.principal.keyId)) this.#byId.set(key.principal.keyId, key);
+    for (const { principal, weight = 1 } of keys)
+      this.#weights.set(principal.tenant, Math.max(weight, this.weightOf(principal.tenant)));
   }
 
   get size(): number {
@@ -33,6 +35,11 @@ export class HeldKeys {
   find(digest: string): HeldKey | undefined {
     const key = this.#byDigest.get(digest);
     return key && timingSafeEqual(key.digest, Buffer.from(digest, 'hex')) ? key : undefined;
+  }
+
+  /** The largest weight of the tenant's keys; 1 without any. */
+  weightOf(tenant: string): number {
+    return this.#weights.get(tenant) ?? 1;
   }
 
   get(id: string): HeldKey | undefined {

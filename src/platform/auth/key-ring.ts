@@ -3,7 +3,7 @@ import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import { EMPTY, merge, type Observable, Subject } from 'rxjs';
 import { type Limits } from '../../core/limits/limit-rules.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type ApiKeyEntry, keyDigest, limitsFrom, settingKey } from './api-key.js';
+import { type ApiKeyEntry, heldTerms, keyDigest, settingKey } from './api-key.js';
 import { type HeldKey, HeldKeys, isExpired } from './held-keys.js';
 import { readKeysFile } from './keys-file.js';
 import { type Principal } from './principal.js';
@@ -81,6 +81,11 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
     return this.#get(keyId)?.limits;
   }
 
+  /** Weight of a tenant in the queues (D-25): the largest of its keys, 1 without any. */
+  weightOf(tenant: string): number {
+    return Math.max(1, this.#held.weightOf(tenant), this.options.stored?.held.weightOf(tenant) ?? 1);
+  }
+
   onModuleInit(): void {
     if (this.path === '') return;
     watchFile(this.path, { interval: POLL_MS, persistent: false }, this.#onStat);
@@ -118,7 +123,7 @@ const entriesOf = (key = ''): readonly ApiKeyEntry[] => (key === '' ? [] : [sett
 const heldOf = ({ id, tenant, scopes, sha256, limits }: ApiKeyEntry): HeldKey => ({
   sha256,
   principal: { keyId: id, tenant, scopes: new Set(scopes), terms: { key: id } },
-  ...(limits && { limits: limitsFrom(limits) }),
+  ...heldTerms(limits),
 });
 
 function expired({ principal, expiresAtMs = 0 }: HeldKey): DomainError {

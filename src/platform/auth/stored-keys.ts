@@ -1,7 +1,7 @@
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 import { type KeyStore, type StoredKey } from '../../core/access/key-store.port.js';
-import { limitsFrom } from './api-key.js';
+import { heldTerms } from './api-key.js';
 import { type HeldKey, HeldKeys } from './held-keys.js';
 import { KEY_SCOPES, type KeyScope, type Principal } from './principal.js';
 
@@ -97,7 +97,7 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
 /** The key's present secret, then the one before it. */
 function heldOf(key: StoredKey): HeldKey[] {
   const { sha256, replaced, expiresAtMs, limits } = key;
-  const held = { principal: principalOfKey(key), ...(limits && { limits: limitsFrom(limits) }) };
+  const held = { principal: principalOfKey(key), ...heldTerms(limits) };
   const expiry = (untilMs?: number) => (untilMs === undefined ? {} : { expiresAtMs: untilMs });
   const before = replaced && Math.min(replaced.untilMs, expiresAtMs ?? Infinity);
   return [

@@ -1,0 +1,50 @@
+import { type TokenUsage } from '../../contracts/formats/usage.js';
+import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
+import { type MeasuredWork, type WorkSize } from '../../core/queue/cost-model.js';
+import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+
+/** English text and JSON, about. */
+const BYTES_PER_TOKEN = 4;
+
+/** What is known of the work before it is sent. */
+export function sizeOf(task: WorkerTask): WorkSize {
+  switch (task.kind) {
+    case 'transcribe':
+      // Of audio by URL only the largest possible duration is known.
+      return 'url' in task.audio || task.durationS === undefined ? {} : { input: task.durationS };
+    case 'synthesize':
+      return { input: task.text.length };
+    case 'generate':
+      return { input: task.body.length / BYTES_PER_TOKEN, mostOutput: (task.maxTokens || Infinity) * (task.n || 1) };
+    case 'embed':
+      return { input: task.body.length / BYTES_PER_TOKEN };
+  }
+}
+
+/** Seconds of audio as the worker measured them, or tokens as the engine counted them. */
+export function usageOf(reply: WorkerReply, task: WorkerTask): WorkUsage | undefined {
+  switch (reply.kind) {
+    case 'transcript':
+      return { audioSeconds: reply.transcript.durationS };
+    case 'speech':
+      return { audioSeconds: reply.durationS, ...(task.kind === 'synthesize' && { characters: task.text.length }) };
+    default:
+      return reply.usage && tokensOf(reply.usage);
+  }
+}
+
+const tokensOf = ({ promptTokens, completionTokens }: TokenUsage): WorkUsage => ({
+  tokens: promptTokens + completionTokens,
+  inputTokens: promptTokens,
+  outputTokens: completionTokens,
+});
+
+/** In the units of `sizeOf`. */
+export function measuredWork(reply: WorkerReply, task: WorkerTask): MeasuredWork {
+  const { characters, audioSeconds, inputTokens, outputTokens } = usageOf(reply, task) ?? {};
+  const input = characters ?? audioSeconds ?? inputTokens;
+  return {
+    ...(input !== undefined && { input }),
+    ...(reply.kind === 'generation' && outputTokens !== undefined && { output: outputTokens }),
+  };
+}
