@@ -4,7 +4,7 @@ import { DomainError } from '../shared/domain-error.js';
 import { spreadHint } from '../shared/retry-hint.js';
 import { DrainRate } from './drain-rate.js';
 import { type TenantLoad } from './model-lane.js';
-import { tenantOf } from './tenant-shares.js';
+import { ownerOf } from './tenant-shares.js';
 
 /** Bounds of D-08. All at least 1. */
 export interface QueueBounds {
@@ -154,7 +154,7 @@ function refusal(scope: Scope, { isBatch }: Asked, bound: Bound, limit: number):
 function isWithinItsPart(scope: Scope, { queue, request }: Asked, bound: Bound, limit: number): boolean {
   const adds = bound === 'requests' ? 1 : request.bytes;
   if (scope[bound] + adds > limit * (1 + TENANT_RESERVE)) return false;
-  const held = queue.loadOf?.(tenantOf(request), scope.scope === 'model' ? request.model : undefined);
+  const held = queue.loadOf?.(ownerOf(request), scope.scope === 'model' ? request.model : undefined);
   if (held === undefined || held.requests === scope.requests) return false;
   const tenants = Math.max(2, held.requests > 0 ? held.tenants : held.tenants + 1);
   return held[bound] + adds <= limit / tenants;

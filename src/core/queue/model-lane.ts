@@ -3,7 +3,7 @@ import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { isAged } from '../request/aging-policy.js';
 import { type HeapItem } from './keyed-heap.js';
 import { LanePreview } from './lane-preview.js';
-import { tenantOf, TenantShares, type WeightOf } from './tenant-shares.js';
+import { ownerOf, TenantShares, type WeightOf } from './tenant-shares.js';
 import { type WaitingRequest } from './tenant-queue.js';
 
 /** Read-only view of a lane that is not empty. */
@@ -157,7 +157,7 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
 
   /** A request that was sent took `ms` more device time than it was charged; less if negative. */
   correct(request: ScheduledRequest<P>, ms: number): void {
-    this.#shares.correct(tenantOf(request), ms);
+    this.#shares.correct(ownerOf(request), ms);
   }
 
   remove(node: WaitingRequest<P>): void {

@@ -12,7 +12,7 @@ const MAX_IDLE = 1000;
 /** What a request is charged when it is sent, in device milliseconds; corrected when its time is known. */
 export const costOf = ({ costMs = 1 }: Pick<ScheduledRequest, 'costMs'>): number => costMs;
 
-export const tenantOf = ({ tenant = DEFAULT_TENANT }: Pick<ScheduledRequest, 'tenant'>): string => tenant;
+export const ownerOf = ({ tenant = DEFAULT_TENANT }: Pick<ScheduledRequest, 'tenant'>): string => tenant;
 
 /**
  * Divides the turns of a lane among its tenants by work (D-25): start-time fair queueing. The tenant with the smallest
@@ -62,7 +62,7 @@ export class TenantShares<P> {
 
   /** Its charge is returned: it was not computed. */
   restore(node: WaitingRequest<P>): void {
-    const tenant = tenantOf(node.request);
+    const tenant = ownerOf(node.request);
     this.correct(tenant, -costOf(node.request));
     const queue = this.#opened(node);
     queue.restore(node);
@@ -101,7 +101,7 @@ export class TenantShares<P> {
   }
 
   #opened({ request }: WaitingRequest<P>): TenantQueue<P> {
-    const tenant = tenantOf(request);
+    const tenant = ownerOf(request);
     let queue = this.#queues.get(tenant);
     if (queue === undefined) this.#queues.set(tenant, (queue = new TenantQueue<P>(tenant)));
     else if (queue.size === 0) this.#idle -= 1;

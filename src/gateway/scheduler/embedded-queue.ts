@@ -20,7 +20,7 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { RequestRegistry } from './request-registry.js';
-import { sizeOf } from './work-usage.js';
+import { workSizeOf } from './work-usage.js';
 
 /** The queue in this process: the dispatch loop sends its requests to workers of the pool. Accepts every request. */
 @Injectable()
@@ -40,7 +40,7 @@ export class EmbeddedQueue implements RequestQueuePort<WorkerTask, WorkerReply> 
 
   /** What the request is charged until its device time is known (D-25). */
   estimateMs({ model, payload }: ScheduledRequest<WorkerTask>): number {
-    return this.dispatcher.estimateMs(model, sizeOf(payload));
+    return this.dispatcher.estimateMs(model, workSizeOf(payload));
   }
 
   enqueue(request: ScheduledRequest<WorkerTask>, reports: QueueReports<WorkerReply>): DomainError | undefined {

@@ -7,7 +7,7 @@ import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js
 const BYTES_PER_TOKEN = 4;
 
 /** What is known of the work before it is sent. */
-export function sizeOf(task: WorkerTask): WorkSize {
+export function workSizeOf(task: WorkerTask): WorkSize {
   switch (task.kind) {
     case 'transcribe':
       // Of audio by URL only the largest possible duration is known.
@@ -39,7 +39,7 @@ const tokensOf = ({ promptTokens, completionTokens }: TokenUsage): WorkUsage => 
   outputTokens: completionTokens,
 });
 
-/** In the units of `sizeOf`. */
+/** In the units of `workSizeOf`. */
 export function measuredWork(reply: WorkerReply, task: WorkerTask): MeasuredWork {
   const { characters, audioSeconds, inputTokens, outputTokens } = usageOf(reply, task) ?? {};
   const input = characters ?? audioSeconds ?? inputTokens;
