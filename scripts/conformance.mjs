@@ -11,7 +11,10 @@ import { command, inRoot, toolEnvironment } from './setup/command.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { doing, done, runMain, SetupError } from './setup/report.mjs';
 
-/** Runs the official Python SDK, and workers in Python, against the built product; see test/conformance/README.md. */
+/**
+ * Runs official clients in Python and Node, and workers in Python, against the built product; see
+ * test/conformance/README.md.
+ */
 const READY_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 20_000;
 const suite = (...parts) => inRoot('test', 'conformance', ...parts);
@@ -27,17 +30,13 @@ await runMain(async () => {
     const python = await virtualEnvironment(folder);
     await installEngine(folder);
     await generateModels(folder);
-    return await withProduct(folder, url =>
-      run(python, [
-        '-B',
-        '-W',
-        'ignore::DeprecationWarning',
-        suite('python', 'run.py'),
-        `${url}/v1`,
-        folder,
-        values.only,
-      ]),
-    );
+    const clients = await installClients(folder);
+    return await withProduct(folder, async url => {
+      const flags = ['-B', '-W', 'ignore::DeprecationWarning'];
+      const checks = [python, ...flags, suite('python', 'run.py'), `${url}/v1`, folder, values.only];
+      const failed = values.only === 'node' ? 0 : await run(...checks);
+      return failed || !['', 'node'].includes(values.only) ? failed : await run(nodeBinary(), clients, `${url}/v1`);
+    });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -70,6 +69,16 @@ async function virtualEnvironment(folder) {
   }
   done('Python SDK', 'installed');
   return python;
+}
+
+/** Libraries that no other test needs. @returns their checks, beside which they lie */
+async function installClients(folder) {
+  const node = join(folder, 'node');
+  await cp(suite('node'), node, { recursive: true });
+  const { code, output } = await command('npm', ['install', '--prefix', node, '--no-audit', '--no-fund']);
+  if (code !== 0) throw new SetupError(`The clients for Node cannot be installed:\n${output}`);
+  done('Node clients', 'installed');
+  return join(node, 'run.mjs');
 }
 
 /** The environment that the CTranslate2 worker runs in, by the command that people use. */
@@ -115,7 +124,7 @@ async function withProduct(folder, use) {
 }
 
 /** @returns its exit code; it writes to this terminal. */
-async function run(file, args) {
+async function run(file, ...args) {
   const [code] = await once(spawn(file, args, { stdio: 'inherit' }), 'exit');
   return code ?? 1;
 }

@@ -130,8 +130,8 @@ export function allowedMethods(path: string): readonly string[] {
   return methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-const WORK =
-  /^\/v1\/(audio\/(transcriptions|translations|speech)|chat\/completions|responses(\/input_tokens)?|completions|embeddings)\/?$/;
+const TEXT_WORK = 'chat/completions|responses(/input_tokens)?|completions|embeddings';
+const WORK = new RegExp(`^/v1/(audio/(transcriptions|translations|speech)|${TEXT_WORK})/?$`);
 
 /** Routes whose requests can be answered later, and answered again to a repeated key. */
 export const isWork = (path: string): boolean => WORK.test(path);

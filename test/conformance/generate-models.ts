@@ -10,7 +10,12 @@ import { whisperFolder } from '../support/whisper-model.js';
  * that has an address, and the Python of FOLDER in each command; and `addresses.json`, which names those addresses.
  * Usage: node --import test/support/typescript-loader.mjs generate-models.ts FOLDER
  */
-const SHAPES = { text: {}, mean: { pooling: 'mean' }, last: { pooling: 'last', seed: 2 } } as const;
+const SHAPES = {
+  text: {},
+  long: { contextTokens: 8192 },
+  mean: { pooling: 'mean' },
+  last: { pooling: 'last', seed: 2 },
+} as const;
 
 interface GivenModel {
   readonly id: string;

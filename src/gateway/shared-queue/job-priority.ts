@@ -6,7 +6,8 @@ import { type PriorityLabel } from '../../core/request/request-priority.js';
 /**
  * One script, so that no worker takes the job meanwhile. Data and options are compared with what was read, so that two
  * changes at once are one after the other. A job that has aged, or came back from a dead worker, keeps its place, which
- * does not depend on its priority. The others are in order of time within their class, so the place is found by halving:
+ * does not depend on its priority. The others are in order of time within their class, so the place is found by
+ * halving:
  * a score between those of its neighbours, or the next one of BullMQ's counter (`getPriorityScore`) behind the last.
  */
 const CHANGE = `

@@ -12,6 +12,7 @@ from checks import run_all
 # Each registers its checks; in this order they run.
 MODULES = ["audio", "clients", "jobs", "text"]
 MODULES += ["llama_chat", "llama_formats", "llama_completions", "llama_vectors", "llama_calls"]
+MODULES += ["responses"]
 MODULES += ["python_worker", "ctranslate2_worker"]
 
 for name in MODULES:

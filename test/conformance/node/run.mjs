@@ -1,0 +1,70 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { createOpenAI } from '@ai-sdk/openai';
+import { Agent, OpenAIProvider, Runner, tool as agentTool } from '@openai/agents';
+import { generateText, Output, stepCountIs, streamText, tool } from 'ai';
+import { z } from 'zod';
+
+/** Vercel AI SDK and OpenAI Agents SDK, which call Responses by default. Usage: node run.mjs BASE_URL */
+const baseURL = process.argv[2];
+const model = createOpenAI({ baseURL, apiKey: 'unused' })('llama-long');
+const prompt = 'what does a switchyard do?';
+const inputSchema = z.object({ celsius: z.boolean() });
+
+let failed = 0;
+async function check(name, run) {
+  try {
+    await run();
+    console.log(`pass  ${name}`);
+  } catch (error) {
+    failed += 1;
+    console.log(`FAIL  ${name}: ${error.message}`);
+  }
+}
+
+await check('AI SDK: generateText, with usage', async () => {
+  const { text, usage } = await generateText({ model, prompt, maxOutputTokens: 24 });
+  ok(text.length > 0);
+  equal(usage.totalTokens, usage.inputTokens + usage.outputTokens);
+});
+
+await check('AI SDK: streamText, without an error among its parts', async () => {
+  const parts = [];
+  for await (const part of streamText({ model, prompt, maxOutputTokens: 24 }).fullStream) parts.push(part.type);
+  const said = ['text-start', 'text-delta', 'text-end'];
+  deepEqual([...new Set(parts)], ['start', 'start-step', ...said, 'finish-step', 'finish']);
+});
+
+await check('AI SDK: an object by a schema', async () => {
+  const output = Output.object({ schema: z.object({ on: z.boolean() }) });
+  const answer = await generateText({ model, prompt, output });
+  equal(typeof answer.output.on, 'boolean');
+});
+
+// It sends earlier items as they are, or by their ids where it takes them for stored.
+for (const openai of [{}, { store: false }]) {
+  await check(`AI SDK: a tool in two steps, ${JSON.stringify(openai)}`, async () => {
+    const seen = [];
+    const weather = tool({ inputSchema, execute: given => seen.push(given) && 'rain' });
+    const asked = { model, prompt, tools: { weather }, toolChoice: 'required', maxOutputTokens: 400 };
+    const providerOptions = { openai: { parallelToolCalls: false, ...openai } };
+    const { steps } = await generateText({ ...asked, providerOptions, stopWhen: stepCountIs(2) });
+    deepEqual([steps.length, seen.length, typeof seen[0].celsius], [2, 2, 'boolean']);
+  });
+}
+
+await check('Agents SDK: an agent hands over to another one, which calls its tool', async () => {
+  const called = [];
+  const weather = agentTool({
+    ...{ name: 'weather', description: 'The weather.', parameters: inputSchema },
+    execute: given => called.push(given) && 'rain',
+  });
+  const modelSettings = { toolChoice: 'required', parallelToolCalls: false, maxTokens: 400, store: false };
+  const second = new Agent({ name: 'Second', model: 'llama-long', tools: [weather], modelSettings });
+  const first = new Agent({ name: 'First', model: 'llama-long', handoffs: [second], modelSettings });
+  const modelProvider = new OpenAIProvider({ baseURL, apiKey: 'unused', useResponses: true });
+  const result = await new Runner({ modelProvider, tracingDisabled: true }).run(first, prompt, { maxTurns: 6 });
+  deepEqual([result.lastAgent.name, called.length], ['Second', 1]);
+});
+
+console.log(`${failed === 0 ? 'all passed' : `${failed} failed`}`);
+process.exit(failed === 0 ? 0 : 1);
