@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import { lazy, Suspense } from './ui/lazy';
+import { lazy } from './ui/lazy';
 import { useEffect } from 'preact/hooks';
 import { session, unreachable } from './api/session';
 import { feed } from './live/feed';
@@ -63,9 +63,11 @@ function Console() {
       </a>
       <Side current={name} />
       <main id="main" tabIndex={-1}>
-        <Suspense key={`${page} ${id}`} fallback={<Skeleton rows={6} />}>
-          {Page ? <Page /> : <Blank title="There is no such page">The address may be mistyped.</Blank>}
-        </Suspense>
+        {Page ? (
+          <Page key={`${page} ${id}`} />
+        ) : (
+          <Blank title="There is no such page">The address may be mistyped.</Blank>
+        )}
       </main>
     </div>
   );

@@ -4,11 +4,12 @@ import { session, signOut } from './api/session';
 import { feedProblem, feedState } from './live/feed';
 import { href, place } from './router';
 import { attempt } from './ui/actions';
+import { Button } from './ui/controls';
 import { Icon } from './ui/icons';
 import { switchTheme, theme } from './ui/theme';
 import { visibleViews } from './views';
 
-const FEED = { live: 'Live', lost: 'Not connected', connecting: 'Connecting' } as const;
+const FEED = { live: ['good', 'Live'], lost: ['bad', 'Not connected'], connecting: ['idle', 'Connecting'] } as const;
 
 export const Brand = () => (
   <a class="brand" href={href('now')}>
@@ -25,15 +26,9 @@ export function Side({ current }: { current: string }) {
   return (
     <header class={`side ${open.value ? 'open' : ''}`}>
       <Brand />
-      <button
-        type="button"
-        class="menu-button"
-        aria-expanded={open.value}
-        aria-controls="views"
-        onClick={() => (open.value = !open.value)}
-      >
+      <Button aria-expanded={open.value} aria-controls="views" act={() => (open.value = !open.value)}>
         Menu
-      </button>
+      </Button>
       <nav id="views" aria-label="Views">
         <ul>
           {visibleViews.value.map(({ name, title }) => (
@@ -52,20 +47,21 @@ export function Side({ current }: { current: string }) {
 
 function Foot() {
   const dark = theme.value === 'dark';
+  const [tone, said] = FEED[feedState.value];
   return (
     <div class="side-foot">
-      <span class={`feed ${feedState.value}`} role="status" title={feedProblem.value}>
-        {FEED[feedState.value]}
+      <span class={`state ${tone}`} role="status" title={feedProblem.value}>
+        {said}
       </span>
       {session.value?.keys_required && <span>Tenant {session.value.tenant}</span>}
-      <div class="side-tools">
-        <button type="button" class="quiet" onClick={switchTheme}>
+      <div class="inline side-tools">
+        <Button kind="quiet" act={switchTheme}>
           <Icon name={dark ? 'sun' : 'moon'} size={16} /> {dark ? 'Light' : 'Dark'}
-        </button>
+        </Button>
         {session.value?.keys_required && (
-          <button type="button" class="quiet" onClick={() => void attempt(signOut, 'Signed out.')}>
+          <Button kind="quiet" act={() => attempt(signOut, 'Signed out.')}>
             <Icon name="signOut" size={16} /> Sign out
-          </button>
+          </Button>
         )}
       </div>
     </div>

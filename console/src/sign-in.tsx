@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { signIn } from './api/session';
 import { Brand } from './side';
+import { Button, Field } from './ui/controls';
 
 /** The key is sent once and not stored in the browser: the server answers with a cookie that scripts cannot read. */
 export function SignIn() {
@@ -21,9 +22,8 @@ export function SignIn() {
         <Brand />
         <h1>Sign in</h1>
         <p class="lead">This server asks for an API key. What you may see and do depends on its scopes.</p>
-        <form onSubmit={event => void submit(event)}>
-          <label class="field">
-            API key
+        <form class="stack" onSubmit={event => void submit(event)}>
+          <Field label="API key">
             <input
               name="key"
               type="password"
@@ -32,13 +32,13 @@ export function SignIn() {
               aria-invalid={problem.value !== ''}
               aria-describedby="sign-in-problem"
             />
-          </label>
+          </Field>
           <p id="sign-in-problem" class="state bad" role="alert" hidden={problem.value === ''}>
             {problem.value}
           </p>
-          <button type="submit" class="primary" disabled={busy.value}>
+          <Button kind="primary" disabled={busy.value}>
             {busy.value ? 'Signing in' : 'Sign in'}
-          </button>
+          </Button>
         </form>
       </div>
     </main>

@@ -2,14 +2,8 @@ import { computed } from '@preact/signals';
 import { session } from './api/session';
 import type { IconName } from './ui/icons';
 
-interface ViewEntry {
-  readonly name: IconName;
-  readonly title: string;
-  /** One of these scopes shows it. */
-  readonly scopes: readonly string[];
-}
-
-export const VIEWS: readonly ViewEntry[] = [
+/** One of its scopes shows a view. */
+export const VIEWS: readonly { name: IconName; title: string; scopes: readonly string[] }[] = [
   { name: 'now', title: 'Now', scopes: ['admin', 'events'] },
   { name: 'requests', title: 'Requests', scopes: ['admin'] },
   { name: 'batches', title: 'Batches', scopes: ['inference'] },

@@ -20,6 +20,7 @@ import { MARKS, print, printJson, say } from './shared/terminal.js';
 interface AddOptions extends PlanOptions, GatewayClientOptions {
   readonly tokenFile?: string;
   readonly yes?: boolean;
+  readonly load: boolean;
   readonly wait: boolean;
   readonly quiet?: boolean;
   readonly json?: boolean;
@@ -49,6 +50,7 @@ export const modelsAddCommand = (): Command =>
     .option('--replace', 'write the entry of models.yaml anew')
     .option('--token-file <file>', 'file with the access token of the hub (default: HF_TOKEN, hub.token_file)')
     .option('-y, --yes', 'do not ask for confirmation')
+    .option('--no-load', 'do not ask the gateway to load it; it reads the models file at its next start')
     .option('--no-wait', 'do not wait until the gateway has loaded it')
     .option('-q, --quiet', 'show no progress')
     .option('--json', 'one JSON document')
@@ -141,7 +143,7 @@ async function report(
   options: AddOptions,
   { file, signal }: { file: EditedFile; signal: AbortSignal },
 ): Promise<void> {
-  const client = await reloadGateway(options);
+  const client = options.load ? await reloadGateway(options) : undefined;
   const served: Served[] = [];
   for (const { id } of plans) {
     if (client && options.wait) say(`loading ${id} …`);

@@ -67,8 +67,8 @@ async function errorOf(answer: Response): Promise<ApiError> {
   return new ApiError(answer.status, code, error?.message ?? `The server answered ${answer.status}.`);
 }
 
-/** Fills `{id}` in. */
-const filled = (path: string, id?: string): string => path.replace('{id}', encodeURIComponent(id ?? ''));
+/** Fills `{id}` or `{name}` in. */
+const filled = (path: string, id = ''): string => path.replace(/\{\w+\}/, encodeURIComponent(id));
 
 export async function get<P extends keyof paths>(
   path: P,

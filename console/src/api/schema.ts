@@ -20,6 +20,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Alerts of the Prometheus in `console.prometheus_url`, at most 5 s old */
+        get: operations["AdminAlertsController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/audit": {
         parameters: {
             query?: never;
@@ -37,6 +54,77 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/catalogue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Models of the catalogue that have files to download */
+        get: operations["AdminCatalogueController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/catalogue/{name}/add": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Download a model of the catalogue and serve it
+         * @description Runs `switchyard models add` and returns at once; then the models file is read again. One at a time. An interrupted download resumes.
+         */
+        post: operations["AdminCatalogueController_add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/catalogue/{name}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop the download of a model; what has arrived is kept */
+        post: operations["AdminCatalogueController_cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/catalogue/additions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Models that are being added, and how the last ones ended */
+        get: operations["AdminCatalogueController_listAdditions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/dependencies": {
         parameters: {
             query?: never;
@@ -46,6 +134,26 @@ export interface paths {
         };
         /** Redis, database and blob store as last probed, and why one is down */
         get: operations["AdminDependenciesController_dependencies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What `switchyard doctor` finds on the machine of this gateway
+         * @description It takes seconds: models, programs, libraries, folders and servers are looked at. One run at a time.
+         */
+        get: operations["AdminDoctorController_check"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1364,6 +1472,32 @@ export interface components {
         AdminModelListDto: {
             data: components["schemas"]["AdminModelDto"][];
         };
+        AlertDto: {
+            /** @example SwitchyardQueueFull */
+            name: string;
+            /**
+             * @description What to do: a web address, or a path of the manual.
+             * @example docs/operate/runbook.md#switchyardqueuefull
+             */
+            runbook_url?: string;
+            /** @example warning */
+            severity?: string;
+            /** @description Unix seconds. */
+            since: number;
+            /** @enum {string} */
+            state: "pending" | "firing";
+            summary?: string;
+        };
+        AlertListDto: {
+            /** @description Whether `console.prometheus_url` is set. */
+            configured: boolean;
+            /** @description Firing ones first; at most 100. */
+            data: components["schemas"]["AlertDto"][];
+            /** @enum {string} */
+            object: "list";
+            /** @description Why Prometheus could not be asked. */
+            problem?: string;
+        };
         ApiKeyDto: {
             /** @description Unix seconds. */
             created_at: number | null;
@@ -1584,6 +1718,20 @@ export interface components {
              */
             tenant?: string;
         };
+        CatalogueDto: {
+            data: components["schemas"]["CatalogueModelDto"][];
+            /** @enum {string} */
+            object: "list";
+        };
+        CatalogueModelDto: {
+            /** @description Of its files, as far as known. */
+            bytes: number;
+            /** @example MIT */
+            licence?: string;
+            /** @example whisper-small */
+            name: string;
+            summary: string;
+        };
         ChangePriorityDto: {
             /** @enum {string} */
             priority: "realtime" | "batch";
@@ -1688,9 +1836,17 @@ export interface components {
             temperature?: number;
             top_p?: number;
         };
+        ConsoleLinksDto: {
+            /** @description `console.manual_url`; may be empty. */
+            manual: string;
+            /** @description `console.trace_url`; may be empty. */
+            trace: string;
+        };
         ConsoleSessionDto: {
             /** @description Whether the server asks for keys at all. */
             keys_required: boolean;
+            /** @description Links to other servers, for the scope admin. */
+            links?: components["schemas"]["ConsoleLinksDto"];
             scopes: ("inference" | "admin" | "events")[];
             signed_in: boolean;
             /** @description Whose data is shown; empty when not signed in. */
@@ -1751,6 +1907,23 @@ export interface components {
             detected_language: string;
             /** @example en */
             language_code: string;
+        };
+        DiagnosisDto: {
+            detail: string;
+            /** @description The command or the change that puts it right. */
+            fix?: string;
+            /**
+             * @description warn: works without; fail: will not work as configured.
+             * @enum {string}
+             */
+            state: "ok" | "warn" | "fail";
+            /** @example ffmpeg */
+            what: string;
+        };
+        DoctorDto: {
+            checks: components["schemas"]["DiagnosisDto"][];
+            /** @description Nothing failed. */
+            ok: boolean;
         };
         DurationUsageDto: {
             /**
@@ -2021,6 +2194,22 @@ export interface components {
             level: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
             /** @description Message, then further fields as JSON; at most 2048 characters. */
             text: string;
+        };
+        ModelAdditionDto: {
+            /** @description The last lines of `switchyard models add`. */
+            lines: string[];
+            /** @example whisper-small */
+            name: string;
+            /** @description Unix seconds. */
+            started_at: number;
+            /** @enum {string} */
+            state: "running" | "added" | "failed" | "cancelled";
+        };
+        ModelAdditionListDto: {
+            /** @description The newest first; at most 8. */
+            data: components["schemas"]["ModelAdditionDto"][];
+            /** @enum {string} */
+            object: "list";
         };
         ModelDto: {
             /**
@@ -2879,6 +3068,83 @@ export interface operations {
             };
         };
     };
+    AdminAlertsController_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertListDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
     AdminAuditController_list: {
         parameters: {
             query?: {
@@ -2960,6 +3226,429 @@ export interface operations {
             };
         };
     };
+    AdminCatalogueController_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogueDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminCatalogueController_add: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelAdditionDto"];
+                };
+            };
+            /**
+             * @description `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `invalid_json`: The JSON body cannot be parsed.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_addition_running`: A model of the catalogue is being added; one at a time. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminCatalogueController_cancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelAdditionDto"];
+                };
+            };
+            /**
+             * @description `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `invalid_json`: The JSON body cannot be parsed.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminCatalogueController_listAdditions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelAdditionListDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
     AdminDependenciesController_dependencies: {
         parameters: {
             query?: never;
@@ -2975,6 +3664,83 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DependenciesDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminDoctorController_check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DoctorDto"];
                 };
             };
             /** @description `invalid_value`: A field has a value outside its range; the message names both. */

@@ -9,13 +9,7 @@ export const queue = signal<ReadonlyMap<string, Counts>>(new Map());
 export const workers = signal<readonly LiveWorker[]>([]);
 
 /** Per second, over the last seconds. */
-export interface Rates {
-  readonly arrived: number;
-  readonly completed: number;
-  readonly failed: number;
-  readonly cancelled: number;
-  readonly rejected: number;
-}
+export type Rates = Readonly<Record<'arrived' | 'completed' | 'failed' | 'cancelled' | 'rejected', number>>;
 
 export const rates = signal<ReadonlyMap<string, Rates>>(new Map());
 

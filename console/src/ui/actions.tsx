@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { Button } from './controls';
 import { Icon } from './icons';
 
 interface Notice {
@@ -27,9 +28,9 @@ export const Notices = () => (
       <div key={id} class={`notice ${tone}`}>
         <Icon name={tone === 'good' ? 'check' : 'alert'} size={16} />
         <span>{text}</span>
-        <button type="button" class="quiet" aria-label="Dismiss" onClick={() => dismiss(id)}>
+        <Button kind="quiet" aria-label="Dismiss" act={() => dismiss(id)}>
           <Icon name="close" size={14} />
-        </button>
+        </Button>
       </div>
     ))}
   </div>
@@ -57,8 +58,15 @@ interface Question {
 const question = signal<Question | undefined>(undefined);
 
 /** Asks once before something that cannot be taken back. */
-export const confirmed = (title: string, text: ComponentChildren, verb: string): Promise<boolean> =>
+const confirmed = (title: string, text: ComponentChildren, verb: string): Promise<boolean> =>
   new Promise(answer => (question.value = { title, text, verb, answer }));
+
+/** Runs an action that cannot be taken back, if the answer is yes. @returns whether it was done */
+export const attemptConfirmed = async (
+  [title, text, verb]: readonly [title: string, text: ComponentChildren, verb: string],
+  act: () => Promise<unknown>,
+  done: string | (() => string),
+): Promise<boolean> => (await confirmed(title, text, verb)) && attempt(act, done);
 
 export function ConfirmDialog() {
   const asked = question.value;
@@ -69,32 +77,26 @@ export function ConfirmDialog() {
   return (
     <Dialog open={asked !== undefined} title={asked?.title ?? ''} onClose={() => close(false)}>
       <div class="dialog-text">{asked?.text}</div>
-      <div class="dialog-actions">
-        <button type="button" onClick={() => close(false)}>
-          Keep it
-        </button>
-        <button type="button" class="danger" onClick={() => close(true)}>
+      <div class="inline dialog-actions">
+        <Button act={() => close(false)}>Keep it</Button>
+        <Button kind="danger" act={() => close(true)}>
           {asked?.verb}
-        </button>
+        </Button>
       </div>
     </Dialog>
   );
 }
 
+interface DialogProps {
+  readonly open: boolean;
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+  readonly wide?: boolean;
+}
+
 /** The browser's own modal dialog: it keeps the focus and closes by Escape. */
-export function Dialog({
-  open,
-  title,
-  onClose,
-  children,
-  wide,
-}: {
-  open: boolean;
-  title: string;
-  onClose: () => void;
-  children: ComponentChildren;
-  wide?: boolean;
-}) {
+export function Dialog({ open, title, onClose, children, wide }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = element.current;

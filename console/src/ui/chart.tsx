@@ -45,7 +45,7 @@ export function Chart({ title, times, lines, format, height = 150 }: Options) {
     <figure class="chart">
       <figcaption>
         <span>{title}</span>
-        <span class="legend">
+        <span class="inline muted small legend">
           {lines.map(({ label, color, values }) => (
             <span key={label}>
               <i class={`swatch ${color.slice(2)}`} /> {label} <b>{format(lastOf(values))}</b>

@@ -1,20 +1,12 @@
-import type { ComponentChildren, ComponentType } from 'preact';
-import { createContext } from 'preact';
-import { useContext, useEffect, useState } from 'preact/hooks';
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../api/client';
-import { Problem } from './states';
-
-const Fallback = createContext<ComponentChildren>(null);
-
-export const Suspense = ({ fallback, children }: { fallback: ComponentChildren; children: ComponentChildren }) => (
-  <Fallback.Provider value={fallback}>{children}</Fallback.Provider>
-);
+import { Problem, Skeleton } from './states';
 
 /** A view whose code is fetched when it is first opened. A new version of the gateway has other files: load again. */
 export function lazy(load: () => Promise<{ default: ComponentType }>): ComponentType {
   let known: ComponentType | undefined;
   return function Lazy() {
-    const fallback = useContext(Fallback);
     const [state, setState] = useState<{ View?: ComponentType | undefined; error?: ApiError }>({ View: known });
     useEffect(() => {
       if (known) return;
@@ -24,6 +16,6 @@ export function lazy(load: () => Promise<{ default: ComponentType }>): Component
       );
     }, []);
     if (state.error) return <Problem error={state.error} retry={() => location.reload()} />;
-    return state.View ? <state.View /> : <>{fallback}</>;
+    return state.View ? <state.View /> : <Skeleton rows={6} />;
   };
 }

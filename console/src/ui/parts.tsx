@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { Button } from './controls';
 import { relative, toMs } from './format';
 import { Icon } from './icons';
 
@@ -21,102 +22,88 @@ export function Time({ at }: { at: number | string | null | undefined }) {
 
 export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'idle';
 
-const TONES: Readonly<Record<string, Tone>> = {
-  ...{ ready: 'good', loaded: 'good', completed: 'good', up: 'good', running: 'info', busy: 'good', ok: 'good' },
-  ...{ queued: 'idle', unloaded: 'idle', idle: 'idle', unknown: 'idle', validating: 'info', in_progress: 'info' },
-  ...{ loading: 'info', starting: 'info', finalizing: 'info', connecting: 'info', unloading: 'warn', draining: 'warn' },
-  ...{ cancelling: 'warn', cancelled: 'warn', expired: 'warn', degraded: 'warn', stalled: 'warn', restarting: 'warn' },
-  ...{ failed: 'bad', lost: 'bad', down: 'bad', unavailable: 'bad', stopped: 'idle', exited: 'bad' },
+/** Any other state is idle. */
+const STATES: Readonly<Partial<Record<Tone, string>>> = {
+  good: 'ready loaded completed added up busy ok',
+  info: 'running validating in_progress loading starting finalizing connecting',
+  warn: 'unloading draining cancelling cancelled expired degraded stalled restarting warning pending',
+  bad: 'failed lost down unavailable exited firing suspended',
 };
+const TONES = new Map(
+  Object.entries(STATES).flatMap(([tone, states]) => states.split(' ').map(state => [state, tone as Tone] as const)),
+);
 
 /** A state in a word and a colour. */
-export function State({ of, tone = TONES[of] ?? 'idle' }: { of: string; tone?: Tone }) {
+export function State({ of, tone = TONES.get(of) ?? 'idle' }: { of: string; tone?: Tone }) {
   return <span class={`state ${tone}`}>{of.replaceAll('_', ' ')}</span>;
 }
 
-export function Page({
-  title,
-  lead,
-  actions,
-  children,
-}: {
-  title: ComponentChildren;
-  lead?: ComponentChildren;
-  actions?: ComponentChildren;
-  children: ComponentChildren;
-}) {
-  return (
-    <div class="page">
-      <header class="page-head">
-        <div>
-          <h1>{title}</h1>
-          {lead && <p class="lead">{lead}</p>}
-        </div>
-        {actions && <div class="actions">{actions}</div>}
-      </header>
-      {children}
-    </div>
-  );
+interface Parts {
+  readonly title?: ComponentChildren;
+  readonly children: ComponentChildren;
 }
 
-export function Card({
-  title,
-  aside,
-  children,
-  class: extra = '',
-}: {
-  title?: ComponentChildren;
-  aside?: ComponentChildren;
-  children: ComponentChildren;
-  class?: string;
-}) {
-  return (
-    <section class={`card ${extra}`}>
-      {(title ?? aside) && (
-        <div class="card-head">
-          {title && <h2>{title}</h2>}
-          {aside && <div class="card-aside">{aside}</div>}
-        </div>
-      )}
-      {children}
-    </section>
-  );
+interface PageProps extends Parts {
+  readonly lead?: ComponentChildren;
+  readonly actions?: ComponentChildren;
 }
 
-export function Figure({
-  label,
-  value,
-  unit,
-  note,
-  tone,
-}: {
-  label: string;
-  value: ComponentChildren;
-  unit?: string;
-  note?: ComponentChildren;
-  tone?: Tone;
-}) {
-  return (
-    <div class={`figure ${tone ?? ''}`}>
-      <dt>{label}</dt>
-      <dd>
-        <b>{value}</b>
-        {unit && <span class="unit"> {unit}</span>}
-        {note && <span class="note">{note}</span>}
-      </dd>
-    </div>
-  );
+export const Page = ({ title, lead, actions, children }: PageProps) => (
+  <div class="page">
+    <header class="inline spread page-head">
+      <div>
+        <h1>{title}</h1>
+        {lead && <p class="lead">{lead}</p>}
+      </div>
+      {actions && <div class="inline">{actions}</div>}
+    </header>
+    {children}
+  </div>
+);
+
+interface CardProps extends Parts {
+  readonly aside?: ComponentChildren;
+  readonly class?: string;
 }
+
+export const Card = ({ title, aside, children, class: extra = '' }: CardProps) => (
+  <section class={`card ${extra}`}>
+    {(title ?? aside) && (
+      <div class="inline spread card-head">
+        {title && <h2>{title}</h2>}
+        {aside && <div class="inline muted small">{aside}</div>}
+      </div>
+    )}
+    {children}
+  </section>
+);
+
+interface FigureProps {
+  readonly label: string;
+  readonly value: ComponentChildren;
+  readonly note: ComponentChildren;
+  readonly tone?: Tone | false;
+}
+
+export const Figure = ({ label, value, note, tone }: FigureProps) => (
+  <div class={`figure ${tone || ''}`}>
+    <dt class="muted small">{label}</dt>
+    <dd>
+      <b>{value}</b>
+      <span class="sub muted">{note}</span>
+    </dd>
+  </div>
+);
 
 /** Label and value, one a line. */
 export function Facts({ of }: { of: readonly (readonly [label: string, value: ComponentChildren])[] }) {
   return (
-    <dl class="facts">
+    <dl class="stack facts">
       {of
         .filter(([, value]) => value !== undefined && value !== null && value !== '')
         .map(([label, value]) => (
           <div key={label}>
-            <dt>{label}</dt>
+            <dt class="muted">{label}</dt>
             <dd>{value}</dd>
           </div>
         ))}
@@ -129,7 +116,7 @@ export function Bar({ value, max, label, tone = '' }: { value: number; max: numb
   return <progress class={tone} value={value} max={Math.max(max, 1)} aria-label={label} title={label} />;
 }
 
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+export function CopyButton({ text }: { text: string }) {
   const [done, setDone] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);
@@ -137,8 +124,8 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
     setTimeout(() => setDone(false), 1500);
   };
   return (
-    <button type="button" class="quiet" onClick={() => void copy()}>
-      <Icon name={done ? 'check' : 'copy'} size={14} /> {done ? 'Copied' : label}
-    </button>
+    <Button kind="quiet" act={copy}>
+      <Icon name={done ? 'check' : 'copy'} size={14} /> {done ? 'Copied' : 'Copy'}
+    </Button>
   );
 }

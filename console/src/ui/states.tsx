@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../api/client';
 import type { Resource } from '../api/resource';
+import { Button } from './controls';
 import { Icon, type IconName } from './icons';
 
 interface Message {
@@ -38,43 +39,44 @@ export function Problem({ error, retry }: { error: ApiError; retry?: () => void 
   }
   return (
     <Blank icon="alert" tone="bad" title={error.message}>
-      {retry && (
-        <button type="button" onClick={retry}>
-          Try again
-        </button>
-      )}
+      {retry && <Button act={retry}>Try again</Button>}
     </Blank>
   );
 }
 
 export const Skeleton = ({ rows = 3 }: { rows?: number }) => (
-  <div class="skeleton" role="status" aria-label="Loading">
+  <div class="skeleton stack" role="status" aria-label="Loading">
     {Array.from({ length: rows }, (_, row) => (
       <span key={row} />
     ))}
   </div>
 );
 
+interface LoadedProps<T> {
+  readonly from: Resource<T>;
+  readonly rows?: number;
+  /** Drawn instead of a list without entries. */
+  readonly none?: ComponentChildren;
+  readonly children: (data: T) => ComponentChildren;
+}
+
+const isEmpty = (data: unknown): boolean => {
+  const list = (data as { data?: unknown } | null)?.data ?? data;
+  return Array.isArray(list) && list.length === 0;
+};
+
 /** Loading, failed, or the data: `children` draws it. A later failure leaves the last data standing, and says so. */
-export function Loaded<T>({
-  from,
-  rows,
-  children,
-}: {
-  from: Resource<T>;
-  rows?: number;
-  children: (data: T) => ComponentChildren;
-}) {
+export function Loaded<T>({ from, rows, none, children }: LoadedProps<T>) {
   if (from.data === undefined)
     return from.error ? <Problem error={from.error} retry={from.reload} /> : <Skeleton rows={rows} />;
   return (
     <>
       {from.error && (
-        <p class="stale" role="status">
+        <p class="state warn sub" role="status">
           Not current: {from.error.message}
         </p>
       )}
-      {children(from.data)}
+      {none && isEmpty(from.data) ? none : children(from.data)}
     </>
   );
 }

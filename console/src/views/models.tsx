@@ -2,11 +2,13 @@ import { type Answer, get, post } from '../api/client';
 import { useResource } from '../api/resource';
 import { isAdmin, mayInfer } from '../api/session';
 import { href } from '../router';
-import { attempt, confirmed } from '../ui/actions';
+import { attempt, attemptConfirmed } from '../ui/actions';
+import { Button } from '../ui/controls';
 import { plural } from '../ui/format';
 import { Card, Facts, Page, State, Time } from '../ui/parts';
 import { Snippet } from '../ui/snippet';
 import { Blank, Loaded } from '../ui/states';
+import { Additions } from './catalogue';
 import { type Example, exampleFor } from './playground/examples';
 
 type Listed = Answer<'/v1/models'>['data'][number];
@@ -35,37 +37,31 @@ export default function Models() {
   );
   const reread = async () => {
     const text = 'Models are added, replaced and removed as the models file now says. Running requests finish.';
-    if (!(await confirmed('Read the models file again?', text, 'Read it'))) return;
     let changes = '';
     const act = async () => {
       const { added, changed, removed } = await post('/admin/v1/models/reload');
       changes = `${added.length} added, ${changed.length} changed, ${removed.length} removed.`;
     };
-    if (await attempt(act, () => changes)) list.reload();
+    const question = ['Read the models file again?', text, 'Read it'] as const;
+    if (await attemptConfirmed(question, act, () => changes)) list.reload();
   };
-  const reload = isAdmin.value && (
-    <button type="button" onClick={() => void reread()}>
-      Read models file
-    </button>
+  const reload = isAdmin.value && <Button act={reread}>Read models file</Button>;
+  const none = (
+    <Blank icon="models" title="No models">
+      <code>switchyard models add</code> adds the first one.
+    </Blank>
   );
   return (
     <Page title="Models" lead="What this server can compute, and how to ask for it." actions={reload}>
-      <Loaded from={list} rows={6}>
-        {models =>
-          models.length === 0 ? (
-            <Card>
-              <Blank icon="models" title="No models">
-                <code>switchyard models add</code> adds the first one.
-              </Blank>
-            </Card>
-          ) : (
-            <div class="stack">
-              {models.map(model => (
-                <ModelCard key={model.id} of={model} reload={list.reload} />
-              ))}
-            </div>
-          )
-        }
+      {isAdmin.value && <Additions />}
+      <Loaded from={list} rows={6} none={none}>
+        {models => (
+          <div class="stack">
+            {models.map(model => (
+              <ModelCard key={model.id} of={model} reload={list.reload} />
+            ))}
+          </div>
+        )}
       </Loaded>
     </Page>
   );
@@ -132,16 +128,12 @@ function Switch({ of: { id, state, running }, reload }: { of: Run; reload: () =>
   };
   const unload = async () => {
     const text = `${plural(running, 'running request')} will finish; those that wait are refused.`;
-    if (!(await confirmed(`Unload ${id}?`, text, 'Unload'))) return;
-    if (await attempt(() => post('/admin/v1/models/{id}/unload', { id }), `${id} is being unloaded.`)) reload();
+    const act = () => post('/admin/v1/models/{id}/unload', { id });
+    if (await attemptConfirmed([`Unload ${id}?`, text, 'Unload'], act, `${id} is being unloaded.`)) reload();
   };
-  return isOff ? (
-    <button type="button" class="primary" onClick={() => void load()}>
-      Load
-    </button>
-  ) : (
-    <button type="button" class="danger" onClick={() => void unload()}>
-      Unload
-    </button>
+  return (
+    <Button kind={isOff ? 'primary' : 'danger'} act={isOff ? load : unload}>
+      {isOff ? 'Load' : 'Unload'}
+    </Button>
   );
 }

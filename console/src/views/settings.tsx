@@ -1,9 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { type Answer, get } from '../api/client';
 import { useResource } from '../api/resource';
+import { Button, Field } from '../ui/controls';
+import { Finding } from '../ui/finding';
 import { plural } from '../ui/format';
 import { Card, Page } from '../ui/parts';
 import { Blank, Loaded } from '../ui/states';
+import { type Column, Table } from '../ui/table';
 
 type Setting = Answer<'/admin/v1/settings'>['data'][number];
 
@@ -18,11 +21,11 @@ export default function Settings() {
       title="Settings"
       lead="What is in effect, and where it came from. They are changed in the file or by variables."
     >
+      <Doctor />
       <form class="filters" role="search" aria-label="Settings" onSubmit={event => event.preventDefault()}>
-        <label class="field">
-          Find
+        <Field label="Find">
           <input type="search" value={search.value} onInput={event => (search.value = event.currentTarget.value)} />
-        </label>
+        </Field>
         <label class="inline check">
           <input
             type="checkbox"
@@ -33,60 +36,67 @@ export default function Settings() {
         </label>
       </form>
       <Loaded from={list} rows={8}>
-        {({ data }) => (
-          <Table
-            of={data.filter(
-              each =>
-                (!changedOnly.value || each.source !== 'default') &&
-                `${each.name} ${each.description}`.toLowerCase().includes(search.value.toLowerCase()),
-            )}
-          />
-        )}
+        {({ data }) => {
+          const found = data.filter(
+            each =>
+              (!changedOnly.value || each.source !== 'default') &&
+              `${each.name} ${each.description}`.toLowerCase().includes(search.value.toLowerCase()),
+          );
+          return (
+            <Card title={plural(found.length, 'setting')}>
+              {found.length === 0 ? (
+                <Blank icon="settings" title="No setting matches" />
+              ) : (
+                <Table label="Settings" of={found} columns={COLUMNS} />
+              )}
+            </Card>
+          );
+        }}
       </Loaded>
     </Page>
   );
 }
 
-function Table({ of: settings }: { of: readonly Setting[] }) {
+const COLUMNS: readonly Column<Setting>[] = [
+  [
+    'Setting',
+    ({ name, variable, description }) => (
+      <div class="setting">
+        <code title={variable}>{name}</code>
+        <span class="muted sub">{description}</span>
+      </div>
+    ),
+  ],
+  [
+    'Value',
+    ({ secret, set, value }) => (secret ? <i>{set ? 'secret, set' : 'not set'}</i> : <code>{shown(value)}</code>),
+  ],
+  ['From', ({ source }) => <span class={`tag ${source === 'default' ? '' : 'realtime'}`}>{source}</span>],
+  ['Default', each => <span class="muted">{each.secret ? '' : shown(each.default)}</span>],
+];
+
+/** What `switchyard doctor` says of the machine of the gateway, without what is in order. */
+function Doctor() {
+  const doctor = useResource(signal => get('/admin/v1/doctor', { signal }), 'doctor');
+  const again = <Button act={doctor.reload}>Check again</Button>;
   return (
-    <Card title={plural(settings.length, 'setting')}>
-      {settings.length === 0 ? (
-        <Blank icon="settings" title="No setting matches" />
-      ) : (
-        <div class="table-box" tabIndex={0} role="region" aria-label="Settings">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Setting</th>
-                <th scope="col">Value</th>
-                <th scope="col">From</th>
-                <th scope="col">Default</th>
-              </tr>
-            </thead>
-            <tbody>
-              {settings.map(each => (
-                <tr key={each.name}>
-                  <th scope="row" class="setting">
-                    <code title={each.variable}>{each.name}</code>
-                    <span class="muted">{each.description}</span>
-                  </th>
-                  <td>
-                    {each.secret ? (
-                      <i class="muted">{each.set ? 'secret, set' : 'not set'}</i>
-                    ) : (
-                      <code>{shown(each.value)}</code>
-                    )}
-                  </td>
-                  <td>
-                    <span class={`tag ${each.source === 'default' ? '' : 'realtime'}`}>{each.source}</span>
-                  </td>
-                  <td class="muted">{each.secret ? '' : shown(each.default)}</td>
-                </tr>
+    <Card title="Checks of this machine" aside={again}>
+      <Loaded from={doctor} rows={2}>
+        {({ checks }) => {
+          const found = checks.filter(({ state }) => state !== 'ok');
+          if (found.length === 0) return <p class="state good">All of {plural(checks.length, 'check')} passed.</p>;
+          return (
+            <ul class="stack">
+              {found.map(({ what, state, detail, fix }) => (
+                <Finding key={`${what} ${detail}`} name={what} state={state === 'fail' ? 'failed' : 'warning'}>
+                  <span>{detail}</span>
+                  {fix && <code class="muted">{fix}</code>}
+                </Finding>
               ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+            </ul>
+          );
+        }}
+      </Loaded>
     </Card>
   );
 }

@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals';
-import { type Answer, get, request } from '../api/client';
+import { type Answer, get, post } from '../api/client';
 import { useResource } from '../api/resource';
-import { attempt, confirmed, Dialog } from '../ui/actions';
+import { attempt, attemptConfirmed, Dialog } from '../ui/actions';
+import { Button } from '../ui/controls';
 import { bytes, count } from '../ui/format';
+import { Log } from '../ui/log';
 import { Bar, Card, Facts, Page, State, Time } from '../ui/parts';
 import { Blank, Loaded } from '../ui/states';
 
@@ -11,24 +13,21 @@ type Worker = Answer<'/admin/v1/workers'>['data'][number];
 export default function Workers() {
   const list = useResource(signal => get('/admin/v1/workers', { signal }), 'workers', 1500);
   const logOf = useSignal<Worker | undefined>(undefined);
+  const none = (
+    <Blank icon="workers" title="No workers">
+      Add replicas or addresses to a model.
+    </Blank>
+  );
   return (
     <Page title="Workers" lead="Processes that compute: their slots, restarts and last words.">
-      <Loaded from={list} rows={6}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Card>
-              <Blank icon="workers" title="No workers">
-                Add replicas or addresses to a model.
-              </Blank>
-            </Card>
-          ) : (
-            <div class="columns worker-cards">
-              {data.map(worker => (
-                <WorkerCard key={worker.id} of={worker} reload={list.reload} showLog={() => (logOf.value = worker)} />
-              ))}
-            </div>
-          )
-        }
+      <Loaded from={list} rows={6} none={none}>
+        {({ data }) => (
+          <div class="columns">
+            {data.map(worker => (
+              <WorkerCard key={worker.id} of={worker} reload={list.reload} showLog={() => (logOf.value = worker)} />
+            ))}
+          </div>
+        )}
       </Loaded>
       <Dialog
         open={logOf.value !== undefined}
@@ -44,16 +43,16 @@ export default function Workers() {
 
 function WorkerCard({ of: worker, reload, showLog }: { of: Worker; reload: () => void; showLog: () => void }) {
   const { id, model, state, slots, problem, last_exit: exit } = worker;
-  const act = async (verb: 'drain' | 'resume' | 'restart', done: string) => {
-    const path = `/admin/v1/workers/${encodeURIComponent(id)}/${verb}`;
-    if (await attempt(() => request(path, { method: 'POST' }), done)) reload();
+  const act = async (verb: 'drain' | 'resume', done: string) => {
+    if (await attempt(() => post(`/admin/v1/workers/{id}/${verb}`, { id }), done)) reload();
   };
   const restart = async () => {
     const text = 'What it computes now is tried again on another worker, or on this one when it is back.';
-    if (await confirmed(`Restart ${id}?`, text, 'Restart')) await act('restart', `${id} restarts.`);
+    const order = () => post('/admin/v1/workers/{id}/restart', { id });
+    if (await attemptConfirmed([`Restart ${id}?`, text, 'Restart'], order, `${id} restarts.`)) reload();
   };
   return (
-    <Card title={id} aside={<State of={state} />} class={state === 'lost' ? 'bad-edge' : ''}>
+    <Card title={id} aside={<State of={state} />}>
       <div class="stack">
         <Bar value={slots.in_use} max={slots.total} label={`${slots.in_use} of ${slots.total} slots in use`} />
         <Facts
@@ -75,21 +74,15 @@ function WorkerCard({ of: worker, reload, showLog }: { of: Worker; reload: () =>
         {problem && <p class="state bad wrap">{problem}</p>}
         {exit && <LastExit of={exit} />}
         <div class="inline">
-          <button type="button" onClick={showLog}>
-            Log
-          </button>
-          {state === 'draining' ? (
-            <button type="button" onClick={() => void act('resume', `${id} takes requests again.`)}>
-              Resume
-            </button>
+          <Button act={showLog}>Log</Button>
+          {worker.drained ? (
+            <Button act={() => act('resume', `${id} takes requests again.`)}>Resume</Button>
           ) : (
-            <button type="button" onClick={() => void act('drain', `${id} gets no new requests.`)}>
-              Drain
-            </button>
+            <Button act={() => act('drain', `${id} gets no new requests.`)}>Drain</Button>
           )}
-          <button type="button" class="danger" disabled={worker.pid === undefined} onClick={() => void restart()}>
+          <Button kind="danger" disabled={worker.pid === undefined} act={restart}>
             Restart
-          </button>
+          </Button>
         </div>
       </div>
     </Card>
@@ -110,39 +103,9 @@ function LastExit({ of: { code, signal, reason, lines } }: { of: NonNullable<Wor
   );
 }
 
-interface LogLine {
-  readonly at: number | string;
-  readonly level: string;
-  readonly text: string;
-}
-
 function WorkerLog({ of: { id } }: { of: Worker }) {
-  const path = `/admin/v1/workers/${encodeURIComponent(id)}/log?lines=200`;
-  const log = useResource(
-    async signal => (await (await request(path, { signal })).json()) as { data: LogLine[] },
-    path,
-    2000,
-  );
-  return (
-    <Loaded from={log}>
-      {({ data }) =>
-        data.length === 0 ? (
-          <Blank title="It has written nothing yet" />
-        ) : (
-          <pre class="log" tabIndex={0} aria-label={`Last lines of ${id}`}>
-            {data.map(({ at, level, text }, row) => (
-              <div key={row} class={`log-line ${level}`}>
-                <span class="muted">
-                  <Time at={at} />
-                </span>{' '}
-                {text}
-              </div>
-            ))}
-          </pre>
-        )
-      }
-    </Loaded>
-  );
+  const log = useResource(signal => get('/admin/v1/workers/{id}/log', { id, query: { lines: 200 }, signal }), id, 2000);
+  return <Log of={log} label={`Last lines of ${id}`} none="It has written nothing yet." />;
 }
 
 const health = ({ health: said }: Worker): Record<string, unknown> => (said ?? {}) as Record<string, unknown>;

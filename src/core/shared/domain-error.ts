@@ -108,6 +108,7 @@ export const ERROR_REGISTRY = {
     409,
     'Only a waiting request can be given another priority; this one runs, has ended, or is on its way into its queue.',
   ),
+  model_addition_running: invalid(409, 'A model of the catalogue is being added; one at a time.'),
   key_is_from_file: invalid(409, 'Keys of `auth.keys_file` and `auth.key` are changed there only.'),
   too_many_keys: invalid(409, 'The database holds 10,000 live API keys, the most there may be.'),
   duplicate_request_id: {

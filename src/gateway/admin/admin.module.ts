@@ -3,7 +3,9 @@ import { DependenciesModule } from '../../platform/dependencies/dependencies.mod
 import { ModelsModule } from '../models/models.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
+import { AdminCatalogueController } from './catalogue.controller.js';
 import { AdminDependenciesController } from './dependencies.controller.js';
+import { ModelAdditions } from './model-additions.js';
 import { ModelSwitch } from './model-switch.js';
 import { AdminModelsController } from './models.controller.js';
 import { AdminQueueController } from './queue.controller.js';
@@ -14,12 +16,13 @@ import { AdminWorkersController } from './workers.controller.js';
 @Module({
   imports: [DependenciesModule, ModelsModule, SchedulerModule, WorkerPoolModule],
   controllers: [
+    AdminCatalogueController,
     AdminDependenciesController,
     AdminModelsController,
     AdminQueueController,
     AdminRequestsController,
     AdminWorkersController,
   ],
-  providers: [ModelSwitch],
+  providers: [ModelAdditions, ModelSwitch],
 })
 export class AdminModule {}

@@ -1,5 +1,13 @@
-import { Body, Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiTags,
+} from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { Authenticator, bearerToken } from '../../platform/auth/authenticator.js';
@@ -7,6 +15,7 @@ import { OriginGuard } from '../../platform/auth/origin-guard.js';
 import { KEY_SCOPES, type Principal } from '../../platform/auth/principal.js';
 import { noSessionCookie, SESSION_LIFE_S, sessionCookie, sessionToken } from '../../platform/auth/session-cookie.js';
 import { TOKEN_PREFIX } from '../../platform/auth/short-lived-tokens.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { summaryOf } from '../http/openapi/route.decorator.js';
 
@@ -14,11 +23,18 @@ export class SignInDto {
   @ApiProperty({ description: 'An API key.' }) key!: string;
 }
 
+export class ConsoleLinksDto {
+  @ApiProperty({ description: '`console.trace_url`; may be empty.' }) trace!: string;
+  @ApiProperty({ description: '`console.manual_url`; may be empty.' }) manual!: string;
+}
+
 export class ConsoleSessionDto {
   @ApiProperty({ description: 'Whether the server asks for keys at all.' }) keys_required!: boolean;
   @ApiProperty() signed_in!: boolean;
   @ApiProperty({ description: 'Whose data is shown; empty when not signed in.' }) tenant!: string;
   @ApiProperty({ enum: KEY_SCOPES, isArray: true }) scopes!: string[];
+  @ApiPropertyOptional({ type: ConsoleLinksDto, description: 'Links to other servers, for the scope admin.' })
+  links?: ConsoleLinksDto;
 }
 
 const LONGEST_KEY = 512;
@@ -30,6 +46,7 @@ export class ConsoleSessionController {
   constructor(
     private readonly authenticator: Authenticator,
     private readonly origins: OriginGuard,
+    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   @Get()
@@ -95,7 +112,9 @@ export class ConsoleSessionController {
   }
 
   #describe(principal: Principal | undefined): ConsoleSessionDto {
+    const { traceUrl: trace, manualUrl: manual } = this.settings.console;
     return {
+      ...(principal?.scopes.has('admin') && { links: { trace, manual } }),
       keys_required: this.authenticator.enabled,
       signed_in: principal !== undefined,
       tenant: principal?.tenant ?? '',

@@ -21,7 +21,17 @@ export const crossProblems = (settings: Settings, sources: Sources, directory: s
   ...badDatabase(sources),
   ...badDataFolder(sources, directory),
   ...badTenants(sources),
+  ...badLinks(sources),
 ];
+
+const LINKS: readonly SettingPath[] = ['console.prometheus_url', 'console.trace_url', 'console.manual_url'];
+
+const badLinks = (sources: Sources): ConfigProblem[] =>
+  LINKS.flatMap(path => {
+    const { value, origin } = sources.get(path)!;
+    if (value === '' || /^https?:$/.test(URL.parse(String(value))?.protocol ?? '')) return [];
+    return [{ origin, path, value, message: 'must be a URL with http or https' }];
+  });
 
 const NOT_ABOVE: readonly (readonly [lower: SettingPath, upper: SettingPath, why: string])[] = [
   ['workers.restart_min_ms', 'workers.restart_max_ms', 'the first pause cannot be longer than the longest'],

@@ -66,6 +66,18 @@ export const SERVER_SETTINGS = {
     '',
     'Key ids, addresses and networks, comma-separated: each user that they name in X-OpenWebUI-User-Id is a tenant.',
   ),
+  'console.prometheus_url': text(
+    '',
+    'Prometheus whose alerts the console shows, such as http://prometheus:9090; only this gateway asks it.',
+  ),
+  'console.trace_url': text(
+    '',
+    'Where the console links a request to its trace or logs; {request_id} in it becomes the id of the request.',
+  ),
+  'console.manual_url': text(
+    '',
+    'Where this manual is published: the console links to the sections of its runbook there.',
+  ),
   'metrics.tenants': text(
     'off',
     'Tenants with their own metrics: off, top-N (the busiest), or comma-separated names; all others ' +

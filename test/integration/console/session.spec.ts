@@ -5,6 +5,8 @@ import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { KeysFolder } from '../auth/keys-folder.js';
 
+const LINKS = { 'console.trace_url': 'https://traces.example/{request_id}', 'console.manual_url': '' } as const;
+
 let folder: KeysFolder;
 let rig: GatewayRig;
 let operator: string;
@@ -14,7 +16,7 @@ beforeAll(async () => {
   folder = await KeysFolder.create();
   operator = folder.add('acme', 'inference', 'admin', 'events');
   client = folder.add('acme', 'inference');
-  rig = await GatewayRig.start({ models: [sttModel()], settings: { 'auth.keys_file': folder.file } });
+  rig = await GatewayRig.start({ models: [sttModel()], settings: { 'auth.keys_file': folder.file, ...LINKS } });
 });
 afterAll(async () => {
   await rig.close();
@@ -37,6 +39,7 @@ describe('the session of the console', () => {
       signed_in: true,
       tenant: 'acme',
       scopes: ['inference', 'admin', 'events'],
+      links: { trace: 'https://traces.example/{request_id}', manual: '' },
     });
     expect(cookieOf(answer)).toMatch(/; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/);
     expect(cookieOf(answer)).not.toContain(operator);
@@ -48,7 +51,9 @@ describe('the session of the console', () => {
     expect((await ask('/admin/v1/queue', asOperator)).status).toBe(200);
     expect((await ask('/v1/models', asClient)).status).toBe(200);
     expect((await errorOf(ask('/admin/v1/queue', asClient))).code).toBe('missing_scope');
-    expect(await (await ask('/console/session', asClient)).json()).toMatchObject({ scopes: ['inference'] });
+    expect(await (await ask('/console/session', asClient)).json()).toEqual({
+      ...{ keys_required: true, signed_in: true, tenant: 'acme', scopes: ['inference'] },
+    });
     expect(await (await ask('/health', asOperator)).json()).toHaveProperty('models');
   });
 

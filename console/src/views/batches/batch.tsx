@@ -5,12 +5,14 @@ import { get, post, request } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { feed } from '../../live/feed';
 import { go, href, place } from '../../router';
-import { attempt, confirmed } from '../../ui/actions';
+import { attempt, attemptConfirmed } from '../../ui/actions';
+import { Button } from '../../ui/controls';
+import { Finding } from '../../ui/finding';
 import { count, duration, percent, perSecond } from '../../ui/format';
 import { Icon } from '../../ui/icons';
-import { Bar, Card, Facts, Figure, Page, State, Time } from '../../ui/parts';
+import { Card, Facts, Figure, Page, State, Time } from '../../ui/parts';
 import { Blank, Loaded } from '../../ui/states';
-import { type Batch, isLive } from './batches';
+import { type Batch, isLive, Progress } from './batches';
 
 /** One batch: how far it is, what failed, and its results. */
 export default function BatchPage() {
@@ -38,8 +40,9 @@ export default function BatchPage() {
 function Actions({ of: batch, reload }: { of: Batch; reload: () => void }) {
   const { id, output_file_id: output, error_file_id: errors } = batch;
   const cancel = async () => {
-    if (!(await confirmed('Cancel this batch?', 'What is done is kept and can be downloaded.', 'Cancel it'))) return;
-    if (await attempt(() => post('/v1/batches/{id}/cancel', { id }), 'It is being cancelled.')) reload();
+    const question = ['Cancel this batch?', 'What is done is kept and can be downloaded.', 'Cancel it'] as const;
+    const act = () => post('/v1/batches/{id}/cancel', { id });
+    if (await attemptConfirmed(question, act, 'It is being cancelled.')) reload();
   };
   const retry = async () => {
     let made = '';
@@ -50,15 +53,11 @@ function Actions({ of: batch, reload }: { of: Batch; reload: () => void }) {
     <>
       {output && <Download file={output} name={`${id}-results.jsonl`} label="Results" />}
       {errors && <Download file={errors} name={`${id}-errors.jsonl`} label="Errors" />}
-      {!isLive(batch) && batch.request_counts.failed > 0 && (
-        <button type="button" onClick={() => void retry()}>
-          Retry failed
-        </button>
-      )}
+      {!isLive(batch) && batch.request_counts.failed > 0 && <Button act={retry}>Retry failed</Button>}
       {isLive(batch) && (
-        <button type="button" class="danger" onClick={() => void cancel()}>
+        <Button kind="danger" act={cancel}>
           Cancel
-        </button>
+        </Button>
       )}
     </>
   );
@@ -77,21 +76,11 @@ function Detail({ of: batch }: { of: Batch }) {
   return (
     <>
       <Card title={<State of={status} />} aside={`${count(ended)} of ${count(counts.total)} requests`} class="why">
-        <Bar
-          value={ended}
-          max={counts.total}
-          label={`${count(ended)} of ${count(counts.total)} requests`}
-          tone={status === 'completed' ? 'good' : ''}
-        />
+        <Progress of={batch} />
       </Card>
       <dl class="figures">
         <Figure label="Done" value={percent(share)} note={`${count(counts.completed)} completed`} />
-        <Figure
-          label="Failed"
-          value={count(counts.failed)}
-          note="requests"
-          {...(counts.failed > 0 && { tone: 'bad' as const })}
-        />
+        <Figure label="Failed" value={count(counts.failed)} note="requests" tone={counts.failed > 0 && 'bad'} />
         <Figure label="Rate" value={rate === null ? 'none' : perSecond(rate)} note="requests" />
         <Figure
           label="Remaining"
@@ -116,15 +105,11 @@ function Detail({ of: batch }: { of: Batch }) {
         </Card>
         <Card title="Errors by code">
           {errors && errors.data.length > 0 && (
-            <ul class="checks">
+            <ul class="stack">
               {errors.data.slice(0, 20).map(({ code, message, line }, row) => (
-                <li key={row}>
+                <Finding key={row} name={line ? `Line ${line}` : ''} aside={<code>{code}</code>}>
                   <span class="state bad wrap">{message}</span>
-                  <span class="muted">
-                    {code}
-                    {line !== null && line !== undefined && `, line ${line}`}
-                  </span>
-                </li>
+                </Finding>
               ))}
             </ul>
           )}
@@ -158,14 +143,11 @@ function ErrorsByCode({ file }: { file: string }) {
   return (
     <Loaded from={counted}>
       {codes => (
-        <ul class="checks">
+        <ul class="stack">
           {codes.map(([code, { n, message }]) => (
-            <li key={code}>
-              <span class="inline">
-                <b>{count(n)}</b> <code>{code}</code>
-              </span>
-              <span class="muted wrap">{message}</span>
-            </li>
+            <Finding key={code} name={count(n)} aside={<code>{code}</code>}>
+              <span class="muted">{message}</span>
+            </Finding>
           ))}
         </ul>
       )}

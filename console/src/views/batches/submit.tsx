@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals';
 import { post, request } from '../../api/client';
 import { go, href } from '../../router';
 import { attempt, Dialog } from '../../ui/actions';
-import { bytes, count, plural } from '../../ui/format';
-import { Icon } from '../../ui/icons';
+import { bound, Button, Drop, Select } from '../../ui/controls';
+import { count, plural } from '../../ui/format';
 import { type Checked, checkBatchFile } from './check-file';
 
 const WINDOWS = ['1h', '6h', '24h', '3d', '7d'];
@@ -22,8 +22,7 @@ function Form({ onClose }: { onClose: () => void }) {
   const checked = useSignal<Checked | undefined>(undefined);
   const window = useSignal('24h');
   const busy = useSignal(false);
-  const choose = async (chosen: File | undefined) => {
-    if (!chosen) return;
+  const choose = async (chosen: File) => {
     file.value = chosen;
     checked.value = undefined;
     checked.value = await checkBatchFile(chosen);
@@ -50,59 +49,26 @@ function Form({ onClose }: { onClose: () => void }) {
   };
   return (
     <div class="stack">
-      <Drop file={file.value} choose={chosen => void choose(chosen)} />
+      <Drop
+        file={file.value}
+        choose={chosen => void choose(chosen)}
+        prompt="Drop a .jsonl file here, or choose one"
+        hint="One request a line: custom_id, method, url, body"
+        accept=".jsonl,.ndjson,application/jsonl"
+      />
       {file.value && <Verdict of={checked.value} />}
-      <label class="field">
-        To be done within
-        <select value={window.value} onChange={event => (window.value = event.currentTarget.value)}>
-          {WINDOWS.map(each => (
-            <option key={each}>{each}</option>
-          ))}
-        </select>
-      </label>
-      <div class="dialog-actions">
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-        <button
-          type="button"
-          class="primary"
+      <Select label="To be done within" of={WINDOWS} {...bound(window)} />
+      <div class="inline dialog-actions">
+        <Button act={onClose}>Close</Button>
+        <Button
+          kind="primary"
           disabled={busy.value || !checked.value?.endpoint || checked.value.problems.length > 0}
-          onClick={() => void submit()}
+          act={submit}
         >
           {busy.value ? 'Sending' : 'Submit'}
-        </button>
+        </Button>
       </div>
     </div>
-  );
-}
-
-function Drop({ file, choose }: { file: File | undefined; choose: (file: File | undefined) => void }) {
-  const over = useSignal(false);
-  return (
-    <label
-      class={`drop ${over.value ? 'over' : ''}`}
-      onDragOver={event => {
-        event.preventDefault();
-        over.value = true;
-      }}
-      onDragLeave={() => (over.value = false)}
-      onDrop={event => {
-        event.preventDefault();
-        over.value = false;
-        choose(event.dataTransfer?.files[0]);
-      }}
-    >
-      <Icon name="upload" size={24} />
-      <span>{file ? `${file.name}, ${bytes(file.size)}` : 'Drop a .jsonl file here, or choose one'}</span>
-      <span class="muted">One request a line: custom_id, method, url, body</span>
-      <input
-        class="visually-hidden"
-        type="file"
-        accept=".jsonl,.ndjson,application/jsonl"
-        onChange={event => choose(event.currentTarget.files?.[0])}
-      />
-    </label>
   );
 }
 
@@ -116,7 +82,7 @@ function Verdict({ of }: { of: Checked | undefined }) {
           {isWhole ? plural(lines, 'request') : `The first ${count(lines)} lines are right`} for {endpoint}.
         </p>
       ) : (
-        <ul class="checks">
+        <ul class="stack">
           {problems.map(({ line, message }) => (
             <li key={`${line} ${message}`}>
               <span class="state bad wrap">

@@ -1,14 +1,36 @@
-import { isAdmin } from '../../api/session';
-import { useStatus } from '../../api/status';
+import { type Answer, get } from '../../api/client';
+import { useResource } from '../../api/resource';
+import { href } from '../../router';
+import { Runbook } from '../../ui/finding';
+
+type Kind = NonNullable<Answer<'/admin/v1/status'>['bottleneck']>['kind'];
+
+/** Where to look next: a view, and a section of the runbook. */
+const NEXT: Readonly<Record<Kind, readonly [view: string, title: string, section?: string]>> = {
+  draining: ['health', 'Health'],
+  disk_full: ['health', 'Health', 'switchyarddiskalmostfull'],
+  dependency_down: ['health', 'Health', 'switchyarddependencydown'],
+  no_worker: ['workers', 'Workers', 'switchyardmodelwithoutworker'],
+  workers_lost: ['workers', 'Workers', 'switchyardhalfofworkersaway'],
+  tenant_floods: ['requests', 'Its requests', 'switchyardqueuefull'],
+  queue_grows: ['requests', 'Its requests', 'switchyardinteractivewait'],
+  slots_full: ['requests', 'Its requests', 'switchyardinteractivewait'],
+};
 
 /** One sentence: what binds now, and what would help. */
 export function Bottleneck() {
-  const { data } = useStatus(isAdmin.value);
+  const { data } = useResource(signal => get('/admin/v1/status', { signal }), 'status', 2000);
   if (!data) return <>Requests on their way from arrival to answer.</>;
   if (!data.bottleneck) return <span class="state good">Nothing holds requests back.</span>;
+  const { kind, model, text } = data.bottleneck;
+  const [view, title, section] = NEXT[kind];
   return (
-    <span class="state warn bottleneck" role="status">
-      {data.bottleneck.text}
+    <span class="inline">
+      <span class="state warn wrap" role="status">
+        {text}
+      </span>
+      <a href={href(view, undefined, view === 'requests' && model ? { model } : {})}>{title}</a>
+      {section && <Runbook at={section} />}
     </span>
   );
 }

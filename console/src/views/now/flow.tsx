@@ -35,7 +35,7 @@ export function Flow({ depths, waiting }: { depths: readonly Depth[]; waiting: r
           <span key={stop}>{stop}</span>
         ))}
       </div>
-      <ul>
+      <ul class="stack">
         {rows.map(([model, counts]) => (
           <li key={model} class="flow-row" data-model={model}>
             <Arrivals model={model} rate={rates.value.get(model) ?? QUIET} />
@@ -75,7 +75,7 @@ function Queue({ counts: { realtime, batch }, most, depth, waiting }: QueueProps
   const share = (value: number) => ({ width: `${(100 * value) / most}%` });
   return (
     <div class="stop" data-stop="queue">
-      <span class="stop-line">
+      <span class="inline spread stop-line">
         <b>{compact(realtime + batch)}</b>
         <span class="muted">{depth?.oldest_wait_ms ? `oldest ${duration(depth.oldest_wait_ms)}` : 'waiting'}</span>
       </span>
@@ -95,7 +95,7 @@ function Tenants({ of: waiting }: { of: readonly Request[] }) {
   const most = [...counts].sort(([, a], [, b]) => b - a);
   if (most.length < 2) return null;
   return (
-    <span class="tenants muted">
+    <span class="inline tenants muted">
       {most.slice(0, 3).map(([tenant, n]) => (
         <span key={tenant}>
           {tenant} {count(n)}
@@ -128,7 +128,7 @@ function Slots({ workers: own, running }: { workers: readonly LiveWorker[]; runn
   const said = `${own.length} workers, ${total} slots, ${running} requests at them${lost ? `, ${lost} not ready` : ''}`;
   return (
     <div class="stop" data-stop="workers">
-      <span class="stop-line">
+      <span class="inline spread stop-line">
         <b>
           {count(running)} / {count(total)}
         </b>
@@ -159,11 +159,11 @@ const WorkerSlots = ({ of: { id, state, slots, in_use: used } }: { of: LiveWorke
 
 const Outcomes = ({ rate, counts }: { rate: Rates; counts: Counts }) => (
   <div class="stop" data-stop="outcomes">
-    <span class="stop-line">
+    <span class="inline spread stop-line">
       <b>{perSecond(rate.completed)}</b>
       <span class="muted">{compact(counts.completed)} completed</span>
     </span>
-    <span class="endings">
+    <span class="inline">
       {(['failed', 'cancelled', 'rejected'] as const)
         .filter(name => counts[name] > 0)
         .map(name => (

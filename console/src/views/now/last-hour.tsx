@@ -1,15 +1,21 @@
 import { useMemo } from 'preact/hooks';
-import { type History, useHistory } from '../../api/status';
+import { type Answer, get } from '../../api/client';
+import { useResource } from '../../api/resource';
 import { Chart } from '../../ui/chart';
 import { compact, duration, perSecond } from '../../ui/format';
 import { Card } from '../../ui/parts';
 import { Blank, Loaded } from '../../ui/states';
 
+type History = Answer<'/admin/v1/history'>;
 type Counts = History['points'][number]['models'][string];
 
 /** Three charts: what came and went, what waited, and how long. */
 export function LastHour() {
-  const history = useHistory();
+  const history = useResource(
+    signal => get('/admin/v1/history', { query: { minutes: 60 }, signal }),
+    'history',
+    10_000,
+  );
   return (
     <Card title="Last hour" aside="all models, 10 s each">
       <Loaded from={history} rows={4}>
@@ -25,53 +31,62 @@ export function LastHour() {
   );
 }
 
+type Pick = (counts: Counts) => number | null | undefined;
+const add = (a: number, b: number): number => a + b;
+
+/** What each chart shows: of all models their sum, of waits the longest. */
+const CHARTS: readonly {
+  title: string;
+  format: (value: number) => string;
+  isRate?: true;
+  join: (a: number, b: number) => number;
+  lines: readonly (readonly [label: string, color: string, pick: Pick, fill?: true])[];
+}[] = [
+  {
+    ...{ title: 'Requests', format: perSecond, isRate: true, join: add },
+    lines: [
+      ['arrived', '--accent', counts => counts.arrived],
+      ['completed', '--good', counts => counts.completed, true],
+      ['failed or refused', '--bad', counts => counts.failed + counts.refused],
+    ],
+  },
+  {
+    ...{ title: 'Waiting and at workers', format: compact, join: add },
+    lines: [
+      ['waiting', '--batch', counts => counts.waiting, true],
+      ['at workers', '--realtime', counts => counts.in_flight],
+    ],
+  },
+  {
+    ...{ title: 'Wait', format: duration, join: Math.max },
+    lines: [
+      ['p95', '--warn', counts => counts.wait_p95_ms],
+      ['p50', '--accent', counts => counts.wait_p50_ms],
+    ],
+  },
+];
+
 function Charts({ of: { points, step_s: step } }: { of: History }) {
-  const series = useMemo(() => {
-    const each = (pick: (counts: Counts) => number | null | undefined, join: (a: number, b: number) => number) =>
-      points.map(({ models }) => Object.values(models).reduce((total, counts) => join(total, pick(counts) ?? 0), 0));
-    const add = (a: number, b: number) => a + b;
-    const perStep = (values: number[]) => values.map(value => value / step);
-    return {
-      times: points.map(({ at }) => at),
-      arrived: perStep(each(counts => counts.arrived, add)),
-      completed: perStep(each(counts => counts.completed, add)),
-      failed: perStep(each(counts => counts.failed + counts.refused, add)),
-      waiting: each(counts => counts.waiting, add),
-      running: each(counts => counts.in_flight, add),
-      p50: each(counts => counts.wait_p50_ms, Math.max),
-      p95: each(counts => counts.wait_p95_ms, Math.max),
-    };
-  }, [points]);
+  const charts = useMemo(
+    () =>
+      CHARTS.map(({ lines, join, isRate, ...chart }) => ({
+        ...chart,
+        lines: lines.map(([label, color, pick, fill]) => ({
+          ...{ label, color, fill },
+          values: points.map(
+            ({ models }) =>
+              Object.values(models).reduce((total, counts) => join(total, pick(counts) ?? 0), 0) / (isRate ? step : 1),
+          ),
+        })),
+      })),
+    [points],
+  );
+  const times = useMemo(() => points.map(({ at }) => at), [points]);
   return (
     <div class="columns">
-      <Chart
-        title="Requests"
-        times={series.times}
-        format={perSecond}
-        lines={[
-          { label: 'arrived', color: '--accent', values: series.arrived },
-          { label: 'completed', color: '--good', values: series.completed, fill: true },
-          { label: 'failed or refused', color: '--bad', values: series.failed },
-        ]}
-      />
-      <Chart
-        title="Waiting and at workers"
-        times={series.times}
-        format={compact}
-        lines={[
-          { label: 'waiting', color: '--batch', values: series.waiting, fill: true },
-          { label: 'at workers', color: '--realtime', values: series.running },
-        ]}
-      />
-      <Chart
-        title="Wait"
-        times={series.times}
-        format={duration}
-        lines={[
-          { label: 'p95', color: '--warn', values: series.p95 },
-          { label: 'p50', color: '--accent', values: series.p50 },
-        ]}
-      />
+      {charts.map(chart => (
+        <Chart key={chart.title} times={times} {...chart} />
+      ))}
     </div>
   );
 }

@@ -17,9 +17,9 @@ export default function Now() {
     isAdmin.value ? 2000 : 0,
   );
   return (
-    <Page title="Now" lead={<Bottleneck />}>
+    <Page title="Now" lead={isAdmin.value ? <Bottleneck /> : 'Requests on their way from arrival to answer.'}>
       <Figures oldestMs={Math.max(0, ...(depths.data?.models ?? []).map(each => each.oldest_wait_ms ?? 0))} />
-      <Card title="Flow" aside={<Legend />} class="flow-card">
+      <Card title="Flow" aside={<Legend />}>
         <Flow depths={depths.data?.models ?? []} waiting={waiting.data?.data ?? []} />
       </Card>
       {isAdmin.value && <LastHour />}
@@ -29,15 +29,11 @@ export default function Now() {
 
 const Legend = () => (
   <>
-    <span>
-      <i class="swatch realtime" /> realtime
-    </span>
-    <span>
-      <i class="swatch batch" /> batch
-    </span>
-    <span>
-      <i class="swatch idle" /> free
-    </span>
+    {['realtime', 'batch', 'free'].map(name => (
+      <span key={name}>
+        <i class={`swatch ${name}`} /> {name}
+      </span>
+    ))}
   </>
 );
 
@@ -60,7 +56,7 @@ function Figures({ oldestMs }: { oldestMs: number }) {
         label="Oldest wait"
         value={duration(oldestMs)}
         note={oldestMs === 0 ? 'nothing waits' : 'of all queues'}
-        {...(oldestMs > 60_000 && { tone: 'warn' as const })}
+        tone={oldestMs > 60_000 && 'warn'}
       />
       <Figure label="Arriving" value={perSecond(speed('arrived'))} note="last 10 s" />
       <Figure
@@ -69,12 +65,7 @@ function Figures({ oldestMs }: { oldestMs: number }) {
         note={speed('failed') > 0 ? `${perSecond(speed('failed'))} failed` : 'none failed'}
       />
       <Figure label="Slots in use" value={percent(slots ? used / slots : 0)} note={`${used} of ${slots}`} />
-      <Figure
-        label="Refused"
-        value={perSecond(refused)}
-        note="last 10 s"
-        {...(refused > 0 && { tone: 'bad' as const })}
-      />
+      <Figure label="Refused" value={perSecond(refused)} note="last 10 s" tone={refused > 0 && 'bad'} />
     </dl>
   );
 }

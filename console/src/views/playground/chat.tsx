@@ -2,12 +2,12 @@ import { type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { request } from '../../api/client';
 import { href } from '../../router';
+import { Button, Field } from '../../ui/controls';
 import { duration, perSecond } from '../../ui/format';
 import { Card, State } from '../../ui/parts';
-import { Snippet } from '../../ui/snippet';
 import { Blank } from '../../ui/states';
 import { chatExample } from './examples';
-import { type Listed, ModelChoice, NoModel, ofKind, type Priority, PriorityChoice } from './model-choice';
+import { Choices, type PanelProps, type Priority, TryOut, useChoice } from './panel';
 
 /** One of several answers that are written side by side. */
 interface Lane {
@@ -34,15 +34,13 @@ const newLane = (priority: Priority): Lane => ({
   abort: new AbortController(),
 });
 
-export function Chat({ models, wanted }: { models: readonly Listed[]; wanted: string }) {
-  const own = ofKind(models, 'llm');
-  const model = useSignal(own.find(({ id }) => id === wanted)?.id ?? own[0]?.id ?? '');
-  const priority = useSignal<Priority>('realtime');
+export function Chat(props: PanelProps) {
+  const choice = useChoice(props, 'llm');
+  const { model, priority } = choice;
   const text = useSignal('Explain in two sentences what a switchyard is.');
   const times = useSignal(1);
   const lanes = useSignal<readonly Lane[]>([]);
   useEffect(() => () => lanes.peek().forEach(({ abort }) => abort.abort()), []);
-  if (own.length === 0) return <NoModel kind="language" />;
   const send = () => {
     const made = Array.from({ length: times.value }, () => newLane(priority.value));
     lanes.value = [...made, ...lanes.value].slice(0, 24);
@@ -50,39 +48,28 @@ export function Chat({ models, wanted }: { models: readonly Listed[]; wanted: st
   };
   return (
     <div class="stack">
-      <div class="split">
-        <Card title="Messages to a message">
-          <div class="stack">
-            <label class="field">
-              Message
-              <textarea value={text.value} onInput={event => (text.value = event.currentTarget.value)} />
-            </label>
-            <div class="filters">
-              <ModelChoice models={own} chosen={model} />
-              <PriorityChoice chosen={priority} />
-              <label class="field">
-                At once
-                <input
-                  type="number"
-                  min={1}
-                  max={16}
-                  value={times.value}
-                  onChange={event => (times.value = Math.min(16, Math.max(1, event.currentTarget.valueAsNumber || 1)))}
-                />
-              </label>
-            </div>
-            <div class="inline">
-              <button type="button" class="primary" disabled={!text.value.trim()} onClick={send}>
-                Send
-              </button>
-              <span class="muted">Several at once show groups and priorities at work.</span>
-            </div>
-          </div>
-        </Card>
-        <Card title="The same in code">
-          <Snippet of={chatExample(model.value, text.value, priority.value)} />
-        </Card>
-      </div>
+      <TryOut of={choice} title="Message to answer" example={chatExample(model.value, text.value, priority.value)}>
+        <Field label="Message">
+          <textarea value={text.value} onInput={event => (text.value = event.currentTarget.value)} />
+        </Field>
+        <Choices of={choice}>
+          <Field label="At once">
+            <input
+              type="number"
+              min={1}
+              max={16}
+              value={times.value}
+              onChange={event => (times.value = Math.min(16, Math.max(1, event.currentTarget.valueAsNumber || 1)))}
+            />
+          </Field>
+        </Choices>
+        <div class="inline">
+          <Button kind="primary" disabled={!text.value.trim()} act={send}>
+            Send
+          </Button>
+          <span class="muted">Several at once show groups and priorities at work.</span>
+        </div>
+      </TryOut>
       <Card title="Answers">
         {lanes.value.length === 0 ? (
           <Blank icon="playground" title="Nothing sent yet" />
@@ -106,13 +93,13 @@ function LaneCard({ of: { state, text, requestId, firstMs, rate, priority, abort
         <State of={state.value} />
         <span class={`tag ${priority}`}>{priority}</span>
         {isLive && (
-          <button type="button" class="quiet" onClick={() => abort.abort()}>
+          <Button kind="quiet" act={() => abort.abort()}>
             Stop
-          </button>
+          </Button>
         )}
       </span>
       <p class="answer">{text.value}</p>
-      <p class="timing">
+      <p class="inline muted small">
         {firstMs.value !== undefined && (
           <span>
             First token <b>{duration(firstMs.value)}</b>

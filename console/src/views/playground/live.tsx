@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { Button } from '../../ui/controls';
 import { Icon } from '../../ui/icons';
-import { Card, State, type Tone } from '../../ui/parts';
-import { Snippet } from '../../ui/snippet';
+import { State, type Tone } from '../../ui/parts';
 import { Blank } from '../../ui/states';
 import { liveExample } from './examples';
 import { Microphone } from './microphone';
-import { type Listed, ModelChoice, NoModel, ofKind } from './model-choice';
+import { ModelChoice, type PanelProps, TryOut, useChoice } from './panel';
 import { Transcription } from './transcription';
 
 interface Item {
@@ -15,9 +15,9 @@ interface Item {
 }
 
 /** Microphone to text while it is spoken. */
-export function Live({ models, wanted }: { models: readonly Listed[]; wanted: string }) {
-  const own = ofKind(models, 'stt');
-  const model = useSignal(own.find(({ id }) => id === wanted)?.id ?? own[0]?.id ?? '');
+export function Live(props: PanelProps) {
+  const choice = useChoice(props, 'stt');
+  const { model } = choice;
   const state = useSignal<{ text: string; tone: Tone }>({ text: 'Not listening', tone: 'idle' });
   const problem = useSignal('');
   const level = useSignal(0);
@@ -33,7 +33,6 @@ export function Live({ models, wanted }: { models: readonly Listed[]; wanted: st
     await current?.microphone.stop();
   };
   useEffect(() => () => void stop(), []);
-  if (own.length === 0) return <NoModel kind="speech-to-text" />;
   const show = (id: string, text: string, isFinal: boolean) => {
     const next = new Map(items.value);
     if (text === '' && isFinal) next.delete(id);
@@ -63,45 +62,37 @@ export function Live({ models, wanted }: { models: readonly Listed[]; wanted: st
     }
   };
   return (
-    <div class="split">
-      <Card title="Live conversation" aside={<State of={state.value.text} tone={state.value.tone} />}>
-        <div class="stack">
-          <div class="inline end">
-            <ModelChoice models={own} chosen={model} />
-            <button
-              type="button"
-              id="record"
-              class="primary"
-              aria-pressed={running.value}
-              onClick={() => void (running.value ? stop() : start())}
-            >
-              <Icon name="microphone" size={16} /> {running.value ? 'Stop' : 'Start listening'}
-            </button>
-          </div>
-          <progress value={level.value} max={1} aria-label="Loudness of the microphone" />
-          {problem.value && (
-            <p id="problem" class="state bad wrap" role="alert">
-              {problem.value}
+    <TryOut
+      of={choice}
+      title="Live conversation"
+      aside={<State of={state.value.text} tone={state.value.tone} />}
+      example={liveExample(model.value)}
+    >
+      <div class="inline end">
+        <ModelChoice of={choice} />
+        <Button id="record" kind="primary" aria-pressed={running.value} act={running.value ? stop : start}>
+          <Icon name="microphone" size={16} /> {running.value ? 'Stop' : 'Start listening'}
+        </Button>
+      </div>
+      <progress value={level.value} max={1} aria-label="Loudness of the microphone" />
+      {problem.value && (
+        <p id="problem" class="state bad wrap" role="alert">
+          {problem.value}
+        </p>
+      )}
+      <div id="transcript" aria-live="polite">
+        {items.value.size === 0 ? (
+          <Blank icon="microphone" title="Speak, and read along">
+            Text appears while you speak and settles at the end of a sentence.
+          </Blank>
+        ) : (
+          [...items.value].map(([id, { text, isFinal }]) => (
+            <p key={id} data-item={id} class={isFinal ? '' : 'muted'}>
+              {text}
             </p>
-          )}
-          <div id="transcript" aria-live="polite">
-            {items.value.size === 0 ? (
-              <Blank icon="microphone" title="Speak, and read along">
-                Text appears while you speak and settles at the end of a sentence.
-              </Blank>
-            ) : (
-              [...items.value].map(([id, { text, isFinal }]) => (
-                <p key={id} data-item={id} class={isFinal ? '' : 'partial'}>
-                  {text}
-                </p>
-              ))
-            )}
-          </div>
-        </div>
-      </Card>
-      <Card title="The same in code">
-        <Snippet of={liveExample(model.value)} />
-      </Card>
-    </div>
+          ))
+        )}
+      </div>
+    </TryOut>
   );
 }

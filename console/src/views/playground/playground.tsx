@@ -6,25 +6,29 @@ import { Loaded } from '../../ui/states';
 import { Tabs } from '../../ui/tabs';
 import { Chat } from './chat';
 import { Live } from './live';
-import type { Listed } from './model-choice';
+import type { Listed } from './panel';
 import { Speak } from './speak';
 import { Transcribe } from './transcribe';
 
-const MODES = ['transcribe', 'speak', 'chat', 'live'];
+const MODES = [
+  ['transcribe', 'Transcribe', Transcribe],
+  ['speak', 'Speak', Speak],
+  ['chat', 'Chat', Chat],
+  ['live', 'Live', Live],
+] as const;
 
 /** Every kind of request by hand, and how a program sends the same. */
 export default function Playground() {
   const models = useResource(signal => get('/v1/models', { signal }), 'models');
   const { view, query } = place.value;
   const wanted = view === 'realtime' ? 'live' : (query.get('mode') ?? '');
-  const mode = MODES.includes(wanted) ? wanted : 'transcribe';
-  const model = query.get('model') ?? '';
-  const panels = (data: readonly Listed[]) => [
-    { value: 'transcribe', label: 'Transcribe', content: () => <Transcribe models={data} wanted={model} /> },
-    { value: 'speak', label: 'Speak', content: () => <Speak models={data} wanted={model} /> },
-    { value: 'chat', label: 'Chat', content: () => <Chat models={data} wanted={model} /> },
-    { value: 'live', label: 'Live', content: () => <Live models={data} wanted={model} /> },
-  ];
+  const mode = MODES.some(([value]) => value === wanted) ? wanted : 'transcribe';
+  const panels = (models: readonly Listed[]) =>
+    MODES.map(([value, label, Panel]) => ({
+      value,
+      label,
+      content: () => <Panel models={models} wanted={query.get('model') ?? ''} />,
+    }));
   return (
     <Page title="Playground" lead="Try what is served here, and copy the code that does the same.">
       <Loaded from={models}>

@@ -1,118 +1,55 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { ApiError, request } from '../../api/client';
-import { bytes } from '../../ui/format';
+import { request } from '../../api/client';
+import { bound, Button, Drop, Select } from '../../ui/controls';
 import { Icon } from '../../ui/icons';
-import { Card } from '../../ui/parts';
-import { Snippet } from '../../ui/snippet';
-import { Blank, Problem, Skeleton } from '../../ui/states';
+import { Blank } from '../../ui/states';
 import { transcribeExample } from './examples';
-import { type Listed, ModelChoice, NoModel, ofKind, type Priority, PriorityChoice, Timing } from './model-choice';
+import { Choices, type PanelProps, Sending, TryOut, useChoice, useSending } from './panel';
 
 const FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json'];
 
-export function Transcribe({ models, wanted }: { models: readonly Listed[]; wanted: string }) {
-  const own = ofKind(models, 'stt');
-  const model = useSignal(own.find(({ id }) => id === wanted)?.id ?? own[0]?.id ?? '');
-  const priority = useSignal<Priority>('realtime');
+export function Transcribe(props: PanelProps) {
+  const choice = useChoice(props, 'stt');
+  const { model, priority } = choice;
   const format = useSignal('json');
   const file = useSignal<File | undefined>(undefined);
-  const state = useSignal<{ busy?: boolean; text?: string; headers?: Headers; error?: ApiError }>({});
-  if (own.length === 0) return <NoModel kind="speech-to-text" />;
-  const send = async () => {
-    if (!file.value) return;
-    state.value = { busy: true };
-    const form = new FormData();
-    for (const [name, value] of [
-      ['model', model.value],
-      ['response_format', format.value],
-    ] as const)
-      form.set(name, value);
-    form.set('file', file.value, file.value.name);
-    try {
+  const { sent, send } = useSending(
+    () => {
+      const form = new FormData();
+      form.set('model', model.value);
+      form.set('response_format', format.value);
+      if (file.value) form.set('file', file.value, file.value.name);
       const headers = { 'x-priority': priority.value };
-      const answer = await request('/v1/audio/transcriptions', { method: 'POST', body: form, headers });
-      state.value = { text: readable(await answer.text(), format.value), headers: answer.headers };
-    } catch (error) {
-      state.value = { error: error as ApiError };
-    }
-  };
+      return request('/v1/audio/transcriptions', { method: 'POST', body: form, headers });
+    },
+    async answer => readable(await answer.text(), format.value),
+  );
   return (
-    <div class="split">
-      <Card title="Audio to text">
-        <div class="stack">
-          <FileOrMicrophone file={file.value} choose={chosen => (file.value = chosen)} />
-          <div class="filters">
-            <ModelChoice models={own} chosen={model} />
-            <PriorityChoice chosen={priority} />
-            <label class="field">
-              Format
-              <select value={format.value} onChange={event => (format.value = event.currentTarget.value)}>
-                {FORMATS.map(each => (
-                  <option key={each}>{each}</option>
-                ))}
-              </select>
-            </label>
-          </div>
-          <div class="inline">
-            <button
-              type="button"
-              class="primary"
-              disabled={!file.value || state.value.busy}
-              onClick={() => void send()}
-            >
-              Transcribe
-            </button>
-          </div>
-          {state.value.busy && <Skeleton rows={2} />}
-          {state.value.error && <Problem error={state.value.error} />}
-          {state.value.text !== undefined && (
-            <div role="status">
-              {state.value.text === '' ? (
-                <Blank title="No words were heard" />
-              ) : (
-                <p class="answer">{state.value.text}</p>
-              )}
-              <Timing of={state.value.headers} />
-            </div>
-          )}
-        </div>
-      </Card>
-      <Card title="The same in code">
-        <Snippet of={transcribeExample(model.value, file.value?.name ?? 'audio.mp3', format.value)} />
-      </Card>
-    </div>
+    <TryOut
+      of={choice}
+      title="Audio to text"
+      example={transcribeExample(model.value, file.value?.name ?? 'audio.mp3', format.value)}
+    >
+      <Drop
+        file={file.value}
+        choose={chosen => (file.value = chosen)}
+        prompt="Drop an audio file here, or choose one"
+        accept="audio/*,video/*"
+      />
+      <Recorder onDone={recorded => (file.value = recorded)} />
+      <Choices of={choice}>
+        <Select label="Format" of={FORMATS} {...bound(format)} />
+      </Choices>
+      <Sending of={sent.value} verb="Transcribe" disabled={!file.value} send={send}>
+        {text => (text === '' ? <Blank title="No words were heard" /> : <p class="answer">{text}</p>)}
+      </Sending>
+    </TryOut>
   );
 }
 
 const readable = (text: string, format: string): string =>
   format === 'json' ? (JSON.parse(text) as { text: string }).text : text;
-
-function FileOrMicrophone({ file, choose }: { file: File | undefined; choose: (file: File) => void }) {
-  return (
-    <>
-      <label
-        class="drop"
-        onDragOver={event => event.preventDefault()}
-        onDrop={event => {
-          event.preventDefault();
-          const [dropped] = event.dataTransfer?.files ?? [];
-          if (dropped) choose(dropped);
-        }}
-      >
-        <Icon name="upload" size={22} />
-        <span>{file ? `${file.name}, ${bytes(file.size)}` : 'Drop an audio file here, or choose one'}</span>
-        <input
-          class="visually-hidden"
-          type="file"
-          accept="audio/*,video/*"
-          onChange={event => event.currentTarget.files?.[0] && choose(event.currentTarget.files[0])}
-        />
-      </label>
-      <Recorder onDone={choose} />
-    </>
-  );
-}
 
 /** The microphone, as the browser itself records it. */
 function Recorder({ onDone }: { onDone: (file: File) => void }) {
@@ -139,13 +76,12 @@ function Recorder({ onDone }: { onDone: (file: File) => void }) {
   };
   return (
     <div class="inline">
-      <button
-        type="button"
+      <Button
         aria-pressed={recorder.value !== undefined}
-        onClick={() => (recorder.value ? recorder.value.stop() : void start())}
+        act={() => (recorder.value ? recorder.value.stop() : start())}
       >
         <Icon name="microphone" size={16} /> {recorder.value ? 'Stop recording' : 'Record instead'}
-      </button>
+      </Button>
       {problem.value && (
         <span class="state bad wrap" role="alert">
           {problem.value}

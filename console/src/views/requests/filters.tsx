@@ -1,5 +1,6 @@
 import { useComputed } from '@preact/signals';
 import { queue } from '../../live/queue';
+import { Field, type Option, Select } from '../../ui/controls';
 import type { Choice } from './requests';
 
 const STATES = [
@@ -25,6 +26,12 @@ const PRIORITIES = [
   ['batch', 'Batch'],
 ] as const;
 
+/** Codes that requests commonly end with; any other can be typed. */
+const CODES = [
+  ...['engine_failed', 'inference_timeout', 'queue_timeout', 'request_cancelled', 'worker_lost', 'no_worker'],
+  ...['model_unloaded', 'shutting_down'],
+];
+
 interface Options {
   readonly of: Choice;
   readonly onChange: (changes: Partial<Choice>) => void;
@@ -32,32 +39,22 @@ interface Options {
 
 export function Filters({ of: choice, onChange }: Options) {
   const models = useComputed(() => [...queue.value.keys()].sort());
-  const known: readonly (readonly [string, string])[] = [
+  const known: readonly Option[] = [
     ['', 'Any'],
-    ...[...new Set([...models.value, ...(choice.model ? [choice.model] : [])])].map(id => [id, id] as const),
+    ...new Set([...models.value, ...(choice.model ? [choice.model] : [])]),
   ];
   const text = (field: keyof Choice, label: string, list?: string) => (
-    <label class="field">
-      {label}
+    <Field label={label}>
       <input
         type="search"
         value={choice[field]}
         list={list}
         onChange={event => onChange({ [field]: event.currentTarget.value.trim() })}
       />
-    </label>
+    </Field>
   );
-  const select = (field: keyof Choice, label: string, options: readonly (readonly [string, string])[]) => (
-    <label class="field">
-      {label}
-      <select value={choice[field]} onChange={event => onChange({ [field]: event.currentTarget.value })}>
-        {options.map(([value, name]) => (
-          <option key={value} value={value}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
+  const select = (field: keyof Choice, label: string, options: readonly Option[]) => (
+    <Select label={label} value={choice[field]} of={options} onChange={value => onChange({ [field]: value })} />
   );
   return (
     <form class="filters" role="search" aria-label="Requests" onSubmit={event => event.preventDefault()}>
@@ -68,6 +65,11 @@ export function Filters({ of: choice, onChange }: Options) {
       {select('priority', 'Priority', PRIORITIES)}
       {select('min_wait_ms', 'Waited', AGES)}
       {text('code', 'Error code', 'error-codes')}
+      <datalist id="error-codes">
+        {CODES.map(code => (
+          <option key={code} value={code} />
+        ))}
+      </datalist>
     </form>
   );
 }

@@ -3,15 +3,18 @@ import { useEffect } from 'preact/hooks';
 import type { LiveRequest } from '../../../../src/contracts/events/live-event';
 import { get } from '../../api/client';
 import { useResource } from '../../api/resource';
-import { isAdmin } from '../../api/session';
+import { isAdmin, session } from '../../api/session';
 import { feed } from '../../live/feed';
 import { href, place } from '../../router';
-import { attempt, confirmed } from '../../ui/actions';
+import { attempt, attemptConfirmed } from '../../ui/actions';
+import { Button } from '../../ui/controls';
 import { count, duration, plural } from '../../ui/format';
 import { Card, Facts, Page, State, Time } from '../../ui/parts';
 import { Loaded } from '../../ui/states';
 import { cancelOne, setPriority } from './requests';
 import { type Found, Waterfall } from './waterfall';
+
+const NEW_TAB = { target: '_blank', rel: 'noreferrer' };
 
 /** One request: where it is, why it waits, and where its time went. */
 export default function RequestPage() {
@@ -47,19 +50,15 @@ function Actions({ of: request, reload }: { of: Found; reload: () => void }) {
     if (await attempt(() => setPriority(request, other), `It counts as ${other} now.`)) reload();
   };
   const cancel = async () => {
-    if (!(await confirmed('Cancel this request?', 'Its client gets an error at once.', 'Cancel it'))) return;
-    if (await attempt(() => cancelOne(request), 'Cancelled.')) reload();
+    const question = ['Cancel this request?', 'Its client gets an error at once.', 'Cancel it'] as const;
+    if (await attemptConfirmed(question, () => cancelOne(request), 'Cancelled.')) reload();
   };
   return (
     <>
-      {request.state === 'queued' && (
-        <button type="button" onClick={() => void change()}>
-          Make {other}
-        </button>
-      )}
-      <button type="button" class="danger" onClick={() => void cancel()}>
+      {request.state === 'queued' && <Button act={change}>Make {other}</Button>}
+      <Button kind="danger" act={cancel}>
         Cancel
-      </button>
+      </Button>
     </>
   );
 }
@@ -67,6 +66,7 @@ function Actions({ of: request, reload }: { of: Found; reload: () => void }) {
 function Detail({ of: request, live }: { of: Found; live: LiveRequest | undefined }) {
   const { state, explanation, ahead = [], model, tenant, priority, attempts, worker, code } = request;
   const group = live?.group;
+  const trace = session.value?.links?.trace.replaceAll('{request_id}', encodeURIComponent(request.request_id));
   return (
     <>
       <Card title={<State of={state} />} class="why">
@@ -102,6 +102,14 @@ function Detail({ of: request, live }: { of: Found; live: LiveRequest | undefine
               ['Route', request.endpoint],
               ['Came', request.created_at && <Time at={request.created_at} />],
               ['Ended', request.completed_at && <Time at={request.completed_at} />],
+              [
+                'Trace',
+                trace && (
+                  <a {...NEW_TAB} href={trace}>
+                    open in a new tab
+                  </a>
+                ),
+              ],
               ['Answer', request.content_url && <a href={request.content_url}>{request.status_code} as sent</a>],
             ]}
           />

@@ -1,13 +1,14 @@
 import { useComputed, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { get, post } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { go, href, place } from '../../router';
-import { attempt, confirmed } from '../../ui/actions';
+import { attempt, attemptConfirmed } from '../../ui/actions';
+import { Button } from '../../ui/controls';
 import { count, duration, plural } from '../../ui/format';
 import { Card, Page, State } from '../../ui/parts';
 import { Blank, Problem } from '../../ui/states';
 import { VirtualRows } from '../../ui/virtual-rows';
-import { ErrorCodes } from './error-codes';
 import { Filters } from './filters';
 import { PAGE, RequestPages, type Row } from './request-pages';
 
@@ -65,7 +66,6 @@ function List({ choice }: { choice: Choice }) {
           list.reload();
         }}
       />
-      <ErrorCodes />
       {total === 0 ? (
         <Blank icon="requests" title="No request matches">
           {Object.values(choice).some(Boolean) ? 'Change or clear the filters.' : 'Nothing waits and nothing runs.'}
@@ -95,19 +95,21 @@ interface ToolbarProps {
 }
 
 function Toolbar({ choice, total, chosen, done }: ToolbarProps) {
-  const each = async (act: (row: Row) => Promise<unknown>, said: string) => {
-    await attempt(() => Promise.all(chosen.map(act)), `${plural(chosen.length, 'request')} ${said}.`);
+  const them = plural(chosen.length, 'request');
+  const each = (act: (row: Row) => Promise<unknown>) => () => Promise.all(chosen.map(act));
+  const priority = (to: 'realtime' | 'batch') => async () => {
+    await attempt(
+      each(row => setPriority(row, to)),
+      `${them} made ${to}.`,
+    );
     done();
   };
-  const priority = (to: 'realtime' | 'batch') =>
-    each(row => setPriority(row, to), to === 'realtime' ? 'go before batch work' : 'count as batch work');
   const cancel = async () => {
-    const title = `Cancel ${plural(chosen.length, 'request')}?`;
-    if (await confirmed(title, 'Their clients get an error at once.', 'Cancel them'))
-      await each(cancelOne, 'cancelled');
+    const question = [`Cancel ${them}?`, 'Their clients get an error at once.', 'Cancel them'] as const;
+    if (await attemptConfirmed(question, each(cancelOne), `${them} cancelled.`)) done();
   };
   return (
-    <div class="toolbar">
+    <div class="inline spread toolbar">
       <span role="status">
         {total === undefined ? 'Loading' : plural(total, 'request')}
         {chosen.length > 0 && `, ${count(chosen.length)} chosen`}
@@ -115,15 +117,11 @@ function Toolbar({ choice, total, chosen, done }: ToolbarProps) {
       <div class="inline">
         {chosen.length > 0 ? (
           <>
-            <button type="button" onClick={() => void priority('realtime')}>
-              Make realtime
-            </button>
-            <button type="button" onClick={() => void priority('batch')}>
-              Make batch
-            </button>
-            <button type="button" class="danger" onClick={() => void cancel()}>
+            <Button act={priority('realtime')}>Make realtime</Button>
+            <Button act={priority('batch')}>Make batch</Button>
+            <Button kind="danger" act={cancel}>
               Cancel chosen
-            </button>
+            </Button>
           </>
         ) : (
           <CancelAll choice={choice} total={total ?? 0} done={done} />
@@ -136,34 +134,24 @@ function Toolbar({ choice, total, chosen, done }: ToolbarProps) {
 /** By the filters that the server itself understands; the others name single requests, which are chosen one by one. */
 function CancelAll({ choice, total, done }: { choice: Choice; total: number; done: () => void }) {
   const { state, model, tenant, priority, search, min_wait_ms: waited, code } = choice;
-  const isLive = ['', 'queued', 'running'].includes(state);
   const filter = Object.fromEntries(Object.entries({ state, model, tenant, priority }).filter(([, value]) => value));
-  if (!isLive || total === 0 || search || waited || code) return null;
+  if (!['', 'queued', 'running'].includes(state) || total === 0 || search || waited || code) return null;
   const act = async () => {
-    const whose =
-      Object.entries(filter)
-        .map(([name, value]) => `${name} ${value}`)
-        .join(', ') || 'every tenant and model';
-    if (
-      !(await confirmed(
-        `Cancel all ${count(total)}?`,
-        `All requests of ${whose}. Their clients get an error.`,
-        'Cancel all',
-      ))
-    )
-      return;
-    const body = Object.keys(filter).length > 0 ? filter : { all: true };
+    const names = Object.entries(filter).map(([name, value]) => `${name} ${value}`);
+    const text = `All requests of ${names.join(', ') || 'every tenant and model'}. Their clients get an error.`;
+    const body = names.length > 0 ? filter : { all: true };
     let cancelled = 0;
-    await attempt(
+    await attemptConfirmed(
+      [`Cancel all ${count(total)}?`, text, 'Cancel all'],
       async () => void (cancelled = (await post('/admin/v1/requests/cancel', { body })).cancelled.length),
       () => `${plural(cancelled, 'request')} cancelled.`,
     );
     done();
   };
   return (
-    <button type="button" class="danger" onClick={() => void act()}>
+    <Button kind="danger" act={act}>
       Cancel all that match
-    </button>
+    </Button>
   );
 }
 
@@ -173,17 +161,45 @@ export const cancelOne = (row: Row): Promise<unknown> =>
   post('/admin/v1/requests/{id}/cancel', { id: row.request_id, query: tenantOf(row) });
 
 export const setPriority = (row: Row, priority: 'realtime' | 'batch'): Promise<unknown> =>
-  post('/admin/v1/requests/{id}/priority' as '/admin/v1/requests/{id}/cancel', {
-    ...{ id: row.request_id, query: tenantOf(row), body: { priority } },
-  });
+  post('/admin/v1/requests/{id}/priority', { id: row.request_id, query: tenantOf(row), body: { priority } });
 
-const COLUMNS = ['', 'Request', 'State', 'Priority', 'Model', 'Tenant', 'Waited', 'Why'];
+const isLive = ({ state }: Row): boolean => state === 'queued' || state === 'running';
+
+/** Name, content, and the whole text where a cell may be too narrow for it. */
+const COLUMNS: readonly (readonly [name: string, cell: (row: Row) => ComponentChildren, whole?: keyof Row])[] = [
+  [
+    'Request',
+    ({ request_id: id, tenant = '' }) => (
+      <a class="mono" href={href('requests', id, { tenant })}>
+        {id}
+      </a>
+    ),
+    'request_id',
+  ],
+  [
+    'State',
+    ({ state, position }) => (
+      <>
+        <State of={state} />
+        {position !== undefined && <span class="muted"> number {count(position)}</span>}
+      </>
+    ),
+  ],
+  ['Priority', ({ priority, aged }) => <span class={`tag ${priority}`}>{aged ? `${priority}, aged` : priority}</span>],
+  ['Model', ({ model = 'unknown' }) => model, 'model'],
+  ['Tenant', ({ tenant = '' }) => tenant, 'tenant'],
+  ['Waited', ({ waited_ms: waited }) => duration(waited)],
+  ['Why', row => <span class="muted">{row.code ?? row.waits_for ?? row.worker ?? ''}</span>, 'explanation'],
+];
 
 const Head = () => (
   <>
-    {COLUMNS.map(name => (
-      <span key={name} role="columnheader" class={`c-${name.toLowerCase() || 'choose'}`}>
-        {name || <span class="visually-hidden">Choose</span>}
+    <span role="columnheader">
+      <span class="visually-hidden">Choose</span>
+    </span>
+    {COLUMNS.map(([name]) => (
+      <span key={name} role="columnheader" class={`c-${name.toLowerCase()}`}>
+        {name}
       </span>
     ))}
   </>
@@ -196,50 +212,28 @@ interface CellsProps {
 }
 
 function Cells({ of: row, chosen, toggle }: CellsProps) {
-  if (!row) {
+  if (!row)
     return (
       <span role="cell" class="c-request muted">
         Loading
       </span>
     );
-  }
-  const { request_id: id, state, tenant = '', model = 'unknown', priority, waited_ms: waited, aged } = row;
-  const isLive = state === 'queued' || state === 'running';
   return (
     <>
       <span role="cell" class="c-choose">
         <input
           type="checkbox"
-          aria-label={`Choose ${id}`}
-          disabled={!isLive}
+          aria-label={`Choose ${row.request_id}`}
+          disabled={!isLive(row)}
           checked={chosen.has(keyOf(row))}
           onChange={() => toggle(row)}
         />
       </span>
-      <span role="cell" class="c-request">
-        <a class="mono" href={href('requests', id, { tenant })} title={id}>
-          {id}
-        </a>
-      </span>
-      <span role="cell" class="c-state">
-        <State of={state} />
-        {row.position !== undefined && <span class="muted"> number {count(row.position)}</span>}
-      </span>
-      <span role="cell" class="c-priority">
-        <span class={`tag ${priority}`}>{aged ? `${priority}, aged` : priority}</span>
-      </span>
-      <span role="cell" class="c-model" title={model}>
-        {model}
-      </span>
-      <span role="cell" class="c-tenant" title={tenant}>
-        {tenant}
-      </span>
-      <span role="cell" class="c-waited">
-        {duration(waited)}
-      </span>
-      <span role="cell" class="c-why muted" title={row.explanation}>
-        {row.code ?? row.waits_for ?? row.worker ?? ''}
-      </span>
+      {COLUMNS.map(([name, cell, whole]) => (
+        <span key={name} role="cell" class={`c-${name.toLowerCase()}`} title={whole && String(row[whole] ?? '')}>
+          {cell(row)}
+        </span>
+      ))}
     </>
   );
 }

@@ -19,7 +19,7 @@ export function Waterfall({ of: request, live }: { of: Found; live: LiveRequest 
   const total = Math.max(...phases.map(({ startMs, ms }) => startMs + ms), 0.001);
   if (phases.length === 0) return <Blank title="No time has passed yet" />;
   return (
-    <ol class="waterfall">
+    <ol class="stack waterfall">
       {phases.map(({ name, means, startMs, ms, tone }) => (
         <li key={name} title={means}>
           <span class="phase-name">{name}</span>
@@ -29,7 +29,7 @@ export function Waterfall({ of: request, live }: { of: Found; live: LiveRequest 
               style={{ left: `${(100 * startMs) / total}%`, width: `${Math.max((100 * ms) / total, 0.4)}%` }}
             />
           </span>
-          <span class="phase-time">{duration(ms)}</span>
+          <span class="number">{duration(ms)}</span>
           <span class="phase-means muted">{means}</span>
         </li>
       ))}

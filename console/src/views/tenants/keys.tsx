@@ -1,60 +1,33 @@
 import { useSignal } from '@preact/signals';
-import { request } from '../../api/client';
+import { type Answer, get, post, request } from '../../api/client';
 import { useResource } from '../../api/resource';
-import { attempt, confirmed, Dialog } from '../../ui/actions';
+import { attempt, attemptConfirmed, Dialog } from '../../ui/actions';
+import { Button, Field } from '../../ui/controls';
 import { Card, CopyButton, State, Time } from '../../ui/parts';
 import { Blank, Loaded } from '../../ui/states';
+import { type Column, Table } from '../../ui/table';
 
-interface Key {
-  readonly id: string;
-  readonly name: string;
-  readonly tenant: string;
-  readonly scopes: readonly string[];
-  readonly models: readonly string[] | null;
-  readonly prefix: string;
-  readonly source: 'database' | 'file' | 'setting';
-  readonly created_at: number | null;
-  readonly expires_at: number | null;
-  readonly last_used_at: number | null;
-  readonly revoked_at: number | null;
-}
-
-interface Made extends Key {
-  readonly secret: string;
-}
-
-const PATH = '/admin/v1/keys';
+type Key = Answer<'/admin/v1/keys'>['data'][number];
+type Issued = Answer<'/admin/v1/keys', 'post'>;
 
 export function Keys() {
-  const list = useResource(
-    async signal => (await (await request(PATH, { signal })).json()) as { data: Key[] },
-    'keys',
-    10_000,
-  );
+  const list = useResource(signal => get('/admin/v1/keys', { signal }), 'keys', 10_000);
   const creating = useSignal(false);
-  const made = useSignal<Made | undefined>(undefined);
-  const done = (key: Made) => {
+  const made = useSignal<Issued | undefined>(undefined);
+  const done = (key: Issued) => {
     creating.value = false;
     made.value = key;
     list.reload();
   };
   const create = (
-    <button type="button" disabled={list.data === undefined} onClick={() => (creating.value = true)}>
+    <Button disabled={list.data === undefined} act={() => (creating.value = true)}>
       Create a key
-    </button>
+    </Button>
   );
   return (
     <Card title="Keys" aside={create}>
-      <Loaded from={list}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Blank icon="tenants" title="No keys">
-              This server does not require a key.
-            </Blank>
-          ) : (
-            <KeyTable of={data} reload={list.reload} rotated={done} />
-          )
-        }
+      <Loaded from={list} none={<Blank icon="tenants" title="No keys" />}>
+        {({ data }) => <KeyTable of={data} reload={list.reload} rotated={done} />}
       </Loaded>
       <Dialog open={creating.value} title="Create a key" onClose={() => (creating.value = false)}>
         <CreateForm done={done} close={() => (creating.value = false)} />
@@ -62,98 +35,63 @@ export function Keys() {
       <Dialog open={made.value !== undefined} title="Your new key" onClose={() => (made.value = undefined)}>
         <p>It is shown this once. Only its hash is kept.</p>
         <code class="secret">{made.value?.secret}</code>
-        <div class="dialog-actions">
+        <div class="inline dialog-actions">
           <CopyButton text={made.value?.secret ?? ''} />
-          <button type="button" class="primary" onClick={() => (made.value = undefined)}>
+          <Button kind="primary" act={() => (made.value = undefined)}>
             I have stored it
-          </button>
+          </Button>
         </div>
       </Dialog>
     </Card>
   );
 }
 
-interface TableProps {
+interface KeyTableProps {
   readonly of: readonly Key[];
   readonly reload: () => void;
-  readonly rotated: (key: Made) => void;
+  readonly rotated: (key: Issued) => void;
 }
 
-function KeyTable({ of: keys, reload, rotated }: TableProps) {
+function KeyTable({ of: keys, reload, rotated }: KeyTableProps) {
   const revoke = async ({ id, name }: Key) => {
-    if (!(await confirmed(`Revoke ${name}?`, 'Whoever uses it is refused at once.', 'Revoke'))) return;
-    if (await attempt(() => request(`${PATH}/${encodeURIComponent(id)}`, { method: 'DELETE' }), `${name} is revoked.`))
-      reload();
+    const question = [`Revoke ${name}?`, 'Whoever uses it is refused at once.', 'Revoke'] as const;
+    const act = () => request(`/admin/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE' });
+    if (await attemptConfirmed(question, act, `${name} is revoked.`)) reload();
   };
-  const rotate = async ({ id, name }: Key) => {
+  const rotate = ({ id, name }: Key) => {
     const text = 'A new secret is made; the old one works for another hour.';
-    if (!(await confirmed(`Rotate ${name}?`, text, 'Rotate'))) return;
-    const act = async () => {
-      const path = `${PATH}/${encodeURIComponent(id)}/rotate`;
-      const answer = await request(path, { method: 'POST', body: { grace_s: 3600 } });
-      rotated((await answer.json()) as Made);
-    };
-    await attempt(act, `${name} has a new secret.`);
+    const act = async () => rotated(await post('/admin/v1/keys/{id}/rotate', { id, body: { grace_s: 3600 } }));
+    return attemptConfirmed([`Rotate ${name}?`, text, 'Rotate'], act, `${name} has a new secret.`);
   };
-  return (
-    <div class="table-box flush" tabIndex={0} role="region" aria-label="Keys">
-      <table>
-        <thead>
-          <tr>
-            {['Key', 'Tenant', 'Scopes', 'Last used', 'Expires', 'State'].map(name => (
-              <th scope="col" key={name}>
-                {name}
-              </th>
-            ))}
-            <th scope="col">
-              <span class="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map(key => (
-            <tr key={key.id}>
-              <th scope="row">
-                {key.name}
-                <span class="muted sub mono">{key.prefix}</span>
-              </th>
-              <td>{key.tenant}</td>
-              <td>
-                {key.scopes.join(', ')}
-                {key.models && <span class="muted sub">{key.models.join(', ')}</span>}
-              </td>
-              <td>
-                <Time at={key.last_used_at} />
-              </td>
-              <td>
-                <Time at={key.expires_at} />
-              </td>
-              <td>
-                <State of={key.revoked_at ? 'revoked' : 'valid'} tone={key.revoked_at ? 'bad' : 'good'} />
-              </td>
-              <td>
-                {key.source !== 'database' ? (
-                  <span class="muted">in the {key.source === 'file' ? 'keys file' : 'settings'}</span>
-                ) : (
-                  !key.revoked_at && (
-                    <span class="inline">
-                      <button type="button" class="quiet" onClick={() => void rotate(key)}>
-                        Rotate
-                      </button>
-                      <button type="button" class="quiet" onClick={() => void revoke(key)}>
-                        Revoke
-                      </button>
-                    </span>
-                  )
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  const actions = (key: Key) => {
+    if (key.source !== 'database')
+      return <span class="muted">in the {key.source === 'file' ? 'keys file' : 'settings'}</span>;
+    if (key.revoked_at) return null;
+    return (
+      <span class="inline">
+        <Button kind="quiet" act={() => rotate(key)}>
+          Rotate
+        </Button>
+        <Button kind="quiet" act={() => revoke(key)}>
+          Revoke
+        </Button>
+      </span>
+    );
+  };
+  return <Table label="Keys" of={keys} columns={[...COLUMNS, ['Actions', actions]]} />;
 }
+
+/** A second line in a cell. */
+const below = (text: string | null | undefined) => text && <span class="muted sub">{text}</span>;
+
+const COLUMNS: readonly Column<Key>[] = [
+  ['Key', ({ name, prefix }) => [name, below(prefix)]],
+  ['Tenant', ({ tenant }) => tenant],
+  ['Scopes', ({ scopes, models }) => [scopes.join(', '), below(models?.join(', '))]],
+  ['Last used', key => <Time at={key.last_used_at} />],
+  ['Expires', key => <Time at={key.expires_at} />],
+  ['State', key => (key.revoked_at ? <State of="revoked" tone="bad" /> : <State of="valid" tone="good" />)],
+];
 
 const SCOPES = [
   ['inference', 'send requests and batches'],
@@ -161,7 +99,7 @@ const SCOPES = [
   ['admin', 'see and stop everything'],
 ] as const;
 
-function CreateForm({ done, close }: { done: (key: Made) => void; close: () => void }) {
+function CreateForm({ done, close }: { done: (key: Issued) => void; close: () => void }) {
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
@@ -174,42 +112,33 @@ function CreateForm({ done, close }: { done: (key: Made) => void; close: () => v
       ...(models.length > 0 && { models }),
       ...(days > 0 && { expires_in_days: days }),
     };
-    const act = async () => done((await (await request(PATH, { method: 'POST', body })).json()) as Made);
-    await attempt(act, 'The key is made.');
+    await attempt(async () => done(await post('/admin/v1/keys', { body })), 'The key is made.');
   };
   return (
     <form class="stack" onSubmit={event => void submit(event)}>
-      <label class="field">
-        Name
+      <Field label="Name">
         <input name="name" required maxLength={64} />
-      </label>
-      <label class="field">
-        Tenant
+      </Field>
+      <Field label="Tenant">
         <input name="tenant" required maxLength={64} pattern="[A-Za-z0-9._\-]+" />
-      </label>
-      <fieldset class="scopes">
-        <legend>May</legend>
+      </Field>
+      <fieldset class="stack scopes">
+        <legend class="muted small">May</legend>
         {SCOPES.map(([scope, means]) => (
           <label key={scope} class="inline">
             <input type="checkbox" name="scopes" value={scope} defaultChecked={scope === 'inference'} /> {means}
           </label>
         ))}
       </fieldset>
-      <label class="field">
-        Only these models (empty: all)
+      <Field label="Only these models (empty: all)">
         <input name="models" />
-      </label>
-      <label class="field">
-        Expires after days (empty: never)
+      </Field>
+      <Field label="Expires after days (empty: never)">
         <input name="days" type="number" min={1} max={3650} />
-      </label>
-      <div class="dialog-actions">
-        <button type="button" onClick={close}>
-          Close
-        </button>
-        <button type="submit" class="primary">
-          Create
-        </button>
+      </Field>
+      <div class="inline dialog-actions">
+        <Button act={close}>Close</Button>
+        <Button kind="primary">Create</Button>
       </div>
     </form>
   );

@@ -1,0 +1,81 @@
+import { useSignal } from '@preact/signals';
+import { get, post } from '../api/client';
+import { useResource } from '../api/resource';
+import { attempt, Dialog } from '../ui/actions';
+import { bound, Button, Select } from '../ui/controls';
+import { bytes } from '../ui/format';
+import { Card, State, Time } from '../ui/parts';
+import { Loaded } from '../ui/states';
+
+/** Models on their way from the catalogue into the models file. */
+export function Additions() {
+  const list = useResource(signal => get('/admin/v1/catalogue/additions', { signal }), 'additions', 2000);
+  const choosing = useSignal(false);
+  const stop = async (name: string) => {
+    const act = () => post('/admin/v1/catalogue/{name}/cancel', { id: name });
+    if (await attempt(act, `The download of ${name} is stopped.`)) list.reload();
+  };
+  return (
+    <>
+      <div class="inline">
+        <Button act={() => (choosing.value = true)}>Add from the catalogue</Button>
+      </div>
+      {list.data?.data.map(({ name, state, started_at: at, lines }) => (
+        <Card
+          key={`${name} ${at}`}
+          title={`Adding ${name}`}
+          aside={
+            <>
+              <State of={state} />
+              <Time at={at} />
+              {state === 'running' && <Button act={() => stop(name)}>Stop</Button>}
+            </>
+          }
+        >
+          <pre class="log" tabIndex={0} aria-label={`Progress of ${name}`}>
+            {lines.join('\n')}
+          </pre>
+        </Card>
+      ))}
+      <Dialog open={choosing.value} title="Add a model" onClose={() => (choosing.value = false)}>
+        <Choose
+          close={() => {
+            choosing.value = false;
+            list.reload();
+          }}
+        />
+      </Dialog>
+    </>
+  );
+}
+
+function Choose({ close }: { close: () => void }) {
+  const catalogue = useResource(signal => get('/admin/v1/catalogue', { signal }), 'catalogue');
+  const name = useSignal('');
+  return (
+    <Loaded from={catalogue}>
+      {({ data }) => {
+        const chosen = data.find(each => each.name === name.value) ?? data[0];
+        const add = async () => {
+          const act = () => post('/admin/v1/catalogue/{name}/add', { id: chosen?.name ?? '' });
+          if (await attempt(act, `${chosen?.name} is being downloaded.`)) close();
+        };
+        return (
+          <div class="stack">
+            <Select label="Model" of={data.map(each => each.name)} {...bound(name)} />
+            <p>{chosen?.summary}</p>
+            <p class="muted">
+              {bytes(chosen?.bytes ?? 0)} to download. Licence: {chosen?.licence ?? 'not stated'}.
+            </p>
+            <div class="inline dialog-actions">
+              <Button act={close}>Close</Button>
+              <Button kind="primary" act={add}>
+                Download and serve
+              </Button>
+            </div>
+          </div>
+        );
+      }}
+    </Loaded>
+  );
+}

@@ -1,0 +1,93 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { isObject } from '../../../core/shared/schema.js';
+import { ProcessClock } from '../../../platform/clock/clock.module.js';
+import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { SafeFetch } from '../../../platform/http/safe-fetch.js';
+
+/** An alert that is pending or fires. */
+export interface Alert {
+  readonly name: string;
+  readonly state: 'pending' | 'firing';
+  readonly severity?: string;
+  readonly sinceMs: number;
+  readonly summary?: string;
+  /** A web address, or a path of this repository below `docs/`. */
+  readonly runbook?: string;
+}
+
+export interface Alerts {
+  readonly data: readonly Alert[];
+  /** Why there are none: Prometheus did not answer as expected. */
+  readonly problem?: string;
+}
+
+const RULES = { timeoutMs: 3000, maxBytes: 1_048_576 };
+/** Several consoles ask Prometheus once. */
+const KEPT_MS = 5000;
+const MOST = 100;
+const MAX_TEXT = 500;
+const RUNBOOK = /^(https?:\/\/|docs\/)/;
+
+/** The alerts of `console.prometheus_url`. It may be a private address; redirects lead to public ones only. */
+@Injectable()
+export class PrometheusAlerts {
+  readonly #url: URL | undefined;
+  readonly #fetch: SafeFetch | undefined;
+  #kept: { readonly untilMs: number; readonly alerts: Promise<Alerts> } | undefined;
+
+  constructor(
+    @Inject(SETTINGS) { console: { prometheusUrl } }: Settings,
+    private readonly clock: ProcessClock,
+  ) {
+    if (prometheusUrl === '') return;
+    this.#url = new URL(`${prometheusUrl.replace(/\/+$/, '')}/api/v1/alerts`);
+    this.#fetch = new SafeFetch({ ...RULES, allowHosts: this.#url.host });
+  }
+
+  get configured(): boolean {
+    return this.#url !== undefined;
+  }
+
+  current(): Promise<Alerts> {
+    const nowMs = this.clock.nowMs();
+    if (!this.#kept || nowMs >= this.#kept.untilMs) this.#kept = { untilMs: nowMs + KEPT_MS, alerts: this.#ask() };
+    return this.#kept.alerts;
+  }
+
+  async #ask(): Promise<Alerts> {
+    if (!this.#url || !this.#fetch) return { data: [] };
+    try {
+      const answer = await this.#fetch.bytes(this.#url.href, AbortSignal.timeout(RULES.timeoutMs));
+      return { data: alertsIn(JSON.parse(answer.toString())) };
+    } catch (error) {
+      return { data: [], problem: (error as Error).message.replaceAll('`file_url`', '`console.prometheus_url`') };
+    }
+  }
+}
+
+/** Firing ones first, then by name. @throws Error if it is no answer of `/api/v1/alerts` */
+function alertsIn(answer: unknown): readonly Alert[] {
+  const data = isObject(answer) && isObject(answer.data) ? answer.data.alerts : undefined;
+  if (!Array.isArray(data)) throw new Error('`console.prometheus_url` answered with something other than alerts.');
+  return data
+    .flatMap(alertOf)
+    .sort((a, b) => a.state.localeCompare(b.state) || a.name.localeCompare(b.name))
+    .slice(0, MOST);
+}
+
+function alertOf(value: unknown): Alert[] {
+  if (!isObject(value)) return [];
+  const { state, activeAt } = value;
+  const [labels, annotations] = [value.labels, value.annotations].map(each => (isObject(each) ? each : {}));
+  const [name, severity] = [textIn(labels, 'alertname'), textIn(labels, 'severity')];
+  const [summary, runbook] = [textIn(annotations, 'summary'), textIn(annotations, 'runbook_url')];
+  const sinceMs = Date.parse(String(activeAt));
+  if (name === undefined || !(state === 'pending' || state === 'firing') || Number.isNaN(sinceMs)) return [];
+  const link = runbook !== undefined && RUNBOOK.test(runbook) ? { runbook } : {};
+  return [{ name, state, sinceMs, ...(severity && { severity }), ...(summary && { summary }), ...link }];
+}
+
+function textIn(fields: Readonly<Record<string, unknown>> | undefined, name: string): string | undefined {
+  const value = fields?.[name];
+  return typeof value === 'string' ? value.slice(0, MAX_TEXT) : undefined;
+}
