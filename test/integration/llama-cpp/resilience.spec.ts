@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { isAlive } from '../../../src/platform/process/is-alive.js';
@@ -89,6 +92,16 @@ describe('the llama.cpp process', () => {
     const absent = new LlamaBackend({ ...(await optionsOf('absent.gguf')) });
     await expect(absent.load()).rejects.toThrow(/absent\.gguf/);
     await absent.close();
+  });
+
+  it('says that a file is incomplete, as after half a download', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'switchyard-gguf-'));
+    const half = join(folder, 'half.gguf');
+    const bytes = await readFile(await llamaModel());
+    await writeFile(half, bytes.subarray(0, bytes.length / 2));
+    backend = new LlamaBackend({ ...(await optionsOf(half)) });
+    await expect(backend.load()).rejects.toThrow(/half\.gguf cannot be loaded: tensor .* is corrupted or incomplete$/);
+    await rm(folder, { recursive: true });
   });
 
   it('names the package to install for a device that is not there', async () => {

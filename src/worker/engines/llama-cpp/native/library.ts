@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type * as LlamaPackage from 'node-llama-cpp';
 import { type ChildSettings, type LlamaDevice } from '../protocol.js';
 import { errorMessage } from '../../../../core/shared/error-message.js';
@@ -74,10 +75,22 @@ export async function openModel({
 }: Pick<ChildSettings, 'modelFile' | 'device' | 'gpuLayers'>): Promise<OpenedModel> {
   const library = await loadPackage();
   const llama = await openLibrary(library, device);
-  const model = await llama.loadModel({ modelPath: modelFile, ...(gpuLayers !== undefined && { gpuLayers }) });
+  const loading = llama.loadModel({ modelPath: modelFile, ...(gpuLayers !== undefined && { gpuLayers }) });
+  const model = await loading.catch(async (error: unknown) => {
+    await nextTurn();
+    throw new Error(`${modelFile} cannot be loaded: ${loggedReason ?? errorMessage(error)}`, { cause: error });
+  });
   const { _bindings: bindings } = llama as unknown as { readonly _bindings: NativeBindings };
   const { _model: native } = model as unknown as { readonly _model: NativeModel };
   return { bindings, native, model, device: llama.gpu === false ? 'cpu' : llama.gpu };
+}
+
+/** Why a model does not load: llama.cpp writes it to its log, the error says only that it failed. */
+let loggedReason: string | undefined;
+
+function log(_level: LlamaPackage.LlamaLogLevel, message: string): void {
+  process.stderr.write(`${message.trimEnd()}\n`);
+  loggedReason = /error loading model: (.+)/.exec(message)?.[1] ?? loggedReason;
 }
 
 /** Loads the library for the device, and nothing else: "cpu", "cuda", ... @throws Error that says what to install */
@@ -131,6 +144,7 @@ async function openLibrary(library: typeof LlamaPackage, device: LlamaDevice): P
       build: 'never',
       progressLogs: false,
       logLevel: library.LlamaLogLevel.warn,
+      logger: log,
     });
   } catch (error) {
     if (device === 'auto' || device === 'cpu')
