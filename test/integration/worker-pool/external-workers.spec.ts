@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
@@ -152,6 +155,22 @@ describe('a worker in another language, run by its command', () => {
 });
 
 describe('a worker in another language at an address', () => {
+  it.each([
+    ['a web server', () => createHttpServer((_, answer) => answer.end('hello')), /: 14 UNAVAILABLE: .*Protocol error/],
+    ['a server that never answers', () => createServer(), / was not answered within 2000 ms$/],
+  ])('is not there while %s has its port, and its problem says so', async (_, other, problem) => {
+    const server = other().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const pool = makePool({ models: [modelSpec({ id: 'theirs', engine: 'external', addresses: [address] })] });
+    await pool.start();
+    const view = await workerThat(pool, worker => worker.problem !== undefined);
+    expect(view.problem).toMatch(problem);
+    expect(pool.offer('theirs')).toBeUndefined();
+    await pool.close();
+    server.close();
+  });
+
   it('is never started, and serves', async () => {
     const host = makePool({ models: [externalModel([], { id: 'theirs' })] });
     await host.start();

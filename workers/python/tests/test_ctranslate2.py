@@ -17,6 +17,7 @@ import pytest
 pytest.importorskip("faster_whisper")
 pytest.importorskip("onnx")
 
+import ctranslate2
 import numpy as np
 from harness import Client, trailers, worker
 from whisper_models import FIXTURES, convert
@@ -216,8 +217,16 @@ def test_a_broken_folder_is_named(tmp_path: Path, folder: Path) -> None:
         engine(tmp_path).load()
     for file in folder.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes()[:5000] if file.suffix == ".bin" else file.read_bytes())
-    with pytest.raises(RuntimeError):
+    with pytest.raises(
+        RuntimeError, match=r"does not load on cpu \(.*invalid payload size\); see switchyard models check"
+    ):
         engine(tmp_path).load()
+
+
+@pytest.mark.skipif(ctranslate2.get_cuda_device_count() > 0, reason="there is a GPU")
+def test_a_missing_gpu_is_named(folder: Path) -> None:
+    with pytest.raises(RuntimeError, match=r"does not load on cuda:0 \(CUDA .*\); see switchyard gpu check"):
+        WhisperEngine(Settings(folder, "cuda:0"), temperatures=(0,), max_batch=1, vad=False).load()
 
 
 @pytest.mark.parametrize("seconds, pauses", [(31, []), (100, [20, 50, 55]), (29, []), (300, [])])

@@ -77,14 +77,18 @@ class Whisper:
         name, _, index = settings.device.partition(":")
         if name != "cpu":
             load_cuda_libraries()
-        self._model = WhisperModel(
-            str(settings.path),
-            device=name,
-            device_index=int(index or 0),
-            compute_type=settings.compute_type,
-            cpu_threads=settings.threads,
-            local_files_only=True,
-        )
+        try:
+            self._model = WhisperModel(
+                str(settings.path),
+                device=name,
+                device_index=int(index or 0),
+                compute_type=settings.compute_type,
+                cpu_threads=settings.threads,
+                local_files_only=True,
+            )
+        except (RuntimeError, ValueError) as error:
+            check = "switchyard models check" if name == "cpu" else "switchyard gpu check"
+            raise RuntimeError(f"{settings.path} does not load on {settings.device} ({error}); see {check}") from error
         self._beam_size = settings.beam_size
         self._max_length = _max_length(settings.path)
         extractor = self._model.feature_extractor
