@@ -216,7 +216,8 @@ async def _parts(request: Request[Any], work: Coroutine[Any, Any, Any]) -> Async
     loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
     request.emit = lambda part: loop.call_soon_threadsafe(parts.put_nowait, part)
     # A failure after the caller has hung up is no error of the program.
-    task.add_done_callback(lambda done: (done.cancelled() or done.exception(), parts.put_nowait(done)))
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    task.add_done_callback(parts.put_nowait)
     while (part := await parts.get()) is not task:
         yield part
     yield task.result()
