@@ -12,7 +12,7 @@ const gatewayLayers = [
   ['inference', ['http', 'models', ...schedulerAndBelow]],
   ['audio', ['http', 'models', 'inference', 'written-form', ...schedulerAndBelow]],
   ['text', ['http', 'models', 'inference', ...schedulerAndBelow]],
-  ['responses', ['http', 'models', 'inference', 'text', ...schedulerAndBelow]],
+  ['responses', ['http', 'models', 'inference', 'text', 'requests', 'limits', ...schedulerAndBelow]],
   ['requests', ['http', 'inference', 'limits', ...schedulerAndBelow]],
   ['health', ['http', 'models', 'jobs', ...schedulerAndBelow]],
   ['admin', ['http', 'models', 'requests', 'health', 'jobs', 'realtime', ...schedulerAndBelow]],

@@ -15,6 +15,7 @@ import { ConsoleModule } from './console/console.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { MetricsController } from './jobs/processor/metrics.controller.js';
 import { ResponsesModule } from './responses/responses.module.js';
+import { StoredResponsesModule } from './responses/store/stored-responses.module.js';
 import { RequestsModule } from './requests/requests.module.js';
 import { LimitsModule } from './limits/limits.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
@@ -49,6 +50,7 @@ export class GatewayModule {
         AudioModule,
         TextModule,
         ResponsesModule,
+        StoredResponsesModule,
         ModelsModule,
         HealthModule,
         JobsModule,

@@ -92,6 +92,11 @@ export const ERROR_REGISTRY = {
   file_not_found: invalid(404, 'The file does not exist; it may be deleted or expired.'),
   upload_not_found: invalid(404, 'No such upload.'),
   batch_not_found: invalid(404, 'No such batch.'),
+  previous_response_not_found: invalid(
+    404,
+    'The response that `previous_response_id` names, or one before it, was not stored, or is deleted or expired.',
+  ),
+  response_not_found: invalid(404, 'The response does not exist, was not stored, or is deleted or expired.'),
   session_not_found: invalid(
     404,
     'Realtime: the session to resume does not exist, has ended, or the secret does not match.',

@@ -117,6 +117,13 @@ export class ResponseWriter {
     return this.#taken();
   }
 
+  /** Stopped by its caller; there is no event of its own for that. What was said so far is kept. */
+  cancel(): readonly ResponseEvent[] {
+    this.#close('incomplete');
+    this.#tell('response.incomplete', { status: 'cancelled' });
+    return this.#taken();
+  }
+
   #say(piece: Extract<GenerationPiece, { text: string }>): void {
     const { type, text } = piece;
     const logprobs = piece.type === 'text' ? piece.logprobs : undefined;

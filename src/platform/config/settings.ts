@@ -1,5 +1,6 @@
 import { BATCH_SETTINGS } from './batch-settings.js';
 import { REALTIME_SETTINGS } from './realtime-settings.js';
+import { RESPONSE_SETTINGS } from './response-settings.js';
 import { SERVER_SETTINGS } from './server-settings.js';
 import {
   bytes,
@@ -48,6 +49,7 @@ export const SETTINGS_TABLE = {
     DAY_MS,
     'When a gateway is silent for this long, its async requests move to another gateway.',
   ),
+  ...RESPONSE_SETTINGS,
   'data.dir': text('./data', 'Folder for spooled uploads, files, batches and their database; created if missing.'),
   'spool.memory_bytes': bytes(
     262_144,

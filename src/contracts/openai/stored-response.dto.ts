@@ -1,0 +1,46 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsBoolean, IsOptional, IsString } from 'class-validator';
+import { BooleanFromForm, InRange, NumberFromForm, OneOf, WholeNumber } from './field.decorators.js';
+import { LARGEST_COUNT } from './generation.dto.js';
+
+/** Of `GET /v1/responses/{id}`. */
+export class RetrieveQueryDto {
+  @IsOptional()
+  @BooleanFromForm()
+  @IsBoolean({ message: 'must be true or false' })
+  @ApiPropertyOptional({ default: false, description: 'Events of a background response, as they come.' })
+  stream = false;
+
+  @IsOptional()
+  @NumberFromForm()
+  @WholeNumber()
+  @InRange(0, LARGEST_COUNT)
+  @ApiPropertyOptional({ minimum: 0, description: 'With `stream`: events with a greater `sequence_number` only.' })
+  starting_after?: number;
+}
+
+/** Of `GET /v1/responses/{id}/input_items`. */
+export class InputItemsQueryDto {
+  @IsOptional()
+  @NumberFromForm()
+  @WholeNumber()
+  @InRange(1, 100)
+  @ApiPropertyOptional({ minimum: 1, maximum: 100, default: 20 })
+  limit = 20;
+
+  @IsOptional()
+  @OneOf(['asc', 'desc'])
+  @ApiPropertyOptional({ enum: ['asc', 'desc'], default: 'desc' })
+  order: 'asc' | 'desc' = 'desc';
+
+  @IsOptional()
+  @IsString({ message: 'must be the id of an item' })
+  @ApiPropertyOptional({ description: 'Id of the last item of the page before.' })
+  after?: string;
+}
+
+export class ResponseDeletedDto {
+  @ApiProperty() id!: string;
+  @ApiProperty({ example: 'response' }) object!: 'response';
+  @ApiProperty({ example: true }) deleted!: true;
+}

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type ResponseEvent,
+  type ResponseItem,
+  type ResponseObject,
+  type ResponseRequest,
+} from '../../../contracts/openai/responses.js';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import { type InferenceCaller, type InferenceRequest } from '../../inference/inference.service.js';
+import { type Generation } from '../../text/text-generation.service.js';
+import { piecesOf } from '../generation-pieces.js';
+import { inWordsOfResponses } from '../response-generation.js';
+import { failureOf } from '../response-object.js';
+import { type ResponseWriter } from '../response-writer.js';
+import { ChunkLines, restOf } from './continued-generation.js';
+import { type DurableEvents } from './durable-events.js';
+
+/** What a background response is run from, on any gateway. */
+export interface BackgroundWork {
+  readonly request: ResponseRequest;
+  /** All of the conversation, the input of this turn at its end. */
+  readonly conversation: readonly ResponseItem[];
+  readonly caller: Pick<InferenceCaller, 'terms'>;
+}
+
+export interface BackgroundRunOptions {
+  readonly generation: Generation;
+  readonly start: (generation: Generation, output: ChunkLines) => InferenceRequest;
+  readonly writer: ResponseWriter;
+  readonly events: DurableEvents;
+  /** Writes the last events and the response as it ended. */
+  readonly end: (events: readonly ResponseEvent[]) => Promise<void>;
+  /** Unix milliseconds after which it no longer waits for a worker. */
+  readonly giveUpAtMs: number;
+  /** True until the request was queued: its caller receives a rejection. */
+  readonly early: () => boolean;
+  readonly maxBufferedBytes: number;
+}
+
+/** The caller does not wait, so the response waits for a worker, or for room in the queue. */
+const WAITED_FOR: readonly string[] = [
+  ...['queue_timeout', 'no_worker', 'queue_full', 'model_unloaded'],
+  // The slot of the attempt before is not free yet.
+  'duplicate_request_id',
+];
+/** Another gateway runs it, or this one again. */
+const PASSED_ON: readonly string[] = ['shutting_down', 'queue_unavailable', 'storage_unavailable'];
+const WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 30_000;
+/** Workers lost in a row, without a token between them: after these, the request itself is the likely cause. */
+const MOST_LOSSES = 3;
+
+/** One run of a background response: every event is durable before another gateway or a client can see it. */
+export class BackgroundRun {
+  #losses = 0;
+
+  constructor(private readonly options: BackgroundRunOptions) {}
+
+  /**
+   * Resolves with the response when it has ended.
+   * @throws DomainError when another run has to continue it, or when it was rejected early
+   * @throws RunReplaced
+   */
+  async run(): Promise<ResponseObject> {
+    const { writer, events } = this.options;
+    for (;;) {
+      const rest = restOf(this.options.generation, writer.response);
+      if (!rest) return this.#fail(brokenOff());
+      try {
+        await this.#generate(rest);
+        return await this.#ended(writer.end(Math.floor(Date.now() / 1000)));
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error;
+        if (this.options.early()) throw error;
+        await events.end([]);
+        if (PASSED_ON.includes(error.code)) throw error;
+        if (error.code === 'request_cancelled') return this.#ended(writer.cancel());
+        if (!(await this.#mayContinue(error))) return this.#fail(error);
+      }
+    }
+  }
+
+  /** @throws DomainError when the generation failed; what it said before is on its way to the database */
+  async #generate(generation: Generation): Promise<void> {
+    const { start, writer, events, maxBufferedBytes } = this.options;
+    const output = new ChunkLines(maxBufferedBytes);
+    const inference = start(generation, output);
+    try {
+      for await (const chunks of output.read()) {
+        if (writer.response.status === 'queued') await events.add(writer.begin());
+        const made = chunks.flatMap(chunk => piecesOf(chunk)).flatMap(piece => writer.take(piece));
+        if (made.length > 0) this.#losses = 0;
+        await events.add(made);
+      }
+    } catch (error) {
+      inference.cancel('client');
+      await inference.settled;
+      throw error instanceof SyntaxError ? unreadable(error) : error;
+    }
+    const { settlement } = await inference.settled;
+    if (settlement.status !== 'completed') throw settlement.error;
+    if (writer.response.status === 'queued') await events.add(writer.begin());
+  }
+
+  async #mayContinue({ code, retryAfterMs = WAIT_MS }: DomainError): Promise<boolean> {
+    if (Date.now() >= this.options.giveUpAtMs) return false;
+    if (WAITED_FOR.includes(code)) {
+      await sleep(Math.min(Math.max(retryAfterMs, WAIT_MS), LONGEST_WAIT_MS));
+      return true;
+    }
+    this.#losses += 1;
+    return code === 'worker_lost' && this.#losses <= MOST_LOSSES;
+  }
+
+  #fail(error: DomainError): Promise<ResponseObject> {
+    const said = inWordsOfResponses(error);
+    return this.#ended(this.options.writer.fail(failureOf(said as DomainError)));
+  }
+
+  async #ended(events: readonly ResponseEvent[]): Promise<ResponseObject> {
+    await this.options.end(events);
+    return this.options.writer.response;
+  }
+}
+
+const brokenOff = (): DomainError =>
+  new DomainError(
+    'worker_lost',
+    'The answer broke off: the gateway or worker that made it was lost, and this model cannot continue an answer.',
+  );
+
+const unreadable = (cause: Error): DomainError =>
+  new DomainError('engine_failed', 'The worker sent text that cannot be read.', { cause });

@@ -1,0 +1,47 @@
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { type ResponseRecordStore } from '../../../core/request/response-record.port.js';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { RESPONSE_RECORDS } from '../../../platform/database/database.tokens.js';
+import { failureOf } from '../response-object.js';
+import { BackgroundResponses } from './background-responses.js';
+
+const PORTION = 200;
+
+/** Removes expired responses, and ends background responses that no gateway will run any more. */
+@Injectable()
+export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
+  readonly #logger = new Logger(ResponseExpiry.name);
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    @Inject(RESPONSE_RECORDS) private readonly store: ResponseRecordStore,
+    private readonly background: BackgroundResponses,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.#timer = setInterval(() => void this.#safely(), this.settings.requests.leaseMs);
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** @returns the number of responses that were removed */
+  async sweep(nowMs: number): Promise<number> {
+    for (const record of await this.store.abandoned(nowMs - this.settings.requests.leaseMs, PORTION))
+      await this.background.endWith(record, writer => writer.fail(failureOf(abandoned())));
+    return this.store.expire(nowMs, PORTION);
+  }
+
+  /** If the database is away, the next run tries again. */
+  async #safely(): Promise<void> {
+    await this.sweep(Date.now()).catch((error: unknown) =>
+      this.#logger.warn({ reason: (error as Error).message }, 'expired responses could not be removed'),
+    );
+  }
+}
+
+const abandoned = (): DomainError =>
+  new DomainError('gateway_lost', 'Too many gateways ended while they ran this response, or it was never queued.');

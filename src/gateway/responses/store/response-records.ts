@@ -1,0 +1,139 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type ResponseItem, type ResponseObject } from '../../../contracts/openai/responses.js';
+import {
+  type EndedResponseStatus,
+  type ResponseRecord,
+  type ResponseRecordStore,
+} from '../../../core/request/response-record.port.js';
+import { DomainError } from '../../../core/shared/domain-error.js';
+import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { RESPONSE_RECORDS } from '../../../platform/database/database.tokens.js';
+
+const OPEN: readonly string[] = ['queued', 'in_progress'];
+
+export const isOpen = ({ status }: Pick<ResponseRecord, 'status'>): boolean => OPEN.includes(status);
+
+/** What a record is made of. */
+export interface NewResponse {
+  readonly response: ResponseObject;
+  /** Of this turn. */
+  readonly input: readonly ResponseItem[];
+  /** JSON; only of background responses. */
+  readonly request?: string;
+  /** JSON: the first events. */
+  readonly events?: readonly string[];
+}
+
+/** Responses and conversations of a tenant, as items. */
+@Injectable()
+export class ResponseRecords {
+  constructor(
+    @Inject(RESPONSE_RECORDS) private readonly store: ResponseRecordStore,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  async create(tenant: string, { response, input, request, events = [] }: NewResponse): Promise<void> {
+    const { id, previous_response_id: previousId, status } = response;
+    const previous = previousId === null ? undefined : await this.find(tenant, previousId);
+    const { keepMs } = this.settings.responses;
+    const inputJson = JSON.stringify(input);
+    const responseJson = JSON.stringify(response);
+    const ownBytes = Buffer.byteLength(inputJson) + Buffer.byteLength(responseJson);
+    const nowMs = Date.now();
+    const record: ResponseRecord = {
+      ...{ tenant, id, status, input: inputJson, response: responseJson },
+      ...(previousId !== null && { previousId }),
+      chainLength: (previous?.chainLength ?? 0) + 1,
+      chainBytes: (previous?.chainBytes ?? 0) + ownBytes,
+      ...(request !== undefined && { request }),
+      ...{ createdAtMs: nowMs, expiresAtMs: nowMs + keepMs, epoch: 0, nextSequence: events.length },
+    };
+    await this.store.create(record, events);
+  }
+
+  find(tenant: string, id: string): Promise<ResponseRecord | undefined> {
+    return this.store.find({ tenant, id }, Date.now());
+  }
+
+  /** @throws DomainError `response_not_found` */
+  async get(tenant: string, id: string): Promise<ResponseRecord> {
+    const record = await this.find(tenant, id);
+    if (record) return record;
+    const message = `There is no stored response \`${shown(id)}\`: unknown, deleted or expired.`;
+    throw new DomainError('response_not_found', message, { param: 'response_id' });
+  }
+
+  /**
+   * Input and output of the response and of all before it, oldest first.
+   * @throws DomainError `previous_response_not_found`, or `invalid_value` for one that cannot be continued
+   */
+  async conversation(tenant: string, id: string): Promise<readonly ResponseItem[]> {
+    const head = await this.find(tenant, id);
+    if (!head) throw previousNotFound(id);
+    this.#demandContinuable(head);
+    const chain = await this.store.chain({ tenant, id }, Date.now());
+    // A response of the conversation was deleted or has expired: what it held must not be used.
+    if (chain.length !== head.chainLength) throw previousNotFound(id);
+    return [...chain].reverse().flatMap(itemsOf);
+  }
+
+  /** Items of stored outputs; their ids begin with that of their response. */
+  async items(tenant: string, ids: readonly string[]): Promise<readonly ResponseItem[]> {
+    const responses = new Set(ids.map(responseOf));
+    const found: ResponseItem[] = [];
+    for (const id of responses) {
+      const record = await this.find(tenant, id);
+      if (record) found.push(...itemsOf(record).filter(item => ids.includes(item.id)));
+    }
+    return found;
+  }
+
+  #demandContinuable({ id, chainLength, chainBytes, ...head }: ResponseRecord): void {
+    const { conversationLength, conversationBytes } = this.settings.responses;
+    if (isOpen(head)) throw cannotContinue(id, `it is ${head.status}; wait until it has ended`);
+    if (chainLength >= conversationLength)
+      throw cannotContinue(id, `its conversation has the maximum of ${conversationLength} responses`);
+    if (chainBytes >= conversationBytes)
+      throw cannotContinue(id, `its conversation has ${chainBytes} bytes; the maximum is ${conversationBytes}`);
+  }
+}
+
+export const inputOf = ({ input }: ResponseRecord): readonly ResponseItem[] =>
+  JSON.parse(input) as readonly ResponseItem[];
+
+/** The response as it is now: a snapshot of one that runs is older than its status. */
+export const responseOfRecord = ({ response, status }: ResponseRecord): ResponseObject => ({
+  ...(JSON.parse(response) as ResponseObject),
+  status,
+});
+
+/** How it ended, as it is written. */
+export const endingOf = (response: ResponseObject, eventsUntilMs: number) => ({
+  status: response.status as EndedResponseStatus,
+  response: JSON.stringify(response),
+  outputBytes: Buffer.byteLength(JSON.stringify(response.output)),
+  eventsUntilMs,
+});
+
+const itemsOf = (record: ResponseRecord): readonly ResponseItem[] => [
+  ...inputOf(record),
+  ...responseOfRecord(record).output,
+];
+
+/** `msg_` + number of the response + place in it, 4 digits. */
+const responseOf = (item: string): string => `resp_${item.slice(item.indexOf('_') + 1, -4)}`;
+
+const SHOWN_CHARACTERS = 80;
+const shown = (id: string): string => id.slice(0, SHOWN_CHARACTERS);
+
+const previousNotFound = (id: string): DomainError =>
+  new DomainError(
+    'previous_response_not_found',
+    `Previous response with id '${shown(id)}' not found: unknown, deleted, expired or not stored.`,
+    { param: 'previous_response_id' },
+  );
+
+const cannotContinue = (id: string, reason: string): DomainError =>
+  new DomainError('invalid_value', `\`previous_response_id\` ${shown(id)} cannot be continued: ${reason}.`, {
+    param: 'previous_response_id',
+  });

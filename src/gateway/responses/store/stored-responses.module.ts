@@ -1,0 +1,37 @@
+import { Global, Module } from '@nestjs/common';
+import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { DatabaseModule } from '../../../platform/database/database.module.js';
+import { ModelsModule } from '../../models/models.module.js';
+import { RequestsModule } from '../../requests/requests.module.js';
+import { SchedulerModule } from '../../scheduler/scheduler.module.js';
+import { TextModule } from '../../text/text.module.js';
+import { RESPONSE_STORE } from '../response-store.port.js';
+import { BackgroundResponses } from './background-responses.js';
+import { ResponseEventLog } from './response-event-log.js';
+import { ResponseExpiry } from './response-expiry.js';
+import { ResponseFeed } from './response-feed.js';
+import { ResponseRecords } from './response-records.js';
+import { StoredResponsesController } from './stored-responses.controller.js';
+import { StoredResponsesService } from './stored-responses.service.js';
+
+/** Stored and background responses. Without `responses.store` none are made; those of before are still served. */
+@Global()
+@Module({
+  imports: [DatabaseModule, ModelsModule, RequestsModule, SchedulerModule, TextModule],
+  controllers: [StoredResponsesController],
+  providers: [
+    BackgroundResponses,
+    ResponseEventLog,
+    ResponseExpiry,
+    ResponseFeed,
+    ResponseRecords,
+    StoredResponsesService,
+    {
+      provide: RESPONSE_STORE,
+      useFactory: ({ responses }: Settings, store: StoredResponsesService) => (responses.store ? store : undefined),
+      inject: [SETTINGS, StoredResponsesService],
+    },
+  ],
+  exports: [RESPONSE_STORE],
+})
+export class StoredResponsesModule {}

@@ -1,0 +1,219 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ResponseExpiry } from '../../../src/gateway/responses/store/response-expiry.js';
+import { countFrom, deltasOf, eventsIn, numbersOf, ResponseClient, taken, textOf } from '../../support/response-client.js';
+import { builtLaunch, errorOf, GatewayRig, until } from '../api/gateway-rig.js';
+import { bearer, KeysFolder } from '../auth/keys-folder.js';
+import { syntheticLlm } from '../generation/generation-rig.js';
+
+const WORDS = 'one two three four five';
+const TOKENS = 40;
+
+let folder: KeysFolder;
+let data: string;
+let one: GatewayRig;
+let other: GatewayRig;
+let acme: ResponseClient;
+let acmeElsewhere: ResponseClient;
+let stranger: ResponseClient;
+
+beforeAll(async () => {
+  folder = await KeysFolder.create();
+  const keys = { acme: folder.add('acme', 'inference'), other: folder.add('other', 'inference') };
+  data = await mkdtemp(join(tmpdir(), 'switchyard-responses-'));
+  const models = [syntheticLlm({ maxConcurrent: 8, tokens: TOKENS, perTokenMs: 15 })];
+  // One database and one blob store, as replicas share them.
+  const settings = {
+    'auth.keys_file': folder.file,
+    'data.dir': data,
+    'requests.lease_ms': 1500,
+    'responses.conversation_length': 3,
+  };
+  one = await GatewayRig.start({ models, settings, launch: builtLaunch });
+  other = await GatewayRig.start({ models, settings, launch: builtLaunch });
+  await one.ready('synthetic-llm');
+  await other.ready('synthetic-llm');
+  acme = new ResponseClient(one.url, bearer(keys.acme));
+  acmeElsewhere = new ResponseClient(other.url, bearer(keys.acme));
+  stranger = new ResponseClient(one.url, bearer(keys.other));
+}, 60_000);
+afterAll(async () => {
+  await one.close();
+  await other.close();
+  await folder.remove();
+  await rm(data, { recursive: true, force: true });
+});
+
+const ended = async (client: ResponseClient, id: string) => {
+  await until(async () => !['queued', 'in_progress'].includes((await client.found(id)).status));
+  return client.found(id);
+};
+const short = { max_output_tokens: 16 };
+
+describe('a stored response', () => {
+  it('is found by its tenant on every gateway, and by no other tenant', async () => {
+    const made = await acme.created(WORDS, short);
+    expect(made).toMatchObject({ status: 'incomplete', store: true });
+    expect(await acmeElsewhere.found(made.id)).toEqual(made);
+    for (const id of [made.id, 'resp_unknown']) {
+      for (const path of [id, `${id}/input_items`, `${id}?stream=true`])
+        expect(await errorOf(stranger.get(path))).toMatchObject({ status: 404, code: 'response_not_found' });
+      expect(await errorOf(stranger.cancel(id))).toMatchObject({ status: 404, code: 'response_not_found' });
+      expect(await errorOf(stranger.remove(id))).toMatchObject({ status: 404, code: 'response_not_found' });
+    }
+    expect((await acme.get(made.id)).status).toBe(200);
+  });
+
+  it('is not stored with `store: false`', async () => {
+    const made = await acme.created(WORDS, { ...short, store: false });
+    expect(await errorOf(acme.get(made.id))).toMatchObject({ status: 404 });
+  });
+
+  it('lists the items of its input, in pages', async () => {
+    const input = ['a', 'b', 'c'].map(content => ({ role: 'user', content }));
+    const { id } = await acme.created(input, short);
+    const page = async (query: string) =>
+      (await (await acme.get(`${id}/input_items?${query}`)).json()) as {
+        data: { id: string; content: { text: string }[] }[];
+        has_more: boolean;
+        last_id: string;
+      };
+    const first = await page('limit=2&order=asc');
+    expect(first.data.map(({ content }) => content[0]!.text)).toEqual(['a', 'b']);
+    expect(first).toMatchObject({ object: 'list', has_more: true, last_id: first.data[1]!.id });
+    const rest = await page(`limit=2&order=asc&after=${first.last_id}`);
+    expect(rest.data.map(({ content }) => content[0]!.text)).toEqual(['c']);
+    expect(rest.has_more).toBe(false);
+    expect((await page('')).data.map(({ content }) => content[0]!.text)).toEqual(['c', 'b', 'a']);
+    expect(await errorOf(acme.get(`${id}/input_items?after=msg_no`))).toMatchObject({ status: 400, param: 'after' });
+    expect(await errorOf(acme.get(`${id}/input_items?limit=0`))).toMatchObject({ status: 400, param: 'limit' });
+  });
+
+  it('is deleted once, with all that was said', async () => {
+    const { id } = await acme.created(WORDS, short);
+    expect(await (await acmeElsewhere.remove(id)).json()).toEqual({ id, object: 'response', deleted: true });
+    expect(await errorOf(acme.get(id))).toMatchObject({ status: 404 });
+    expect(await errorOf(acme.remove(id))).toMatchObject({ status: 404 });
+  });
+
+  it('cannot be streamed or cancelled when it did not run in the background', async () => {
+    const { id } = await acme.created(WORDS, short);
+    expect(await errorOf(acme.get(`${id}?stream=true`))).toMatchObject({ status: 400, param: 'stream' });
+    expect(await errorOf(acme.cancel(id))).toMatchObject({ status: 400, param: 'response_id' });
+  });
+
+  it('expires', async () => {
+    const { id } = await acme.created(WORDS, short);
+    const inAMonth = Date.now() + 31 * 86_400_000;
+    expect(await other.app.get(ResponseExpiry, { strict: false }).sweep(inAMonth)).toBeGreaterThan(0);
+    expect(await errorOf(acme.get(id))).toMatchObject({ status: 404 });
+  });
+});
+
+describe('previous_response_id', () => {
+  it('continues a conversation, up to its bound', async () => {
+    const first = await acme.created('alpha', short);
+    const second = await acmeElsewhere.created('beta', { ...short, previous_response_id: first.id });
+    const third = await acme.created('gamma', { ...short, previous_response_id: second.id });
+    expect(third.previous_response_id).toBe(second.id);
+    const refused = await errorOf(acme.create('delta', { ...short, previous_response_id: third.id }));
+    expect(refused).toMatchObject({ status: 400, code: 'invalid_value', param: 'previous_response_id' });
+    expect(refused.message).toContain('maximum of 3 responses');
+  });
+
+  it('is unknown alike when it is deleted, of another tenant, or never was, anywhere in the conversation', async () => {
+    const first = await acme.created('alpha', short);
+    const second = await acme.created('beta', { ...short, previous_response_id: first.id });
+    const unknown = { status: 404, code: 'previous_response_not_found', param: 'previous_response_id' };
+    const after = (client: ResponseClient, id: string) =>
+      errorOf(client.create('more', { ...short, previous_response_id: id }));
+    expect(await after(stranger, second.id)).toMatchObject(unknown);
+    expect(await after(acme, 'resp_never')).toMatchObject(unknown);
+    await acme.remove(first.id);
+    expect(await after(acme, second.id)).toMatchObject(unknown);
+    expect(await after(acme, first.id)).toMatchObject(unknown);
+  });
+
+  it('resolves references to items of earlier outputs', async () => {
+    const { output } = await acme.created(WORDS, short);
+    const reference = { type: 'item_reference', id: output[0]!.id };
+    const made = await acme.created([reference, { role: 'user', content: 'x' }], short);
+    const { data: items } = (await (await acme.get(`${made.id}/input_items?order=asc`)).json()) as { data: object[] };
+    expect(items[0]).toEqual(output[0]);
+    expect((await stranger.create([reference], short)).status).toBe(400);
+  });
+});
+
+describe('a background response', () => {
+  it('is answered at once and completed later, as one that is waited for', async () => {
+    const waited = await acme.created(WORDS);
+    const queued = await acme.created(WORDS, { background: true });
+    expect(queued).toMatchObject({ status: 'queued', background: true, output: [] });
+    const done = await ended(acmeElsewhere, queued.id);
+    expect(done).toMatchObject({ status: 'completed', usage: waited.usage });
+    expect(textOf(done)).toBe(textOf(waited));
+  });
+
+  it('is streamed, and followed on another gateway after any event: nothing is lost or repeated', async () => {
+    const live = await taken(eventsIn(await acme.create(WORDS, { background: true, stream: true })), ({ length }) => length === 12);
+    const id = (live[0] as { response: { id: string } }).response.id;
+    const rest = await taken(acmeElsewhere.follow(id, 11));
+    const all = [...live, ...rest];
+    expect(numbersOf(all)).toEqual(countFrom(0, all.length));
+    expect(all.at(-1)).toMatchObject({ type: 'response.completed' });
+    expect(deltasOf(all)).toBe(textOf(await acme.found(id)));
+    expect(await taken(acme.follow(id))).toEqual(all);
+    expect(await taken(acme.follow(id, all.length - 2))).toEqual(all.slice(-1));
+    expect(await taken(acme.follow(id, all.length + 5))).toEqual([]);
+    expect(await errorOf(acme.get(`${id}?stream=true&starting_after=-1`))).toMatchObject({ param: 'starting_after' });
+  });
+
+  it('is cancelled on another gateway: what was said is kept, and readers get an end', async () => {
+    const { id } = await acme.created(WORDS, { background: true });
+    const seen = await taken(acme.follow(id), all => deltasOf(all).length > 20);
+    const cancelled = await acmeElsewhere.cancel(id);
+    expect(await cancelled.json()).toMatchObject({ id, status: 'cancelled' });
+    const rest = await taken(acme.follow(id, seen.length - 1));
+    expect(rest.at(-1)).toMatchObject({ type: 'response.incomplete', response: { status: 'cancelled' } });
+    const kept = await acme.found(id);
+    expect(textOf(kept)).toBe(deltasOf([...seen, ...rest]));
+    expect(await (await acme.cancel(id)).json()).toEqual(kept);
+    await until(async () => {
+      const view = (await (await fetch(`${one.url}/v1/requests/${id}`, acme.init)).json()) as { status: string };
+      return view.status !== 'running' && view.status !== 'queued';
+    });
+    expect(await acme.found(id)).toEqual(kept);
+  });
+
+  it('that runs can be deleted', async () => {
+    const { id } = await acme.created(WORDS, { background: true });
+    await taken(acme.follow(id), all => deltasOf(all).length > 0);
+    expect((await acmeElsewhere.remove(id)).status).toBe(200);
+    expect(await errorOf(acme.get(id))).toMatchObject({ status: 404 });
+  });
+
+  it('cannot be continued before it has ended', async () => {
+    const { id } = await acme.created(WORDS, { background: true });
+    expect(await errorOf(acme.create('x', { previous_response_id: id }))).toMatchObject({
+      ...{ status: 400, param: 'previous_response_id' },
+    });
+    await ended(acme, id);
+    expect((await acme.create('x', { ...short, previous_response_id: id })).status).toBe(200);
+  });
+
+  it('goes on where its worker died, to the same text', async () => {
+    const undisturbed = textOf(await acme.created(WORDS));
+    const { id } = await acme.created(WORDS, { background: true });
+    const seen = await taken(acme.follow(id), all => deltasOf(all).length > 20);
+    process.kill(one.pool.workers()[0]!.pid!, 'SIGKILL');
+    const rest = await taken(acmeElsewhere.follow(id, seen.length - 1));
+    const all = [...seen, ...rest];
+    expect(all.at(-1)).toMatchObject({ type: 'response.completed' });
+    expect(numbersOf(all)).toEqual(countFrom(0, all.length));
+    expect(deltasOf(all)).toBe(undisturbed);
+    expect(textOf(await acme.found(id))).toBe(undisturbed);
+    await one.ready('synthetic-llm');
+  }, 30_000);
+});
