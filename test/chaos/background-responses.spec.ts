@@ -8,18 +8,13 @@ import { GatewayProcess, type SettingOverrides } from '../support/gateway-proces
 import { PostgresServer } from '../support/postgres-server.js';
 import { countFrom, deltasOf, eventsIn, numbersOf, ResponseClient, taken, textOf } from '../support/response-client.js';
 import { describeWith, POSTGRES } from '../support/requires.js';
+import { syntheticModel } from '../support/synthetic-model.js';
 
 const WORDS = 'every word of this answer is stored before it is sent to anybody';
-const MODEL = {
-  ...{ id: 'synthetic-llm', kind: 'llm', engine: 'synthetic', aliases: [], capabilities: ['chat', 'completions'] },
-  ...{
-    languages: [],
-    replicas: 1,
-    addresses: [],
-    voices: {},
-    options: { tokens: 120, perTokenMs: 25, maxConcurrent: 8 },
-  },
-} as const;
+const MODEL = syntheticModel(
+  { tokens: 120, perTokenMs: 25, maxConcurrent: 8 },
+  { id: 'synthetic-llm', kind: 'llm', capabilities: ['chat', 'completions'] },
+);
 const RESPONSES = 3;
 
 let folder: string;

@@ -1349,6 +1349,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A stored response, or the events of one that runs in the background */
+        get: operations["StoredResponsesController_retrieve"];
+        put?: never;
+        post?: never;
+        /** Delete a stored response */
+        delete: operations["StoredResponsesController_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a background response */
+        post: operations["StoredResponsesController_cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{id}/input_items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Items of the input of a stored response */
+        get: operations["StoredResponsesController_inputItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/responses/input_tokens": {
         parameters: {
             query?: never;
@@ -2393,6 +2445,13 @@ export interface components {
             /** @description Its requests that are dispatched before this one. */
             requests: number;
             tenant: string;
+        };
+        ResponseDeletedDto: {
+            /** @example true */
+            deleted: boolean;
+            id: string;
+            /** @example response */
+            object: string;
         };
         ResponseDto: {
             /**
@@ -12000,6 +12059,411 @@ export interface operations {
             };
             /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
             504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    StoredResponsesController_retrieve: {
+        parameters: {
+            query?: {
+                /** @description With `stream`: events with a greater `sequence_number` only. */
+                starting_after?: number;
+                /** @description Events of a background response, as they come. */
+                stream?: unknown;
+            };
+            header?: never;
+            path: {
+                /** @description The `id` of a stored response. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The response; with `stream` its events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `response_not_found`: The response does not exist, was not stored, or is deleted or expired. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    StoredResponsesController_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `id` of a stored response. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResponseDeletedDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `response_not_found`: The response does not exist, was not stored, or is deleted or expired. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    StoredResponsesController_cancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `id` of a stored response. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The response; what was generated before is in it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `response_not_found`: The response does not exist, was not stored, or is deleted or expired. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    StoredResponsesController_inputItems: {
+        parameters: {
+            query?: {
+                /** @description Id of the last item of the page before. */
+                after?: string;
+                limit?: unknown;
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /** @description The `id` of a stored response. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Items of this response, without those of earlier ones. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `response_not_found`: The response does not exist, was not stored, or is deleted or expired. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

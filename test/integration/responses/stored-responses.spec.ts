@@ -2,15 +2,32 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { IgnoredFields } from '../../../src/contracts/openai/field-rules.js';
+import { type ResponseRecordStore } from '../../../src/core/request/response-record.port.js';
+import { type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
+import { ModelCatalog } from '../../../src/gateway/models/model-catalog.js';
+import { parseResponse } from '../../../src/gateway/responses/parse-response.js';
+import { ResponseWriter } from '../../../src/gateway/responses/response-writer.js';
+import { RESPONSE_RECORDS, STORED_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { ResponseExpiry } from '../../../src/gateway/responses/store/response-expiry.js';
-import { countFrom, deltasOf, eventsIn, numbersOf, ResponseClient, taken, textOf } from '../../support/response-client.js';
+import {
+  countFrom,
+  deltasOf,
+  eventsIn,
+  numbersOf,
+  ResponseClient,
+  taken,
+  textOf,
+} from '../../support/response-client.js';
 import { builtLaunch, errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
-import { syntheticLlm } from '../generation/generation-rig.js';
+import { OpenAiUpstream } from '../../support/openai-upstream.js';
+import { syntheticLlm, upstreamLlm } from '../generation/generation-rig.js';
 
 const WORDS = 'one two three four five';
 const TOKENS = 40;
 
+let upstream: OpenAiUpstream;
 let folder: KeysFolder;
 let data: string;
 let one: GatewayRig;
@@ -23,7 +40,9 @@ beforeAll(async () => {
   folder = await KeysFolder.create();
   const keys = { acme: folder.add('acme', 'inference'), other: folder.add('other', 'inference') };
   data = await mkdtemp(join(tmpdir(), 'switchyard-responses-'));
-  const models = [syntheticLlm({ maxConcurrent: 8, tokens: TOKENS, perTokenMs: 15 })];
+  upstream = await OpenAiUpstream.start();
+  const local = syntheticLlm({ maxConcurrent: 8, tokens: TOKENS, perTokenMs: 15 });
+  const models = [local, upstreamLlm(upstream)];
   // One database and one blob store, as replicas share them.
   const settings = {
     'auth.keys_file': folder.file,
@@ -35,6 +54,8 @@ beforeAll(async () => {
   other = await GatewayRig.start({ models, settings, launch: builtLaunch });
   await one.ready('synthetic-llm');
   await other.ready('synthetic-llm');
+  await one.ready('upstream-llm');
+  await other.ready('upstream-llm');
   acme = new ResponseClient(one.url, bearer(keys.acme));
   acmeElsewhere = new ResponseClient(other.url, bearer(keys.acme));
   stranger = new ResponseClient(one.url, bearer(keys.other));
@@ -42,6 +63,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await one.close();
   await other.close();
+  await upstream[Symbol.asyncDispose]();
   await folder.remove();
   await rm(data, { recursive: true, force: true });
 });
@@ -157,7 +179,10 @@ describe('a background response', () => {
   });
 
   it('is streamed, and followed on another gateway after any event: nothing is lost or repeated', async () => {
-    const live = await taken(eventsIn(await acme.create(WORDS, { background: true, stream: true })), ({ length }) => length === 12);
+    const live = await taken(
+      eventsIn(await acme.create(WORDS, { background: true, stream: true })),
+      ({ length }) => length === 12,
+    );
     const id = (live[0] as { response: { id: string } }).response.id;
     const rest = await taken(acmeElsewhere.follow(id, 11));
     const all = [...live, ...rest];
@@ -217,3 +242,81 @@ describe('a background response', () => {
     await one.ready('synthetic-llm');
   }, 30_000);
 });
+
+describe('a background response that is broken off', () => {
+  const upstreamChunk = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Half an' } }] })}\n\n`;
+  const broken = { model: 'upstream-llm', background: true };
+
+  it('by its upstream ends failed, says so, and keeps what was said', async () => {
+    const parts = [upstreamChunk, ': cut\n\n'];
+    upstream.script({ kind: 'parts', type: 'text/event-stream', parts, cut: true });
+    const { id } = await acme.created(WORDS, broken);
+    const call = await upstream.post(0);
+    call.go();
+    await taken(acme.follow(id), all => deltasOf(all) !== '');
+    call.go();
+    const failed = await ended(acmeElsewhere, id);
+    expect(failed).toMatchObject({ status: 'failed', error: { code: expect.any(String) } });
+    expect(failed.error!.message).not.toBe('');
+    expect(textOf(failed)).toBe('Half an');
+    expect((await taken(acme.follow(id))).slice(-2).map(({ type }) => type)).toEqual(['error', 'response.failed']);
+  });
+
+  it.each([
+    ['with a local model goes on at another gateway', 'synthetic-llm', 1, 'completed'],
+    ['with an upstream ends failed there', 'upstream-llm', 1, 'failed'],
+    ['by the deaths of three gateways ends failed', 'synthetic-llm', 3, 'failed'],
+  ])('by the death of its gateway: %s', async (_title, model, attempts, status) => {
+    const id = `resp_orphan_${model}_${attempts}`;
+    await abandoned(id, model, attempts);
+    const end = await ended(acme, id);
+    expect(end.status).toBe(status);
+    expect(textOf(end).startsWith('one two')).toBe(true);
+    if (status === 'failed') expect(end.error!.code).toBe(attempts === 1 ? 'worker_lost' : 'gateway_lost');
+    const events = await taken(acme.follow(id));
+    expect(numbersOf(events)).toEqual(countFrom(0, events.length));
+    expect(deltasOf(events)).toBe(textOf(end));
+    if (status === 'completed') expect(textOf(end)).toBe(textOf(await acme.created(WORDS)));
+  });
+});
+
+/** What a gateway leaves that is killed when two words are durable. */
+async function abandoned(id: string, model: string, attempts: number): Promise<void> {
+  const { id: likeId } = await acme.created(WORDS, { background: true });
+  const like = await acme.found(likeId);
+  const records = one.app.get<ResponseRecordStore>(RESPONSE_RECORDS, { strict: false });
+  const requests = one.app.get<StoredRequestStore>(STORED_REQUEST_STORE, { strict: false });
+  const input = [{ role: 'user', content: WORDS }];
+  const catalog = one.app.get(ModelCatalog, { strict: false });
+  const options = { catalog, newId: (prefix: string) => `${prefix}_1`, stores: true, ignored: new IgnoredFields() };
+  const { request } = parseResponse({ model, input, background: true }, options);
+  const writer = new ResponseWriter({ ...like, id, model, status: 'queued', output: [], usage: null });
+  const events = [...writer.queued(), ...writer.begin(), ...writer.take({ type: 'text', text: 'one two' })];
+  const work = { request: { ...request, stream: true }, conversation: request.input, caller: {} };
+  const times = { createdAtMs: Date.now() - 3_600_000, expiresAtMs: Date.now() + 60_000 };
+  await records.create(
+    {
+      ...{ tenant: 'acme', id, status: 'in_progress', chainLength: 1, chainBytes: 1, epoch: 1 },
+      ...{ request: JSON.stringify(work), input: '[]', response: JSON.stringify(writer.response) },
+      ...{ ...times, nextSequence: events.length },
+    },
+    events.map(event => JSON.stringify(event)),
+  );
+  const kept = {
+    ...{
+      tenant: 'acme',
+      name: `response:${id}`,
+      requestId: id,
+      mode: 'async' as const,
+      path: '/v1/responses/background',
+    },
+    ...{ fingerprint: '', headers: {}, blob: `kept/${id}`, ...times },
+  } as const;
+  const dead = { owner: 'dead', nowMs: 0, leaseMs: Date.now() + 3_600_000 };
+  await requests.open({ ...kept, status: 'running' }, dead);
+  for (let count = 1; count < attempts; count++) {
+    await requests.release({ ...kept, attempts: count }, 'dead');
+    await requests.takeOver(dead);
+  }
+  await requests.release({ ...kept, attempts }, 'dead');
+}

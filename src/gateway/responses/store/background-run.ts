@@ -24,7 +24,8 @@ export interface BackgroundWork {
 }
 
 export interface BackgroundRunOptions {
-  readonly generation: Generation;
+  /** @throws DomainError for what the model, as it is configured now, cannot do */
+  readonly generation: () => Generation;
   readonly start: (generation: Generation, output: ChunkLines) => InferenceRequest;
   readonly writer: ResponseWriter;
   readonly events: DurableEvents;
@@ -64,9 +65,9 @@ export class BackgroundRun {
   async run(): Promise<ResponseObject> {
     const { writer, events } = this.options;
     for (;;) {
-      const rest = restOf(this.options.generation, writer.response);
-      if (!rest) return this.#fail(brokenOff());
       try {
+        const rest = restOf(this.options.generation(), writer.response);
+        if (!rest) return await this.#fail(brokenOff());
         await this.#generate(rest);
         return await this.#ended(writer.end(Math.floor(Date.now() / 1000)));
       } catch (error) {

@@ -10,7 +10,7 @@ export class DurableEvents {
   #collected: string[] = [];
   #bytes = 0;
   #writing: Promise<void> | undefined;
-  #failure: unknown;
+  #failure: Error | undefined;
 
   /** @param next number of the next event @param mostBytes that are collected before `add` waits */
   constructor(
@@ -45,7 +45,7 @@ export class DurableEvents {
     try {
       while (this.#collected.length > 0 && this.#failure === undefined) await this.#append();
     } catch (error) {
-      this.#failure = error;
+      this.#failure = error as Error;
     } finally {
       this.#writing = undefined;
     }

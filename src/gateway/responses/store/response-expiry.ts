@@ -4,7 +4,7 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { RESPONSE_RECORDS } from '../../../platform/database/database.tokens.js';
 import { failureOf } from '../response-object.js';
-import { BackgroundResponses } from './background-responses.js';
+import { ResponseStops } from './response-stops.js';
 
 const PORTION = 200;
 
@@ -16,7 +16,7 @@ export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     @Inject(RESPONSE_RECORDS) private readonly store: ResponseRecordStore,
-    private readonly background: BackgroundResponses,
+    private readonly stops: ResponseStops,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -31,7 +31,7 @@ export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
   /** @returns the number of responses that were removed */
   async sweep(nowMs: number): Promise<number> {
     for (const record of await this.store.abandoned(nowMs - this.settings.requests.leaseMs, PORTION))
-      await this.background.endWith(record, writer => writer.fail(failureOf(abandoned())));
+      await this.stops.endWith(record, writer => writer.fail(failureOf(abandoned())));
     return this.store.expire(nowMs, PORTION);
   }
 

@@ -2,8 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type ResponseItem, type ResponseObject } from '../../../contracts/openai/responses.js';
 import {
   type EndedResponseStatus,
+  type ResponseEnding,
   type ResponseRecord,
   type ResponseRecordStore,
+  type ResponseRef,
 } from '../../../core/request/response-record.port.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
@@ -53,6 +55,10 @@ export class ResponseRecords {
 
   find(tenant: string, id: string): Promise<ResponseRecord | undefined> {
     return this.store.find({ tenant, id }, Date.now());
+  }
+
+  remove(ref: ResponseRef): Promise<boolean> {
+    return this.store.remove(ref);
   }
 
   /** @throws DomainError `response_not_found` */
@@ -108,11 +114,11 @@ export const responseOfRecord = ({ response, status }: ResponseRecord): Response
 });
 
 /** How it ended, as it is written. */
-export const endingOf = (response: ResponseObject, eventsUntilMs: number) => ({
+export const endingOf = (response: ResponseObject, { responses }: Settings): ResponseEnding => ({
   status: response.status as EndedResponseStatus,
   response: JSON.stringify(response),
   outputBytes: Buffer.byteLength(JSON.stringify(response.output)),
-  eventsUntilMs,
+  eventsUntilMs: Date.now() + responses.keepEventsMs,
 });
 
 const itemsOf = (record: ResponseRecord): readonly ResponseItem[] => [

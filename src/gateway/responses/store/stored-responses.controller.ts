@@ -16,7 +16,9 @@ import { eventFrame } from '../response-stream.js';
 import { StoredResponsesService } from './stored-responses.service.js';
 
 const NOT_CACHED = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
-const EXAMPLE = { schema: { type: 'object', example: { id: 'resp_0198a1b2', object: 'response', status: 'completed' } } };
+const EXAMPLE = {
+  schema: { type: 'object', example: { id: 'resp_0198a1b2', object: 'response', status: 'completed' } },
+};
 
 @ApiTags('text')
 @ApiParam({ name: 'id', description: 'The `id` of a stored response.' })

@@ -7,10 +7,12 @@ import { SchedulerModule } from '../../scheduler/scheduler.module.js';
 import { TextModule } from '../../text/text.module.js';
 import { RESPONSE_STORE } from '../response-store.port.js';
 import { BackgroundResponses } from './background-responses.js';
+import { BackgroundRunner } from './background-runner.js';
 import { ResponseEventLog } from './response-event-log.js';
 import { ResponseExpiry } from './response-expiry.js';
 import { ResponseFeed } from './response-feed.js';
 import { ResponseRecords } from './response-records.js';
+import { ResponseStops } from './response-stops.js';
 import { StoredResponsesController } from './stored-responses.controller.js';
 import { StoredResponsesService } from './stored-responses.service.js';
 
@@ -21,10 +23,12 @@ import { StoredResponsesService } from './stored-responses.service.js';
   controllers: [StoredResponsesController],
   providers: [
     BackgroundResponses,
+    BackgroundRunner,
     ResponseEventLog,
     ResponseExpiry,
     ResponseFeed,
     ResponseRecords,
+    ResponseStops,
     StoredResponsesService,
     {
       provide: RESPONSE_STORE,

@@ -1,12 +1,12 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type ResponseEvent, type ResponseItem, type ResponseObject } from '../../../contracts/openai/responses.js';
-import { type ResponseRecordStore } from '../../../core/request/response-record.port.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { RESPONSE_RECORDS } from '../../../platform/database/database.tokens.js';
 import { type BackgroundResponse, type ResponseStore, type StoredResponse } from '../response-store.port.js';
 import { BackgroundResponses } from './background-responses.js';
+import { ResponseEventLog } from './response-event-log.js';
 import { ResponseFeed } from './response-feed.js';
 import { inputOf, isOpen, ResponseRecords, responseOfRecord } from './response-records.js';
+import { ResponseStops } from './response-stops.js';
 
 export interface InputPageRequest {
   readonly limit: number;
@@ -24,9 +24,10 @@ export interface InputPage {
 @Injectable()
 export class StoredResponsesService implements ResponseStore {
   constructor(
-    @Inject(RESPONSE_RECORDS) private readonly store: ResponseRecordStore,
     private readonly records: ResponseRecords,
     private readonly background: BackgroundResponses,
+    private readonly stops: ResponseStops,
+    private readonly log: ResponseEventLog,
     private readonly feed: ResponseFeed,
   ) {}
 
@@ -58,7 +59,7 @@ export class StoredResponsesService implements ResponseStore {
   /** @throws DomainError `response_not_found`, or `invalid_value` for one whose events are not stored */
   async demandEvents(tenant: string, id: string): Promise<void> {
     const record = await this.records.get(tenant, id);
-    const groups = await this.store.events(record, -1, 1);
+    const groups = await this.log.read(record, -1, 1);
     if (groups[0]?.first === 0) return;
     const { background } = responseOfRecord(record);
     const reason = background
@@ -78,13 +79,13 @@ export class StoredResponsesService implements ResponseStore {
   }
 
   cancel(tenant: string, id: string): Promise<ResponseObject> {
-    return this.background.cancel(tenant, id);
+    return this.stops.cancel(tenant, id);
   }
 
   /** One that runs is stopped. @throws DomainError `response_not_found` */
   async remove(tenant: string, id: string): Promise<void> {
     const record = await this.records.get(tenant, id);
-    await this.store.remove(record);
-    if (isOpen(record)) await this.background.abort(record);
+    await this.records.remove(record);
+    if (isOpen(record)) await this.stops.abort(record);
   }
 }
