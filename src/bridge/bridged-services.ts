@@ -148,8 +148,8 @@ export class BridgedEmbedding {
   constructor(private readonly calls: BridgedCalls) {}
 
   embed(call: EmbedCallFields, signal: AbortSignal): Promise<Embedded> {
-    const { body, inputs } = call;
-    return this.calls.perform<'embeddings'>(call, { kind: 'embed', body, inputs }, signal);
+    const { body, inputs, form } = call;
+    return this.calls.perform<'embeddings'>(call, { kind: 'embed', body, inputs, ...(form && { form }) }, signal);
   }
 }
 

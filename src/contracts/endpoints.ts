@@ -27,6 +27,7 @@ const ROUTES: Readonly<Record<string, Readonly<Record<`${EndpointMethod} /${stri
     'DELETE /v1/responses/{id}': 'Delete a stored response',
     'POST /v1/completions': 'Text to its continuation',
     'POST /v1/embeddings': 'Text to vectors',
+    'POST /v1/rerank': 'How relevant documents are to a query',
   },
   requests: {
     'POST /v1/audio/transcriptions/{id}/cancel': 'Cancel a transcription',
@@ -140,7 +141,7 @@ export function allowedMethods(path: string): readonly string[] {
   return methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-const TEXT_WORK = 'chat/completions|responses(/input_tokens)?|completions|embeddings';
+const TEXT_WORK = 'chat/completions|responses(/input_tokens)?|completions|embeddings|rerank';
 const WORK = new RegExp(`^/v1/(audio/(transcriptions|translations|speech)|${TEXT_WORK})/?$`);
 
 /** Routes whose requests can be answered later, and answered again to a repeated key. */

@@ -9,6 +9,7 @@ import { FileCreateDto, FileListQueryDto } from '../../src/contracts/openai/file
 import { ChatCompletionDto, CompletionDto } from '../../src/contracts/openai/generation.dto.js';
 import { REQUEST_FIELDS } from '../../src/contracts/openai/request-fields.js';
 import { ResponseDto, ResponseInputDto } from '../../src/contracts/openai/response.dto.js';
+import { RerankDto } from '../../src/contracts/openai/rerank.dto.js';
 import { SpeechDto } from '../../src/contracts/openai/speech.dto.js';
 import { TranscriptionDto } from '../../src/contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../src/contracts/openai/translation.dto.js';
@@ -29,6 +30,7 @@ import { parseAsr } from '../../src/gateway/audio/whisper-asr/parse-asr.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../src/gateway/responses/parse-response.js';
 import { parseEmbedding } from '../../src/gateway/text/embeddings.service.js';
+import { parseRerank } from '../../src/gateway/text/rerank/rerank.service.js';
 import { parseChat, parseCompletion } from '../../src/gateway/text/parse-generation.js';
 import { ModelList } from '../../src/platform/config/model-list.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
@@ -51,6 +53,7 @@ const DTOS: Readonly<Record<Exclude<Route, 'GET /v1/audio/voices'>, readonly Dto
   'POST /v1/responses/input_tokens': [ResponseInputDto],
   'POST /v1/completions': [CompletionDto],
   'POST /v1/embeddings': [EmbeddingDto],
+  'POST /v1/rerank': [RerankDto],
   'POST /v1/files': [FileCreateDto],
   'GET /v1/files': [FileListQueryDto],
   'POST /v1/uploads': [UploadCreateDto],
@@ -152,6 +155,10 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
   'POST /v1/embeddings': {
     ...{ kind: 'embedding', needs: ['embeddings'], base: { input: 'hi' }, parse: parseEmbedding },
     samples: { ...LABELS, dimensions: 8 },
+  },
+  'POST /v1/rerank': {
+    ...{ kind: 'embedding', needs: ['rerank'], base: { query: 'a', documents: ['b'] }, parse: parseRerank },
+    samples: { ...LABELS, max_tokens_per_doc: 8 },
   },
 };
 

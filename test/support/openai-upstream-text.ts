@@ -40,6 +40,17 @@ export function embeddingsOf(body: Body): object {
   return { object: 'list', data: data.reverse(), model: body.model, usage: { prompt_tokens: 5, total_tokens: 5 } };
 }
 
+/** The longer a document, the higher its score; the most relevant first, and at most `top_n`. */
+export function scoresOf(body: Body): object {
+  const documents = body.documents as (string | { text: string })[];
+  const results = documents.map((document, index) => {
+    const { length } = typeof document === 'string' ? document : document.text;
+    return { index, relevance_score: length / (1 + length) };
+  });
+  const sorted = results.sort((a, b) => b.relevance_score - a.relevance_score).slice(0, body.top_n as number);
+  return { model: body.model, results: sorted, usage: { prompt_tokens: 7, total_tokens: 7 } };
+}
+
 function lastWords({ messages, prompt }: Body): string {
   const last = Array.isArray(messages) ? (messages.at(-1) as { content?: unknown }).content : prompt;
   return String(last);

@@ -4,7 +4,7 @@ import * as https from 'node:https';
 import { type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { speechOf, transcriptOf } from './openai-upstream-answers.js';
-import { answerText, embeddingsOf } from './openai-upstream-text.js';
+import { answerText, embeddingsOf, scoresOf } from './openai-upstream-text.js';
 
 /** What the next POST gets instead of its ordinary answer. */
 export type UpstreamStep =
@@ -190,6 +190,8 @@ export class OpenAiUpstream implements AsyncDisposable {
         if (call.body.includes('ENDLESS')) return;
         if (call.body.includes('FAIL')) return sendError(response, 400, { message: 'Too long.', param: 'input' });
         return sendJson(response, embeddingsOf(call.json()));
+      case 'POST /v1/rerank':
+        return sendJson(response, scoresOf(call.json()));
     }
     sendError(response, 404, { message: `Invalid URL (${call.method} ${call.path})` });
   }

@@ -9,6 +9,7 @@ import {
   encodeExecution,
 } from './call.codec.js';
 import {
+  EmbedRequest_Form as EmbedForm,
   type EmbedRequest,
   type EmbedResponse,
   GenerateRequest_Form as Form,
@@ -59,6 +60,8 @@ export type GenerationMessage =
 
 /** One `Embed` call as both sides see it. */
 export interface EmbedCallFields extends CallEnvelope {
+  /** Absent: the body asks for embeddings. `rerank`: each vector is the score of a document. */
+  readonly form?: 'rerank';
   readonly body: Buffer;
   /** Vectors the answer holds. */
   readonly inputs: number;
@@ -122,6 +125,7 @@ export const encodeEmbedCall = (call: EmbedCallFields): EmbedRequest => ({
   body: call.body,
   inputs: call.inputs,
   tenant: call.tenant,
+  form: call.form === 'rerank' ? EmbedForm.RERANK : EmbedForm.UNSPECIFIED,
 });
 
 export const decodeEmbedCall = (message: EmbedRequest): EmbedCallFields => ({
@@ -129,6 +133,7 @@ export const decodeEmbedCall = (message: EmbedRequest): EmbedCallFields => ({
   body: message.body,
   inputs: message.inputs,
   tenant: message.tenant,
+  ...(message.form === EmbedForm.RERANK && { form: 'rerank' as const }),
 });
 
 export const encodeEmbedded = ({ vectors, dimensions, usage, execution }: Embedded): EmbedResponse => ({

@@ -167,6 +167,16 @@ export const REQUEST_FIELDS = {
     user: TEXT.user,
     service_tier: TIER,
   },
+  'POST /v1/rerank': {
+    model: honoured(),
+    query: honoured(),
+    documents: honoured(),
+    top_n: honoured(),
+    return_documents: honoured(),
+    user: TEXT.user,
+    max_tokens_per_doc: advice(PASSED_ON, 'Local models refuse a document that is too long.'),
+    service_tier: TIER,
+  },
   'POST /v1/files': { file: honoured(), purpose: honoured(), ...EXPIRING },
   'GET /v1/files': { ...PAGE, order: honoured(), purpose: honoured() },
   'POST /v1/uploads': {

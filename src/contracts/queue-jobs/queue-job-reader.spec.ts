@@ -46,6 +46,7 @@ describe('readQueueJob', () => {
   it.each([
     ['speech', { text: 'hi', voice: 'amy' }, { text: 'hi', voice: 'amy', speed: 1, format: 'mp3' }],
     ['embedding', { body: '{"input":"a"}', inputs: 1 }, { body: '{"input":"a"}', inputs: 1 }],
+    ['embedding', { body: '{}', inputs: 1, form: 'rerank' }, { body: '{}', inputs: 1, form: 'rerank' }],
   ])('reads the options of %s', (kind, options, read) => {
     expect(readQueueJob({ v: 1, kind, options }, place)).toMatchObject({ kind, options: read });
   });

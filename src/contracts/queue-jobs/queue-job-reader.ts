@@ -140,7 +140,8 @@ function readSpeech(options: FieldReader): SpeechParams {
 function readEmbedding(options: FieldReader): EmbeddingOptions {
   const body = demanded(options, 'body', readBody(options));
   const inputs = demanded(options, 'inputs', options.integer('inputs', 1, 1_000_000));
-  return { body, inputs };
+  const form = options.oneOf('form', ['rerank']);
+  return { body, inputs, ...(form && { form }) };
 }
 
 function readBody(options: FieldReader): EmbeddingOptions['body'] | undefined {

@@ -86,4 +86,6 @@ export interface EmbeddingOptions {
   readonly body: string | BlobReference;
   /** Vectors that are wanted. */
   readonly inputs: number;
+  /** What the body is. Default: a request for embeddings; `rerank`: `query` and `documents`, answered with scores. */
+  readonly form?: 'rerank';
 }

@@ -65,8 +65,10 @@ function toWork(task: PulledTask): QueueEntryWork {
   switch (task.kind) {
     case 'transcribe':
       return transcription(task);
-    case 'embed':
-      return { kind: 'embedding', options: { inputs: task.inputs }, body: task.body };
+    case 'embed': {
+      const { inputs, form, body } = task;
+      return { kind: 'embedding', options: { inputs, ...(form && { form }) }, body };
+    }
     case 'synthesize': {
       const { text, voice, speed, format } = task;
       return { kind: 'speech', options: { text, voice, speed, format } };

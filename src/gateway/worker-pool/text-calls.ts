@@ -21,9 +21,9 @@ export class EmbedCall implements StartedCall {
   readonly sent = true;
   #call: ClientUnaryCall | undefined;
 
-  constructor(channel: WorkerChannel, { request, group }: CallRequest, { body, inputs }: EmbedTask) {
+  constructor(channel: WorkerChannel, { request, group }: CallRequest, { kind: _, ...task }: EmbedTask) {
     const { key: requestId, priority, tenant = '' } = request;
-    const message = encodeEmbedCall({ requestId, priority, group, body, inputs, tenant });
+    const message = encodeEmbedCall({ ...task, requestId, priority, group, tenant });
     this.reply = channel
       .unary<EmbedResponse>(callback => (this.#call = channel.text.embed(message, callback)))
       .then(answer => ({ kind: 'embeddings', ...decodeEmbedded(answer) }));

@@ -8,7 +8,7 @@ import {
 } from '../../contracts/formats/transcript.js';
 import { type TokenUsage } from '../../contracts/formats/usage.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
-import { type Embedded, type GenerateCallFields } from '../../contracts/grpc/generation.codec.js';
+import { type Embedded, type EmbedCallFields, type GenerateCallFields } from '../../contracts/grpc/generation.codec.js';
 
 /** Audio of an upload, in memory or on disk. Disposing twice is harmless. */
 export interface AudioSource {
@@ -63,7 +63,7 @@ export interface GenerateTask extends Pick<GenerateCallFields, 'form' | 'body' |
   readonly sink?: GenerationOutput;
 }
 
-export interface EmbedTask {
+export interface EmbedTask extends Pick<EmbedCallFields, 'form'> {
   readonly kind: 'embed';
   /** The caller's JSON object, byte by byte. */
   readonly body: Buffer;

@@ -40,6 +40,7 @@ export const MODEL_CAPABILITIES = [
   'tools',
   'embeddings',
   'dimensions',
+  'rerank',
 ] as const;
 
 /** The model kinds of each engine. */
@@ -72,6 +73,7 @@ export const CAPABILITY_KINDS: Readonly<Record<(typeof MODEL_CAPABILITIES)[numbe
   tools: ['llm'],
   embeddings: ['embedding'],
   dimensions: ['embedding'],
+  rerank: ['embedding'],
 };
 
 export interface ModelField extends ValueRule {

@@ -57,7 +57,7 @@ export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
   'llama-cpp': {
     npm: ['node-llama-cpp'],
     kinds: ['llm', 'embedding'],
-    capabilities: ['chat', 'completions', 'tools', 'logprobs', 'embeddings', 'dimensions'],
+    capabilities: ['chat', 'completions', 'tools', 'logprobs', 'embeddings', 'dimensions', 'rerank'],
     without: 'images, audio in prompts, LoRA, speculative decoding',
     devices: {
       cpu: '`device: cpu`',

@@ -3,7 +3,9 @@ import { type TokenUsage } from '../../contracts/formats/usage.js';
 
 export interface EmbedItem {
   readonly requestId: string;
-  /** The caller's JSON object of `/v1/embeddings`, byte by byte. */
+  /** Absent: the body asks for embeddings. `rerank`: each vector is the score of a document. */
+  readonly form?: 'rerank';
+  /** The caller's JSON object of `/v1/embeddings` or `/v1/rerank`, byte by byte. */
   readonly body: Buffer;
   /** Vectors the answer must hold. */
   readonly inputs: number;

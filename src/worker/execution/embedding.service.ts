@@ -40,8 +40,8 @@ export class EmbeddingService {
   }
 }
 
-const itemOf = ({ requestId, body, inputs, tenant }: EmbedCallFields, signal: AbortSignal): EmbedItem => ({
-  ...{ requestId, body, inputs, tenant },
+const itemOf = ({ requestId, body, inputs, tenant, form }: EmbedCallFields, signal: AbortSignal): EmbedItem => ({
+  ...{ requestId, body, inputs, tenant, ...(form && { form }) },
   signal,
 });
 

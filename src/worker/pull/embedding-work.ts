@@ -23,8 +23,8 @@ export class EmbeddingWork implements JobWork {
 
   async perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal): Promise<JobAnswer> {
     if (job.kind !== 'embedding') throw wrongKind(job, this.engine.kind);
-    const { body, inputs } = job.options;
-    const call = { ...envelope, body: await this.#bytes(body), inputs, tenant: job.tenant ?? '' };
+    const { body, ...options } = job.options;
+    const call = { ...envelope, ...options, body: await this.#bytes(body), tenant: job.tenant ?? '' };
     const { vectors, dimensions, usage, execution } = await this.embedding.embed(call, signal);
     const value = {
       kind: 'embeddings',

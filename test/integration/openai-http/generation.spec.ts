@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type EmbedItem } from '../../../src/worker/engines/text-embedder.js';
 import { type GenerateItem, type GenerationEvent } from '../../../src/worker/engines/text-generator.js';
 import { type OpenAiHttpGenerator } from '../../../src/worker/engines/openai-http/generator.js';
 import { embedItem, generateItem } from '../../contract/engines/engine-items.js';
@@ -106,6 +107,35 @@ describe('openai-http: embeddings', () => {
     abort.abort();
     expect(await call.closed.passed).toEqual({ early: true });
     expect(errorOf(await running)).toMatchObject({ code: 'request_cancelled' });
+  });
+});
+
+describe('openai-http: reranking', () => {
+  const ranking = (fields: object = {}): EmbedItem => {
+    const body = { model: 'ours', query: 'q', documents: ['a', { text: 'longer' }], top_n: 1, ...fields };
+    return embedItem('', { form: 'rerank', body: Buffer.from(JSON.stringify(body)), inputs: 2 });
+  };
+
+  it('takes the score of every document, in their order, and passes on the rest of the body', async () => {
+    const engine = await rig.embedder();
+    const [outcome] = await engine.embed([ranking({ newer: 9_007_199_254_740_993n.toString() })]);
+    if (!outcome?.ok) throw new Error('failed', { cause: outcome });
+    const { vectors, dimensions, usage } = outcome.value;
+    expect([[...vectors], dimensions, usage?.promptTokens]).toEqual([[0.5, Math.fround(6 / 7)], 1, 7]);
+    const call = await rig.upstream.post(0);
+    expect([call.path, call.json()]).toEqual([
+      '/v1/rerank',
+      expect.objectContaining({ model: 'm', top_n: 2, return_documents: false, newer: '9007199254740993' }),
+    ]);
+  });
+
+  it.each([
+    ['a score that is missing', '{"results":[{"index":0,"relevance_score":1}]}', 'no score for some of 2'],
+    ['no list', '{}', 'without `results`'],
+  ])('refuses %s', async (_title, body, message) => {
+    rig.upstream.script({ kind: 'body', type: 'application/json', body });
+    const engine = await rig.embedder();
+    expect(errorOf(await engine.embed([ranking()])).message).toContain(message);
   });
 });
 

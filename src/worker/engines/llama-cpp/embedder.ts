@@ -1,5 +1,6 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { cancelledError, type EngineInfo, failed, type ItemOutcome, succeeded } from '../engine.js';
+import { rerankRequest } from '../rerank-request.js';
 import { type Embedding, type EmbedItem, type TextEmbedder } from '../text-embedder.js';
 import {
   type EmbeddingRequest,
@@ -18,6 +19,13 @@ const TOKEN_LIMIT_MS = 250;
 const POOL_THREADS = 4;
 /** Longer texts are refused before they are cut into tokens. */
 const LONGEST_TOKEN_BYTES = 256;
+
+interface Tokens {
+  /** One text after another. */
+  readonly tokens: readonly Int32Array[];
+  /** Length of the vectors that are wanted. */
+  readonly dimensions: number;
+}
 
 /** A request of the group while it is computed. */
 interface Work {
@@ -55,8 +63,12 @@ export class LlamaEmbedder implements TextEmbedder {
       device: this.#known?.device ?? device,
       revision: this.#known?.revision ?? '',
       ...{ maxBatch, maxConcurrent: 1, streams: 0, languages: [] },
-      capabilities: shortenable ? ['embeddings', 'dimensions'] : ['embeddings'],
+      capabilities: this.#ranks ? ['rerank'] : shortenable ? ['embeddings', 'dimensions'] : ['embeddings'],
     };
+  }
+
+  get #ranks(): boolean {
+    return this.#known?.ranks ?? this.#options.pooling === 'rank';
   }
 
   /** Native runs so far: the proof that texts share them. */
@@ -89,23 +101,47 @@ export class LlamaEmbedder implements TextEmbedder {
   async #work(item: EmbedItem, index: number): Promise<Work | ItemOutcome<Embedding>> {
     try {
       if (item.signal.aborted) throw cancelledError(item.requestId);
-      const { dimensions: full, vocabularySize } = this.#use();
-      const { shortenable } = this.#options;
-      const request = readEmbeddingRequest(item.body, {
-        ...{ dimensions: full, vocabularySize, shortenable },
-      });
-      const { inputs, dimensions = full } = request;
-      const tokens = await this.#tokens(request);
+      const { tokens, dimensions } = await (item.form === 'rerank' ? this.#pairs(item) : this.#texts(item));
       const pieces = tokens.map((own, input) => ({ item: index, input, tokens: own }));
-      return { item, dimensions, pieces, vectors: new Float32Array(inputs.length * dimensions), error: undefined };
+      return { item, dimensions, pieces, vectors: new Float32Array(tokens.length * dimensions), error: undefined };
     } catch (error) {
       return failed(error);
     }
   }
 
+  async #texts({ body }: EmbedItem): Promise<Tokens> {
+    const { dimensions: full, vocabularySize, ranks } = this.#use();
+    if (ranks) throw new DomainError('unsupported_task', 'This model ranks documents and makes no vectors.');
+    const { shortenable } = this.#options;
+    const request = readEmbeddingRequest(body, { dimensions: full, vocabularySize, shortenable });
+    return { tokens: await this.#tokens(request), dimensions: request.dimensions ?? full };
+  }
+
+  /** The query stands before each document. */
+  async #pairs({ body }: EmbedItem): Promise<Tokens> {
+    if (!this.#use().ranks) throw new DomainError('unsupported_task', 'This model makes vectors and ranks nothing.');
+    const { query, documents } = rerankRequest(body);
+    const most = this.#longest;
+    documents.forEach((document, index) => {
+      const characters = query.length + document.length;
+      if (characters > most * LONGEST_TOKEN_BYTES)
+        throw tooLong({ param: `documents[${index}]`, is: `${characters} characters with the query`, most });
+    });
+    const tokens = await this.#child.ask('pairs', { query, documents });
+    tokens.forEach(({ length }, index) => {
+      if (length > most) throw tooLong({ param: `documents[${index}]`, is: `${length} tokens with the query`, most });
+    });
+    return { tokens, dimensions: 1 };
+  }
+
+  /** Tokens of one text. */
+  get #longest(): number {
+    return Math.min(this.#options.batchTokens, this.#use().trainedContextTokens);
+  }
+
   async #tokens({ inputs, isOne }: EmbeddingRequest): Promise<readonly Int32Array[]> {
     const texts = inputs.filter(input => typeof input === 'string');
-    const most = Math.min(this.#options.batchTokens, this.#use().trainedContextTokens);
+    const most = this.#longest;
     inputs.forEach((input, index) => {
       if (typeof input === 'string' && input.length > most * LONGEST_TOKEN_BYTES)
         throw tooLong({ param: paramOf(index, isOne), is: `${input.length} characters`, most });

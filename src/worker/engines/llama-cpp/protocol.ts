@@ -1,7 +1,7 @@
 import { type Grammar, type Prompt, type Sampling } from '../text-backend.port.js';
 
-export const POOLINGS = ['model', 'mean', 'first', 'last'] as const;
-/** How the vector of a text comes from those of its tokens; `model`: as the file says. */
+export const POOLINGS = ['model', 'mean', 'first', 'last', 'rank'] as const;
+/** How the vector of a text comes from those of its tokens; `model`: as the file says; `rank`: it is a score. */
 export type Pooling = (typeof POOLINGS)[number];
 
 export interface EmbeddingSettings extends Pick<ChildSettings, 'modelFile' | 'device' | 'gpuLayers' | 'threads'> {
@@ -18,11 +18,18 @@ export interface EmbeddingInfo {
   readonly dimensions: number;
   readonly vocabularySize: number;
   readonly trainedContextTokens: number;
+  /** A reranking model: a text is a query with a document, and its vector one number, from 0 to 1. */
+  readonly ranks: boolean;
 }
 
 export interface EmbeddingOperations {
   readonly tokenize: { readonly request: readonly string[]; readonly reply: readonly Int32Array[] };
-  /** One native run. Vectors of length 1, one after another. */
+  /** A query with each document, of models that rank. */
+  readonly pairs: {
+    readonly request: { readonly query: string; readonly documents: readonly string[] };
+    readonly reply: readonly Int32Array[];
+  };
+  /** One native run. Vectors of length 1, or scores, one after another. */
   readonly embed: {
     readonly request: { readonly tokens: Int32Array; readonly counts: readonly number[] };
     readonly reply: Float32Array;

@@ -36,10 +36,32 @@ function embeddingIn(json: string, { modelId, inputs }: Expected): Embedding {
   return { vectors: all, dimensions, ...(tokens && { usage: tokens }) };
 }
 
-function parsed(json: string, modelId: string): { readonly data: unknown; readonly usage: unknown } {
+interface Scored {
+  readonly index?: unknown;
+  readonly relevance_score?: unknown;
+}
+
+/** Jina's and Cohere's list of scores, in whatever order. @throws UpstreamFailure when it is not what was asked for. */
+function scoresIn(json: string, { modelId, inputs }: Expected): Embedding {
+  const { results, usage } = parsed(json, modelId);
+  if (!Array.isArray(results)) throw unusableAnswer(modelId, 'sent an answer without `results`.');
+  const scores = new Float32Array(inputs).fill(NaN);
+  for (const { index, relevance_score: score } of results as readonly Scored[])
+    if (typeof index === 'number' && typeof score === 'number') scores[index] = score;
+  if (scores.some(Number.isNaN)) throw unusableAnswer(modelId, `sent no score for some of ${inputs} documents.`);
+  const tokens = usageIn(usage);
+  return { vectors: scores, dimensions: 1, ...(tokens && { usage: tokens }) };
+}
+
+interface Answered {
+  readonly data?: unknown;
+  readonly results?: unknown;
+  readonly usage?: unknown;
+}
+
+function parsed(json: string, modelId: string): Answered {
   try {
-    const answer = JSON.parse(json) as { data?: unknown; usage?: unknown } | null;
-    return { data: answer?.data, usage: answer?.usage };
+    return (JSON.parse(json) as Answered | null) ?? {};
   } catch {
     throw unusableAnswer(modelId, 'sent something that is no JSON.');
   }
@@ -69,7 +91,7 @@ export class OpenAiHttpEmbedder extends UpstreamEngine implements TextEmbedder {
   readonly kind = 'embedding';
 
   constructor(options: OpenAiHttpOptions, timing?: RetryTiming) {
-    super(options, ['embeddings', 'dimensions'], timing);
+    super(options, ['embeddings', 'dimensions', 'rerank'], timing);
   }
 
   embed(batch: readonly EmbedItem[]): Promise<readonly ItemOutcome<Embedding>[]> {
@@ -85,14 +107,18 @@ export class OpenAiHttpEmbedder extends UpstreamEngine implements TextEmbedder {
     }
   }
 
-  #ask({ body, inputs, signal }: EmbedItem): Promise<Embedding> {
+  #ask({ form, body, inputs, signal }: EmbedItem): Promise<Embedding> {
     const { model, modelId } = this.options;
+    const isRerank = form === 'rerank';
+    // All scores are wanted: the gateway chooses the best of them and adds the documents.
+    const fields = { model, ...(isRerank && { top_n: inputs, return_documents: false }) };
+    const read = isRerank ? scoresIn : embeddingIn;
     return this.upstream.call({
-      path: '/embeddings',
+      path: isRerank ? '/rerank' : '/embeddings',
       accept: 'application/json',
-      body: { contentType: 'application/json', parts: [withJsonFields(body, { model })] },
+      body: { contentType: 'application/json', parts: [withJsonFields(body, fields)] },
       signal,
-      read: async answer => embeddingIn(await textOf(answer, LARGEST_ANSWER_BYTES), { modelId, inputs }),
+      read: async answer => read(await textOf(answer, LARGEST_ANSWER_BYTES), { modelId, inputs }),
     });
   }
 }

@@ -3,6 +3,7 @@ import { cancelledError, failed, type ItemOutcome, succeeded } from '../engine.j
 import { type Embedding, type EmbedItem, type TextEmbedder } from '../text-embedder.js';
 import { SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
+import { rerankRequest } from '../rerank-request.js';
 import { syntheticBody, inputsIn, vectorOf } from './text.js';
 
 /** Vectors with no model: directions that only the text decides, computed in groups at a scripted cost. */
@@ -10,7 +11,7 @@ export class SyntheticEmbedder extends SyntheticEngine implements TextEmbedder {
   readonly kind = 'embedding';
 
   constructor(options: SyntheticOptions, crash?: () => void) {
-    super(options, { capabilities: ['embeddings', 'dimensions'] }, crash);
+    super(options, { capabilities: ['embeddings', 'dimensions', 'rerank'] }, crash);
   }
 
   async embed(batch: readonly EmbedItem[]): Promise<readonly ItemOutcome<Embedding>[]> {
@@ -19,14 +20,25 @@ export class SyntheticEmbedder extends SyntheticEngine implements TextEmbedder {
     return batch.map((item, i) => this.#outcome(item, faults[i]));
   }
 
-  #outcome({ requestId, body, signal }: EmbedItem, fault: ScriptedFault | undefined): ItemOutcome<Embedding> {
+  #outcome({ requestId, form, body, signal }: EmbedItem, fault: ScriptedFault | undefined): ItemOutcome<Embedding> {
     if (signal.aborted) return failed(cancelledError(requestId));
     if (fault?.action === 'fail') return failed(new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`));
     try {
-      return succeeded(this.#embedding(body));
+      return succeeded(form === 'rerank' ? this.#scores(body) : this.#embedding(body));
     } catch (error) {
       return failed(error);
     }
+  }
+
+  /** How alike the directions of the query and of each document are, from 0 to 1. */
+  #scores(body: Buffer): Embedding {
+    const { dimensions } = this.options;
+    const { query, documents } = rerankRequest(body);
+    const asked = vectorOf(query, dimensions);
+    const alike = (document: string): number =>
+      vectorOf(document, dimensions).reduce((sum, part, at) => sum + part * asked[at]!, 0);
+    const vectors = Float32Array.from(documents, document => (1 + alike(document)) / 2);
+    return { vectors, dimensions: 1 };
   }
 
   #embedding(body: Buffer): Embedding {

@@ -71,6 +71,14 @@ export interface CLibrary {
   readonly describe: (model: Pointer, text: Buffer, size: number) => number;
   /** Minus what it needs, where `most` is too little. */
   readonly tokenize: (...args: [Pointer, Buffer, number, Int32Array, number, boolean, boolean]) => number;
+  readonly beginningOfText: (vocabulary: Pointer) => number;
+  readonly endOfText: (vocabulary: Pointer) => number;
+  readonly separator: (vocabulary: Pointer) => number;
+  readonly addsBeginning: (vocabulary: Pointer) => boolean;
+  readonly addsEnd: (vocabulary: Pointer) => boolean;
+  readonly addsSeparator: (vocabulary: Pointer) => boolean;
+  /** By its name; null: the file has none. */
+  readonly template: (model: Pointer, name: string) => string | null;
   /** 0 none, 1 mean, 2 first, 3 last, 4 rank */
   readonly pooling: (context: Pointer) => number;
   readonly newBatch: (tokens: number, embedding: number, sequences: number) => NativeBatch;
@@ -115,6 +123,13 @@ function functionsOf(library: LibraryHandle): CLibrary {
     hasDecoder: as('llama_model_has_decoder', 'bool', [model]),
     describe: as('llama_model_desc', 'int32_t', [model, 'void *', 'size_t']),
     tokenize: as('llama_tokenize', 'int32_t', ['void *', 'void *', 'int32_t', 'void *', 'int32_t', 'bool', 'bool']),
+    beginningOfText: as('llama_vocab_bos', 'int32_t', ['void *']),
+    endOfText: as('llama_vocab_eos', 'int32_t', ['void *']),
+    separator: as('llama_vocab_sep', 'int32_t', ['void *']),
+    addsBeginning: as('llama_vocab_get_add_bos', 'bool', ['void *']),
+    addsEnd: as('llama_vocab_get_add_eos', 'bool', ['void *']),
+    addsSeparator: as('llama_vocab_get_add_sep', 'bool', ['void *']),
+    template: as('llama_model_chat_template', 'str', [model, 'str']),
     pooling: as('llama_pooling_type', 'int', ['void *']),
     newBatch: as('llama_batch_init', BATCH, ['int32_t', 'int32_t', 'int32_t']),
     memory: as('llama_get_memory', 'void *', ['void *']),

@@ -20,12 +20,13 @@ async function open(settings: EmbeddingSettings): Promise<ChildService<Embedding
   const model = new EmbeddingModel(openCLibrary(), settings, device !== 'cpu');
   const answers: Answers = {
     tokenize: texts => texts.map(text => model.tokenize(text)),
+    pairs: ({ query, documents }) => model.pairs(query, documents),
     embed: ({ tokens, counts }) => model.embed(tokens, counts),
   };
   // The first run of everything is slow.
   const probe = model.tokenize('a');
   model.embed(probe, [probe.length]);
-  const { dimensions, vocabularySize, trainedContextTokens, description } = model;
+  const { dimensions, vocabularySize, trainedContextTokens, description, ranks } = model;
   const revision = `${basename(settings.modelFile)} (${description}, ${size} bytes)`;
-  return { info: { device, revision, dimensions, vocabularySize, trainedContextTokens }, operations: answers };
+  return { info: { device, revision, dimensions, vocabularySize, trainedContextTokens, ranks }, operations: answers };
 }

@@ -1,6 +1,7 @@
 import koffi from 'koffi';
 import { type EmbeddingSettings, POOLINGS } from '../protocol.js';
 import { type CLibrary, type NativeBatch, type Pointer } from './c-library.js';
+import { PairEncoder } from './pair-encoder.js';
 
 /** A batch in native memory, filled anew for every run: several texts, each a sequence of its own. */
 class TextBatch {
@@ -34,14 +35,17 @@ class TextBatch {
 }
 
 const NO_POOLING = 0;
+const RANK = 4;
 const FROM_FILE = -1;
 
-/** A model that makes one vector of a text, on llama.h. All calls block: this is the only work of its process. */
+/** A model that makes one vector of a text, or one score of a query with a document, on llama.h. All calls block: this is the only work of its process. */
 export class EmbeddingModel {
   readonly dimensions: number;
   readonly vocabularySize: number;
   readonly trainedContextTokens: number;
   readonly description: string;
+  readonly ranks: boolean;
+  readonly #pairs: PairEncoder;
   readonly #library: CLibrary;
   readonly #vocabulary: Pointer;
   readonly #context: Pointer;
@@ -55,14 +59,17 @@ export class EmbeddingModel {
     const model = open(library, settings, onGpu);
     this.#vocabulary = library.vocabulary(model);
     this.vocabularySize = library.vocabularySize(this.#vocabulary);
-    this.dimensions = library.vectorSize(model);
     this.trainedContextTokens = library.trainedContext(model);
     this.description = describe(library, model);
     this.#context = openContext(library, model, settings);
+    const pooling = library.pooling(this.#context);
+    this.ranks = pooling === RANK;
+    this.dimensions = this.ranks ? 1 : library.vectorSize(model);
+    this.#pairs = new PairEncoder(library, { model, vocabulary: this.#vocabulary }, (...args) => this.#cut(...args));
     this.#batch = new TextBatch(library, settings.batchTokens);
     const isEncoder = library.hasEncoder(model) && !library.hasDecoder(model);
     this.#compute = isEncoder ? library.encode : library.decode;
-    if (library.pooling(this.#context) === NO_POOLING)
+    if (pooling === NO_POOLING)
       throw new Error(
         `The model does not say how tokens become one vector: set options.pooling to mean, first or last`,
       );
@@ -70,9 +77,18 @@ export class EmbeddingModel {
 
   /** With the first and last tokens that the model wants; text that spells a control token stays text. */
   tokenize(text: string): Int32Array {
+    return this.#cut(text, { special: true, control: false });
+  }
+
+  /** The query with each of the documents, of a model that ranks. */
+  pairs(query: string, documents: readonly string[]): readonly Int32Array[] {
+    return this.#pairs.encode(query, documents);
+  }
+
+  #cut(text: string, { special, control }: { special: boolean; control: boolean }): Int32Array {
     const bytes = Buffer.from(text);
     const into = (tokens: Int32Array): number =>
-      this.#library.tokenize(this.#vocabulary, bytes, bytes.length, tokens, tokens.length, true, false);
+      this.#library.tokenize(this.#vocabulary, bytes, bytes.length, tokens, tokens.length, special, control);
     let count = into(this.#scratch);
     if (count < 0) count = into((this.#scratch = new Int32Array(-count)));
     return this.#scratch.slice(0, count);
@@ -93,9 +109,16 @@ export class EmbeddingModel {
     const pointer = this.#library.vectorOf(this.#context, sequence);
     if (pointer === null) throw new Error('llama.cpp made no vector');
     const vector = Float32Array.from(koffi.decode(pointer, koffi.array('float', this.dimensions)) as Float32Array);
+    if (this.ranks) return vector.map(score => this.#probability(score));
     const length = Math.sqrt(vector.reduce((sum, part) => sum + part * part, 0));
     if (!Number.isFinite(length)) throw new Error('The model made a vector that is not finite');
     return length === 0 ? vector : vector.map(part => part / length);
+  }
+
+  /** Qwen's models end in a softmax, which is a probability already; the others in a logit. */
+  #probability(score: number): number {
+    if (!Number.isFinite(score)) throw new Error('The model made a score that is not finite');
+    return this.description.startsWith('qwen3') ? score : 1 / (1 + Math.exp(-score));
   }
 }
 

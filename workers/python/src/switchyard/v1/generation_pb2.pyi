@@ -166,17 +166,32 @@ Global___TokenUsage: _TypeAlias = TokenUsage  # noqa: Y015
 class EmbedRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
+    class _Form:
+        ValueType = _typing.NewType("ValueType", _builtins.int)
+        V: _TypeAlias = ValueType  # noqa: Y015
+
+    class _FormEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[EmbedRequest._Form.ValueType], _builtins.type):
+        DESCRIPTOR: _descriptor.EnumDescriptor
+        FORM_UNSPECIFIED: EmbedRequest._Form.ValueType  # 0
+        FORM_RERANK: EmbedRequest._Form.ValueType  # 1
+
+    class Form(_Form, metaclass=_FormEnumTypeWrapper): ...
+    FORM_UNSPECIFIED: EmbedRequest.Form.ValueType  # 0
+    FORM_RERANK: EmbedRequest.Form.ValueType  # 1
+
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     PRIORITY_FIELD_NUMBER: _builtins.int
     GROUP_FIELD_NUMBER: _builtins.int
     BODY_FIELD_NUMBER: _builtins.int
     INPUTS_FIELD_NUMBER: _builtins.int
     TENANT_FIELD_NUMBER: _builtins.int
+    FORM_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     priority: _common_pb2.Priority.ValueType
     body: _builtins.bytes
     inputs: _builtins.int
     tenant: _builtins.str
+    form: Global___EmbedRequest.Form.ValueType
     @_builtins.property
     def group(self) -> _common_pb2.Group: ...
     def __init__(
@@ -188,10 +203,11 @@ class EmbedRequest(_message.Message):
         body: _builtins.bytes = ...,
         inputs: _builtins.int = ...,
         tenant: _builtins.str = ...,
+        form: Global___EmbedRequest.Form.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["group", b"group"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "group", b"group", "inputs", b"inputs", "priority", b"priority", "request_id", b"request_id", "tenant", b"tenant"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "form", b"form", "group", b"group", "inputs", b"inputs", "priority", b"priority", "request_id", b"request_id", "tenant", b"tenant"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -91,11 +91,21 @@ export interface EmbedRequest {
   group?:
     | Group
     | undefined;
-  /** The body of POST /v1/embeddings, as in GenerateRequest. */
+  /** The caller's JSON object, as in GenerateRequest. */
   body: Buffer;
   /** Vectors the answer holds: one per input. */
   inputs: number;
   tenant: string;
+  /** What the body is. */
+  form: EmbedRequest_Form;
+}
+
+export enum EmbedRequest_Form {
+  /** UNSPECIFIED - The body of POST /v1/embeddings. */
+  UNSPECIFIED = 0,
+  /** RERANK - The body of POST /v1/rerank: `query` and `documents`. Each vector is one number, the score of a document. */
+  RERANK = 1,
+  UNRECOGNIZED = -1,
 }
 
 export interface EmbedResponse {
@@ -524,7 +534,7 @@ export const TokenUsage: MessageFns<TokenUsage> = {
 };
 
 function createBaseEmbedRequest(): EmbedRequest {
-  return { requestId: "", priority: 0, group: undefined, body: Buffer.alloc(0), inputs: 0, tenant: "" };
+  return { requestId: "", priority: 0, group: undefined, body: Buffer.alloc(0), inputs: 0, tenant: "", form: 0 };
 }
 
 export const EmbedRequest: MessageFns<EmbedRequest> = {
@@ -546,6 +556,9 @@ export const EmbedRequest: MessageFns<EmbedRequest> = {
     }
     if (message.tenant !== "") {
       writer.uint32(50).string(message.tenant);
+    }
+    if (message.form !== 0) {
+      writer.uint32(56).int32(message.form);
     }
     return writer;
   },
@@ -611,6 +624,14 @@ export const EmbedRequest: MessageFns<EmbedRequest> = {
             message.tenant = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.form = reader.int32() as any;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -634,6 +655,7 @@ export const EmbedRequest: MessageFns<EmbedRequest> = {
     message.body = object.body ?? Buffer.alloc(0);
     message.inputs = object.inputs ?? 0;
     message.tenant = object.tenant ?? "";
+    message.form = object.form ?? 0;
     return message;
   },
 };

@@ -1,0 +1,76 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { REQUEST_FIELDS } from '../../../contracts/openai/request-fields.js';
+import { type RerankDocument, RerankDto, type RerankingDto, type RerankResultDto } from '../../../contracts/openai/rerank.dto.js';
+import { type ModelSpec } from '../../../platform/config/model-spec.js';
+import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { answerHeaders } from '../../http/answer-headers.js';
+import { parseDto } from '../../http/dto-validation.js';
+import { bodyObject, rawBodyOf } from '../../http/json-body.js';
+import { httpCaller, InferenceService } from '../../inference/inference.service.js';
+import { advisedIn, demandAbilities, demandsOf, demandTask, type Strictness } from '../../models/model-abilities.js';
+import { ModelCatalog } from '../../models/model-catalog.js';
+
+interface ParsedRerank {
+  readonly model: ModelSpec;
+  readonly dto: RerankDto;
+  /** Fields that only advise and that this model cannot use. */
+  readonly ignored: readonly string[];
+}
+
+const FIELDS = REQUEST_FIELDS['POST /v1/rerank'];
+
+/** @throws DomainError for the first thing wrong with the body. */
+export function parseRerank(
+  body: Readonly<Record<string, unknown>>,
+  catalog: ModelCatalog,
+  compat?: Strictness,
+): ParsedRerank {
+  const dto = parseDto(RerankDto, body);
+  const model = catalog.getOfKind(dto.model, 'embedding');
+  demandTask(model, 'rerank', catalog);
+  return { model, dto, ignored: demandAbilities(model, demandsOf(FIELDS, advisedIn(FIELDS, body)), catalog, compat) };
+}
+
+/** `/v1/rerank`: one score per document; requests that wait together are computed together, as embeddings are. */
+@Injectable()
+export class RerankService {
+  constructor(
+    private readonly catalog: ModelCatalog,
+    private readonly inference: InferenceService,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  /** @throws DomainError for everything that is not an answer. */
+  async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { model, dto, ignored } = parseRerank(bodyObject(request), this.catalog, this.settings.compat);
+    const body = rawBodyOf(request);
+    const inputs = dto.documents.length;
+    const payload = { kind: 'embed', form: 'rerank', body, inputs } as const;
+    const work = { model: model.id, bytes: body.length, audioDurationS: 0, payload } as const;
+    const caller = httpCaller(request, reply, { tier: dto.service_tier, model });
+    const { reply: answer, timings } = await this.inference.start(caller, work).answer('embeddings');
+    const promptTokens = answer.usage?.promptTokens ?? 0;
+    const answered: RerankingDto = {
+      object: 'list',
+      model: model.id,
+      results: ranked(dto, answer.vectors),
+      usage: { prompt_tokens: promptTokens, total_tokens: promptTokens },
+    };
+    void reply.headers(answerHeaders(model.id, timings, ignored)).type('application/json; charset=utf-8').send(answered);
+  }
+}
+
+/** @param scores 32-bit floats, one per document */
+function ranked({ documents, top_n: most, return_documents: withText }: RerankDto, scores: Buffer): RerankResultDto[] {
+  return documents
+    .map((document, index) => ({
+      index,
+      relevance_score: scores.readFloatLE(4 * index),
+      ...(withText && { document: { text: textOf(document) } }),
+    }))
+    .sort((a, b) => b.relevance_score - a.relevance_score)
+    .slice(0, most);
+}
+
+const textOf = (document: RerankDocument): string => (typeof document === 'string' ? document : document.text);
