@@ -11,6 +11,7 @@ import { REQUEST_FIELDS } from '../../src/contracts/openai/request-fields.js';
 import { ResponseDto, ResponseInputDto } from '../../src/contracts/openai/response.dto.js';
 import { RerankDto } from '../../src/contracts/openai/rerank.dto.js';
 import { SpeechDto } from '../../src/contracts/openai/speech.dto.js';
+import { InputItemsQueryDto, RetrieveQueryDto } from '../../src/contracts/openai/stored-response.dto.js';
 import { TranscriptionDto } from '../../src/contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../src/contracts/openai/translation.dto.js';
 import { UploadCompleteDto, UploadCreateDto, UploadPartCreateDto } from '../../src/contracts/openai/upload.dto.js';
@@ -51,6 +52,8 @@ const DTOS: Readonly<Record<Exclude<Route, 'GET /v1/audio/voices'>, readonly Dto
   'POST /v1/chat/completions': [ChatCompletionDto],
   'POST /v1/responses': [ResponseDto],
   'POST /v1/responses/input_tokens': [ResponseInputDto],
+  'GET /v1/responses/{id}': [RetrieveQueryDto],
+  'GET /v1/responses/{id}/input_items': [InputItemsQueryDto],
   'POST /v1/completions': [CompletionDto],
   'POST /v1/embeddings': [EmbeddingDto],
   'POST /v1/rerank': [RerankDto],

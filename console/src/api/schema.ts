@@ -1329,6 +1329,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/rerank": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** How relevant documents are to a query */
+        post: operations["RerankController_rerank"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/responses": {
         parameters: {
             query?: never;
@@ -2445,6 +2462,62 @@ export interface components {
             /** @description Its requests that are dispatched before this one. */
             requests: number;
             tenant: string;
+        };
+        RerankDto: {
+            /**
+             * @description Texts, or objects with a `text`.
+             * @example [
+             *       "A switchyard sorts cars.",
+             *       "Bread is baked at night."
+             *     ]
+             */
+            documents: unknown[];
+            /**
+             * @description A model id or alias; see `GET /v1/models`.
+             * @example bge-reranker-v2-m3
+             */
+            model: string;
+            /** @example Where do trains change tracks? */
+            query: string;
+            /**
+             * @description Each result holds its document.
+             * @default false
+             */
+            return_documents: boolean;
+            /**
+             * @description As in embeddings.
+             * @default auto
+             * @enum {string}
+             */
+            service_tier: "auto" | "default" | "flex" | "scale" | "priority" | "fast";
+            /** @description Most results; default all. */
+            top_n?: number;
+        };
+        RerankedDocumentDto: {
+            text: string;
+        };
+        RerankingDto: {
+            /** @example bge-reranker-v2-m3 */
+            model: string;
+            /** @example list */
+            object: string;
+            /** @description The most relevant first. */
+            results: components["schemas"]["RerankResultDto"][];
+            usage: components["schemas"]["RerankUsageDto"];
+        };
+        RerankResultDto: {
+            document?: components["schemas"]["RerankedDocumentDto"];
+            /** @description Place in `documents`, from 0. */
+            index: number;
+            /**
+             * @description The higher, the more relevant.
+             * @example 0.98
+             */
+            relevance_score: number;
+        };
+        RerankUsageDto: {
+            prompt_tokens: number;
+            total_tokens: number;
         };
         ResponseDeletedDto: {
             /** @example true */
@@ -11758,6 +11831,218 @@ export interface operations {
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    RerankController_rerank: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A retry under the same key joins the first attempt, or gets its answer. */
+                "Idempotency-Key"?: string;
+                /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
+                Prefer?: "respond-async";
+                /** @description REALTIME goes before BATCH, which is the default. */
+                "X-Priority"?: "realtime" | "batch";
+                /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
+                "X-Request-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RerankDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RerankingDto"];
+                };
+            };
+            /** @description With `Prefer: respond-async`. */
+            202: {
+                headers: {
+                    /** @description `/v1/requests/{id}` */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /**
+             * @description `invalid_json`: The JSON body cannot be parsed.
+             *
+             *     `unsupported_task`: The model cannot do this task, such as translation; the message names models that can.
+             *
+             *     `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `missing_required_parameter`: A required field is absent or empty.
+             *
+             *     `unsupported_parameter`: The field is valid but this model cannot honour it.
+             *
+             *     `model_kind_mismatch`: The model exists but is of another kind.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
+            499: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `engine_failed`: The engine failed on this input.
+             *
+             *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `worker_lost`: Workers were lost with the request or rejected it; the message says which, and why it was not retried.
+             *
+             *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
+             *
+             *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
+             *
+             *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
+             *
+             *     `shutting_down`: The server is draining; use another replica or retry later.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -150,6 +150,8 @@ export const REQUEST_FIELDS = {
   'POST /v1/chat/completions': CHAT,
   'POST /v1/responses': RESPONSE,
   'POST /v1/responses/input_tokens': CONVERSATION,
+  'GET /v1/responses/{id}': { stream: honoured(), starting_after: honoured('With `stream`.') },
+  'GET /v1/responses/{id}/input_items': { ...PAGE, order: honoured() },
   'POST /v1/completions': {
     ...TEXT,
     prompt: honoured(),
