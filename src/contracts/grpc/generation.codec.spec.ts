@@ -75,7 +75,9 @@ describe('generation codec', () => {
     const call = { ...envelope, body: Buffer.from('{}'), inputs: 2, tenant: 't' };
     expect(decodeEmbedCall(embed.requestDeserialize(embed.requestSerialize(encodeEmbedCall(call))))).toEqual(call);
     const ranking = { ...call, form: 'rerank' as const };
-    expect(decodeEmbedCall(embed.requestDeserialize(embed.requestSerialize(encodeEmbedCall(ranking))))).toEqual(ranking);
+    expect(decodeEmbedCall(embed.requestDeserialize(embed.requestSerialize(encodeEmbedCall(ranking))))).toEqual(
+      ranking,
+    );
     const answer = { vectors: Buffer.from(new Float32Array([1, 2, 3, 4]).buffer), dimensions: 2, execution };
     expect(decodeEmbedded(embed.responseDeserialize(embed.responseSerialize(encodeEmbedded(answer))))).toEqual(answer);
   });

@@ -1,7 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { REQUEST_FIELDS } from '../../../contracts/openai/request-fields.js';
-import { type RerankDocument, RerankDto, type RerankingDto, type RerankResultDto } from '../../../contracts/openai/rerank.dto.js';
+import {
+  type RerankDocument,
+  RerankDto,
+  type RerankingDto,
+  type RerankResultDto,
+} from '../../../contracts/openai/rerank.dto.js';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { answerHeaders } from '../../http/answer-headers.js';
@@ -57,7 +62,10 @@ export class RerankService {
       results: ranked(dto, answer.vectors),
       usage: { prompt_tokens: promptTokens, total_tokens: promptTokens },
     };
-    void reply.headers(answerHeaders(model.id, timings, ignored)).type('application/json; charset=utf-8').send(answered);
+    void reply
+      .headers(answerHeaders(model.id, timings, ignored))
+      .type('application/json; charset=utf-8')
+      .send(answered);
   }
 }
 

@@ -40,9 +40,7 @@ export class PairEncoder {
   }
 
   #templated(texts: Readonly<Record<string, Int32Array>>): Int32Array {
-    const pieces = this.#template.map(
-      piece => texts[piece] ?? this.tokenize(piece, { special: false, control: true }),
-    );
+    const pieces = this.#template.map(piece => texts[piece] ?? this.tokenize(piece, { special: false, control: true }));
     return Int32Array.from(pieces.flatMap(tokens => [...tokens]));
   }
 
