@@ -15,16 +15,19 @@ const SLOW = syntheticModel({ maxConcurrent: 1, maxBatch: 1, baseMs: 600_000, st
 describe('commands of the operator', () => {
   let product: Product;
   let answers: Promise<Response>[];
+  let tests = 0;
 
   beforeAll(async () => void (product = await Product.start([SLOW])), 60_000);
   afterAll(async () => product[Symbol.asyncDispose]());
 
   beforeEach(async () => {
-    answers = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(id =>
-      product.transcribe('hello', { id, priority: 'batch' }),
+    tests += 1;
+    // Ids of their own: one that was cancelled is free again when its worker has stopped.
+    answers = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(name =>
+      product.transcribe('hello', { id: `${name}${tests}`, priority: 'batch' }),
     );
-    await product.untilRunning(1);
-    await product.until('requests wait', async () => (await queued()).length > 0);
+    // One runs and one is prepared ahead.
+    await product.until('the others wait', async () => (await queued()).length === answers.length - 2);
   });
   afterEach(async () => {
     await run('requests', 'cancel', '--all');
