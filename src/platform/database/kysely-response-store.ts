@@ -14,7 +14,7 @@ import { type ResponseEventsTable, type ResponsesTable } from './response-tables
 import { type Database } from './schema.js';
 
 const OPEN = ['queued', 'in_progress'] as const;
-/** Events of a response that has not ended. */
+/** The response has not ended, or its events are removed. */
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 /** Stored responses on SQLite or Postgres. A write names its run's epoch and its first number: two can never mix. */
@@ -149,22 +149,26 @@ export class KyselyResponseStore implements ResponseRecordStore {
       .limit(limit)
       .execute();
     for (const row of rows) await this.remove(row);
-    await this.#db
-      .deleteFrom('response_events')
-      .where(row =>
-        row(
-          row.refTuple('tenant', 'response_id', 'first_sequence'),
-          'in',
-          row
-            .selectFrom('response_events')
-            .select(['tenant', 'response_id', 'first_sequence'])
-            .where('expires_at_ms', '<=', nowMs)
-            .limit(limit)
-            .$asTuple('tenant', 'response_id', 'first_sequence'),
-        ),
-      )
-      .execute();
+    await this.#expireEvents(nowMs, limit);
     return rows.length;
+  }
+
+  async #expireEvents(nowMs: number, limit: number): Promise<void> {
+    const rows = await this.#db
+      .selectFrom('responses')
+      .select(['tenant', 'id'])
+      .where('events_until_ms', '<=', nowMs)
+      .limit(limit)
+      .execute();
+    for (const { tenant, id } of rows) {
+      await this.#db.deleteFrom('response_events').where('tenant', '=', tenant).where('response_id', '=', id).execute();
+      await this.#db
+        .updateTable('responses')
+        .set({ events_until_ms: NEVER_MS })
+        .where('tenant', '=', tenant)
+        .where('id', '=', id)
+        .execute();
+    }
   }
 }
 
@@ -178,6 +182,7 @@ async function appendOne(db: Transaction<Database>, { run, first, events, ending
         status: ending.status,
         response: ending.response,
         request: null,
+        events_until_ms: ending.eventsUntilMs,
         chain_bytes: eb('chain_bytes', '+', ending.outputBytes),
       }),
     }))
@@ -192,13 +197,6 @@ async function appendOne(db: Transaction<Database>, { run, first, events, ending
     await db
       .insertInto('response_events')
       .values(groupOf(run, first, events))
-      .execute();
-  if (ending)
-    await db
-      .updateTable('response_events')
-      .set({ expires_at_ms: ending.eventsUntilMs })
-      .where('tenant', '=', run.tenant)
-      .where('response_id', '=', run.id)
       .execute();
   return true;
 }
@@ -218,7 +216,7 @@ const orderOf = ({ tenant, id }: ResponseRef): string => JSON.stringify([tenant,
 const groupOf = ({ tenant, id }: ResponseRef, first: number, events: readonly string[]): ResponseEventsTable => ({
   ...{ tenant, response_id: id },
   ...{ first_sequence: first, last_sequence: first + events.length - 1 },
-  ...{ events: events.join('\n'), expires_at_ms: NEVER_MS },
+  events: events.join('\n'),
 });
 
 const rowOf = (record: ResponseRecord): ResponsesTable => ({
@@ -228,7 +226,7 @@ const rowOf = (record: ResponseRecord): ResponsesTable => ({
   request: record.request ?? null,
   ...{ input: record.input, response: record.response },
   ...{ created_at_ms: record.createdAtMs, expires_at_ms: record.expiresAtMs },
-  ...{ epoch: record.epoch, next_sequence: record.nextSequence },
+  ...{ epoch: record.epoch, next_sequence: record.nextSequence, events_until_ms: NEVER_MS },
 });
 
 const recordOf = (row: ResponsesTable): ResponseRecord => ({

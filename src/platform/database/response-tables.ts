@@ -16,6 +16,8 @@ export interface ResponsesTable {
   expires_at_ms: number;
   epoch: number;
   next_sequence: number;
+  /** Its events are removed then. */
+  events_until_ms: number;
 }
 
 export interface ResponseEventsTable {
@@ -26,8 +28,6 @@ export interface ResponseEventsTable {
   last_sequence: number;
   /** JSON objects, one per line. */
   events: string;
-  /** Written when the response ends. */
-  expires_at_ms: number;
 }
 
 /** Stored responses and the events of those that run in the background. `if not exists`: two processes may start. */
@@ -49,6 +49,7 @@ export const responses: Migration = {
       .addColumn('expires_at_ms', 'bigint', column => column.notNull())
       .addColumn('epoch', 'bigint', column => column.notNull())
       .addColumn('next_sequence', 'bigint', column => column.notNull())
+      .addColumn('events_until_ms', 'bigint', column => column.notNull())
       .addPrimaryKeyConstraint('responses_id', ['tenant', 'id'])
       .execute();
     await db.schema
@@ -59,12 +60,11 @@ export const responses: Migration = {
       .addColumn('first_sequence', 'bigint', column => column.notNull())
       .addColumn('last_sequence', 'bigint', column => column.notNull())
       .addColumn('events', 'text', column => column.notNull())
-      .addColumn('expires_at_ms', 'bigint', column => column.notNull())
       .addPrimaryKeyConstraint('response_events_first', ['tenant', 'response_id', 'first_sequence'])
       .execute();
     await index(db, 'responses_by_expiry', 'responses', ['expires_at_ms']);
     await index(db, 'responses_by_status', 'responses', ['status', 'created_at_ms']);
-    await index(db, 'response_events_by_expiry', 'response_events', ['expires_at_ms']);
+    await index(db, 'responses_by_end_of_events', 'responses', ['events_until_ms']);
   },
 };
 

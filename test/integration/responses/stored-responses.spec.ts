@@ -25,7 +25,7 @@ import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { syntheticLlm, upstreamLlm } from '../generation/generation-rig.js';
 
 const WORDS = 'one two three four five';
-const TOKENS = 40;
+const LOCAL = syntheticLlm({ maxConcurrent: 8, tokens: 40, perTokenMs: 15 });
 
 let upstream: OpenAiUpstream;
 let folder: KeysFolder;
@@ -36,22 +36,23 @@ let acme: ResponseClient;
 let acmeElsewhere: ResponseClient;
 let stranger: ResponseClient;
 
+/** One database and one blob store, as replicas share them. */
+const SETTINGS = () => ({
+  'auth.keys_file': folder.file,
+  'data.dir': data,
+  'requests.lease_ms': 1500,
+  'server.shutdown_grace_ms': 200,
+  'responses.conversation_length': 3,
+});
+
 beforeAll(async () => {
   folder = await KeysFolder.create();
   const keys = { acme: folder.add('acme', 'inference'), other: folder.add('other', 'inference') };
   data = await mkdtemp(join(tmpdir(), 'switchyard-responses-'));
   upstream = await OpenAiUpstream.start();
-  const local = syntheticLlm({ maxConcurrent: 8, tokens: TOKENS, perTokenMs: 15 });
-  const models = [local, upstreamLlm(upstream)];
-  // One database and one blob store, as replicas share them.
-  const settings = {
-    'auth.keys_file': folder.file,
-    'data.dir': data,
-    'requests.lease_ms': 1500,
-    'responses.conversation_length': 3,
-  };
-  one = await GatewayRig.start({ models, settings, launch: builtLaunch });
-  other = await GatewayRig.start({ models, settings, launch: builtLaunch });
+  const models = [LOCAL, upstreamLlm(upstream)];
+  one = await GatewayRig.start({ models, settings: SETTINGS(), launch: builtLaunch });
+  other = await GatewayRig.start({ models, settings: SETTINGS(), launch: builtLaunch });
   await one.ready('synthetic-llm');
   await other.ready('synthetic-llm');
   await one.ready('upstream-llm');
@@ -228,6 +229,26 @@ describe('a background response', () => {
     expect((await acme.create('x', { ...short, previous_response_id: id })).status).toBe(200);
   });
 
+  it('of a gateway that is stopped goes on at another one, without waiting for the lease', async () => {
+    const third = await GatewayRig.start({ models: [LOCAL], settings: SETTINGS(), launch: builtLaunch });
+    await third.ready('synthetic-llm');
+    const { id } = await new ResponseClient(third.url, acme.init.headers as never).created(WORDS, { background: true });
+    const seen = await taken(acme.follow(id), all => deltasOf(all).length > 20);
+    await third.close();
+    const all = [...seen, ...(await taken(acme.follow(id, seen.length - 1)))];
+    expect(numbersOf(all)).toEqual(countFrom(0, all.length));
+    expect(all.at(-1)).toMatchObject({ type: 'response.completed' });
+    expect(deltasOf(all)).toBe(textOf(await acme.created(WORDS)));
+  }, 60_000);
+
+  it('leaves nothing of its answer outside of the response', async () => {
+    const { id } = await acme.created(WORDS, { ...short, background: true });
+    await ended(acme, id);
+    const content = async () => (await fetch(`${one.url}/v1/requests/${id}/content`, acme.init)).text();
+    await until(async () => (await content()).includes('incomplete'));
+    expect(await content()).toBe(JSON.stringify({ id, object: 'response', status: 'incomplete' }));
+  });
+
   it('goes on where its worker died, to the same text', async () => {
     const undisturbed = textOf(await acme.created(WORDS));
     const { id } = await acme.created(WORDS, { background: true });
@@ -320,3 +341,23 @@ async function abandoned(id: string, model: string, attempts: number): Promise<v
   }
   await requests.release({ ...kept, attempts }, 'dead');
 }
+
+describe('without `responses.store`', () => {
+  it('nothing is stored, which the answer says, and what needs it is refused', async () => {
+    const settings = { ...SETTINGS(), 'responses.store': false };
+    const rig = await GatewayRig.start({ models: [LOCAL], settings, launch: builtLaunch });
+    try {
+      await rig.ready('synthetic-llm');
+      const client = new ResponseClient(rig.url, acme.init.headers as never);
+      const made = await client.created(WORDS, short);
+      expect(made.store).toBe(false);
+      expect(await errorOf(acme.get(made.id))).toMatchObject({ status: 404 });
+      for (const fields of [{ background: true }, { store: true }, { previous_response_id: made.id }])
+        expect(await errorOf(client.create('x', fields))).toMatchObject({
+          ...{ status: 400, code: 'unsupported_parameter', param: Object.keys(fields)[0] },
+        });
+    } finally {
+      await rig.close();
+    }
+  }, 60_000);
+});

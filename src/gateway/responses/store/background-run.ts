@@ -1,10 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type ResponseEvent,
-  type ResponseItem,
-  type ResponseObject,
-  type ResponseRequest,
-} from '../../../contracts/openai/responses.js';
+import { type ResponseEvent, type ResponseItem, type ResponseRequest } from '../../../contracts/openai/responses.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type InferenceCaller, type InferenceRequest } from '../../inference/inference.service.js';
 import { type Generation } from '../../text/text-generation.service.js';
@@ -58,24 +53,24 @@ export class BackgroundRun {
   constructor(private readonly options: BackgroundRunOptions) {}
 
   /**
-   * Resolves with the response when it has ended.
+   * Resolves when the response has ended.
    * @throws DomainError when another run has to continue it, or when it was rejected early
    * @throws RunReplaced
    */
-  async run(): Promise<ResponseObject> {
+  async run(): Promise<void> {
     const { writer, events } = this.options;
     for (;;) {
       try {
         const rest = restOf(this.options.generation(), writer.response);
         if (!rest) return await this.#fail(brokenOff());
         await this.#generate(rest);
-        return await this.#ended(writer.end(Math.floor(Date.now() / 1000)));
+        return await this.options.end(writer.end(Math.floor(Date.now() / 1000)));
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
         if (this.options.early()) throw error;
         await events.end([]);
         if (PASSED_ON.includes(error.code)) throw error;
-        if (error.code === 'request_cancelled') return this.#ended(writer.cancel());
+        if (error.code === 'request_cancelled') return this.options.end(writer.cancel());
         if (!(await this.#mayContinue(error))) return this.#fail(error);
       }
     }
@@ -113,14 +108,9 @@ export class BackgroundRun {
     return code === 'worker_lost' && this.#losses <= MOST_LOSSES;
   }
 
-  #fail(error: DomainError): Promise<ResponseObject> {
+  #fail(error: DomainError): Promise<void> {
     const said = inWordsOfResponses(error);
-    return this.#ended(this.options.writer.fail(failureOf(said as DomainError)));
-  }
-
-  async #ended(events: readonly ResponseEvent[]): Promise<ResponseObject> {
-    await this.options.end(events);
-    return this.options.writer.response;
+    return this.options.end(this.options.writer.fail(failureOf(said as DomainError)));
   }
 }
 

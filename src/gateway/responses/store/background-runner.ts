@@ -49,9 +49,12 @@ export class BackgroundRunner implements OnModuleInit {
     const end = (last: readonly ResponseEvent[]): Promise<void> =>
       events.end(last, endingOf(writer.response, this.settings));
     try {
-      return answered(200, await this.#runOf(record, { writer, events, end, early }).run());
+      await this.#runOf(record, { writer, events, end, early }).run();
+      // What was said is stored once, so that it can be deleted.
+      return answered(200, { id, object: 'response', status: writer.response.status });
     } catch (error) {
-      if (!(error instanceof DomainError)) throw error;
+      // With the database away the outcome cannot be written: this run, or that of another gateway, begins again.
+      if (!(error instanceof DomainError) || error.code === 'storage_unavailable') throw error;
       return { ...answered(error.definition.status, errorEnvelope(error)), error };
     }
   }
