@@ -60,6 +60,8 @@ export type TranscriptEvent = TextDelta | DiarizedSegment | TextDone;
 export interface EventOptions {
   /** The stream of `diarized_json`: each delta is followed by its segment with the speaker. */
   readonly diarized?: boolean;
+  /** Device milliseconds of the request, for the usage. */
+  readonly deviceMs?: number | undefined;
 }
 
 /**
@@ -67,11 +69,12 @@ export interface EventOptions {
  *
  * One delta per segment; a transcript whose text is not the sum of its segments is one delta.
  */
-export function transcriptEvents(transcript: Transcript, { diarized = false }: EventOptions = {}): TranscriptEvent[] {
+export function transcriptEvents(transcript: Transcript, options: EventOptions = {}): TranscriptEvent[] {
   const { text, segments, logprobs } = transcript;
+  const { diarized = false, deviceMs } = options;
   const pieces = splitBySegments(text, segments);
   const events = diarized ? diarizedEvents(pieces, segments) : textDeltas(pieces, logprobs);
-  return [...events, textDone(transcript)];
+  return [...events, textDone(transcript, deviceMs)];
 }
 
 function diarizedEvents(pieces: readonly string[], segments: Transcript['segments']): TranscriptEvent[] {
@@ -109,11 +112,14 @@ const textDelta = (delta: string, logprobs: readonly TokenLogprob[] | undefined)
 });
 
 /** The last event: the whole text. */
-export const textDone = ({ text, logprobs, durationS }: Transcript): TextDone => ({
+export const textDone = ({ text, logprobs, durationS }: Transcript, deviceMs?: number): TextDone => ({
   type: 'transcript.text.done',
   text,
   ...(logprobs && { logprobs: logprobs.map(logprobBody) }),
-  usage: transcriptTokenUsage({ durationS, text }),
+  usage: {
+    ...transcriptTokenUsage({ durationS, text }),
+    ...(deviceMs !== undefined && { device_ms: Math.round(deviceMs * 100) / 100 }),
+  },
 });
 
 /** The whole SSE body, `[DONE]` included. */

@@ -16,6 +16,8 @@ export interface TranscriptTokenUsage {
   readonly output_tokens: number;
   readonly total_tokens: number;
   readonly input_token_details: { readonly audio_tokens: number; readonly text_tokens: number };
+  /** Of the request alone; absent: the worker reports none. */
+  readonly device_ms?: number;
 }
 
 /** OpenAI counts audio with ten tokens a second. */

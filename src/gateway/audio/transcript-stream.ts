@@ -38,10 +38,13 @@ export class TranscriptStream extends OutputStream {
     this.#send(segmentEvents(written, { delta, diarized, ...(logprobs.length > 0 && { logprobs }) }));
   };
 
-  /** @param transcript in its written form; if segments were sent before, their text is used instead of its own */
-  finish(transcript: Transcript): void {
-    if (this.#text === '') this.#send(transcriptEvents(transcript, this.options));
-    else this.#send([textDone({ ...transcript, text: this.#text })]);
+  /**
+   * @param transcript in its written form; if segments were sent before, their text is used instead of its own
+   * @param deviceMs what it cost
+   */
+  finish(transcript: Transcript, deviceMs?: number): void {
+    if (this.#text === '') this.#send(transcriptEvents(transcript, { ...this.options, deviceMs }));
+    else this.#send([textDone({ ...transcript, text: this.#text }, deviceMs)]);
     this.body.end();
   }
 

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
 import { transcriptBody, type TranscriptBody } from '../../contracts/formats/transcript-body.js';
 import { type Transcript } from '../../contracts/formats/transcript.js';
@@ -95,7 +96,8 @@ export class TranscriptionService {
     const output = new TranscriptStream({ diarized: parsed.answer.format === 'diarized_json', write });
     const transcription = await this.#start(call, output);
     const finished = transcription.answer('transcript').then(
-      answer => output.finish(this.writtenForm.apply(answer.reply.transcript, parsed.itn)),
+      ({ reply: { transcript, execution } }) =>
+        output.finish(this.writtenForm.apply(transcript, parsed.itn), deviceShareMs(execution)),
       () => undefined,
     );
     const { phases } = await transcription.firstOutput();

@@ -15,7 +15,7 @@ import { RequestRegistry } from './request-registry.js';
 const OUTCOMES = ['completed', 'cancelled', 'failed', 'rejected'] as const;
 
 /**
- * Requests, waits and queue depth of the tenants that `metrics.tenants` names. Off, it listens to nothing and has no
+ * Requests, waits, device time and queue depth of the tenants that `metrics.tenants` names. Off, it listens to nothing and has no
  * series.
  */
 @Injectable()
@@ -25,11 +25,11 @@ export class TenantMetrics implements OnModuleInit, OnApplicationShutdown {
 
   constructor(
     private readonly events: DispatchEventBus,
-    private readonly registry: RequestRegistry,
     clock: ProcessClock,
     @Inject(SETTINGS) { metrics }: Settings,
     @InjectMetric('switchyard_tenant_requests_total') private readonly requests: Counter,
     @InjectMetric('switchyard_tenant_queue_wait_seconds') private readonly waits: Histogram,
+    @InjectMetric('switchyard_tenant_device_seconds_total') private readonly device: Counter,
   ) {
     this.#labels = new TenantLabels(
       metrics.tenants,
@@ -51,29 +51,36 @@ export class TenantMetrics implements OnModuleInit, OnApplicationShutdown {
     if (event.type === 'accepted' || event.type === 'rejected') this.#labels.count(name);
     const tenant = this.#labels.labelOf(name);
     if (event.type === 'rejected') this.requests.inc({ tenant, status: 'rejected' });
-    else if (event.type === 'settled') this.requests.inc({ tenant, status: event.status });
+    else if (event.type === 'settled') this.#settled(tenant, event);
     // As in `scheduler_queue_wait_seconds`: the wait for a second lease is not the queue's doing.
     else if (event.type === 'leased' && event.attempt === 1) this.waits.observe({ tenant }, event.queueWaitMs / 1000);
   }
 
-  readDepth(depth: Gauge): void {
+  #settled(tenant: string, { status, deviceMs }: Extract<DispatchEvent, { type: 'settled' }>): void {
+    this.requests.inc({ tenant, status });
+    if (deviceMs !== undefined) this.device.inc({ tenant }, deviceMs / 1000);
+  }
+
+  readDepth(depth: Gauge, registry: RequestRegistry): void {
     if (!this.#labels.enabled) return;
     for (const tenant of [...this.#labels.named, OTHER_TENANTS]) depth.set({ tenant }, 0);
-    for (const { lifecycle, request } of this.registry.live())
+    for (const { lifecycle, request } of registry.live())
       if (lifecycle.state === 'queued') depth.inc({ tenant: this.#labels.labelOf(request.tenant ?? DEFAULT_TENANT) });
   }
 
   #end(tenant: string): void {
     for (const status of OUTCOMES) this.requests.remove({ tenant, status });
     this.waits.remove({ tenant });
+    this.device.remove({ tenant });
   }
 }
 
 export const tenantMetricProviders: Provider[] = [
   metricProvider('switchyard_tenant_requests_total'),
   metricProvider('switchyard_tenant_queue_wait_seconds'),
+  metricProvider('switchyard_tenant_device_seconds_total'),
   metricProvider('switchyard_tenant_queue_depth', {
-    inject: [TenantMetrics],
-    collect: (depth, metrics: TenantMetrics) => metrics.readDepth(depth),
+    inject: [TenantMetrics, RequestRegistry],
+    collect: (depth, metrics: TenantMetrics, registry: RequestRegistry) => metrics.readDepth(depth, registry),
   }),
 ];

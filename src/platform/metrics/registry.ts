@@ -113,6 +113,10 @@ export const METRICS = {
     'From enqueue until a worker slot was leased, by tenant.',
     'tenant',
   ),
+  switchyard_tenant_device_seconds_total: counter(
+    'Device time of completed requests by tenant: of each engine call, their own part.',
+    'tenant',
+  ),
   switchyard_tenant_queue_depth: gauge('Requests of this gateway that wait now, by tenant.', 'tenant'),
   switchyard_limit_refusals_total: counter('Requests refused by a limit of their caller, by its name.', 'limit'),
   switchyard_limit_store_failures_total: counter('Calls to the shared limits that Redis did not answer.'),

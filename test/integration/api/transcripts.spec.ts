@@ -66,7 +66,7 @@ describe('a transcription', () => {
       'data: {"type":"transcript.text.delta","delta":"32044 bytes of speech.wav"}',
       'data: {"type":"transcript.text.done","text":"32044 bytes of speech.wav",' +
         '"usage":{"type":"tokens","input_tokens":10,"output_tokens":7,"total_tokens":17,' +
-        '"input_token_details":{"audio_tokens":10,"text_tokens":0}}}',
+        '"input_token_details":{"audio_tokens":10,"text_tokens":0},"device_ms":3}}',
       'data: [DONE]',
       '',
     ]);
@@ -100,6 +100,7 @@ describe('a transcription', () => {
     );
     expect(headers.get('x-switchyard-queue-ms')).toMatch(/^\d+\.\d\d$/);
     expect(headers.get('x-switchyard-batch-size')).toBe('1');
+    expect(headers.get('x-switchyard-device-share-ms')).toBe('3.00');
     expect(headers.get('x-request-id')).toBe('timed');
     expect(headers.get('openai-processing-ms')).toMatch(/^\d+$/);
     expect(headers.get('access-control-expose-headers')).toContain('x-switchyard-queue-ms');

@@ -35,8 +35,9 @@ describe('metrics by tenant', () => {
     expect(await of('switchyard_tenant_queue_depth', 'acme')).toBe(0);
     expect(await of('switchyard_tenant_queue_wait_seconds_count', 'acme')).toBe(2);
     expect(await of('switchyard_tenant_queue_wait_seconds_count', 'other')).toBe(2);
-    for (const call of harness.pool.calls) call.answer();
+    for (const call of harness.pool.calls) call.answer({ deviceMs: 500, batchSize: 4 });
     await Promise.all(settled);
+    expect(await of('switchyard_tenant_device_seconds_total', 'acme')).toBe(0.25);
     expect(await of('switchyard_tenant_requests_total', 'acme', { status: 'completed' })).toBe(2);
     expect(await of('switchyard_tenant_requests_total', 'acme', { status: 'rejected' })).toBe(1);
     expect(await of('switchyard_tenant_requests_total', 'other', { status: 'completed' })).toBe(2);
