@@ -130,7 +130,7 @@ describe('fair shares (D-25)', () => {
         const device = new Device(credits, weighted);
         expect(play(device, steps, true)).toBeLessThanOrEqual(2 * device.largest + 1e-6);
       }),
-      { numRuns: 200 },
+      { numRuns: 120 },
     );
   });
 
@@ -140,7 +140,7 @@ describe('fair shares (D-25)', () => {
         const device = new Device(credits, weighted);
         expect(play(device, steps, false)).toBeLessThanOrEqual((credits + 1) * device.largest + 1e-6);
       }),
-      { numRuns: 200 },
+      { numRuns: 120 },
     );
   });
 

@@ -127,7 +127,8 @@ export class Dispatcher<P> {
 
   #capacityFor(lane: ModelLaneView, nowMs: number): Capacity | undefined {
     const { queue, workers } = this.deps;
-    const offer = workers.offer(lane.model, lane.nextAffinity, lane.nextAvoid);
+    const next = lane.nextRequest;
+    const offer = workers.offer(lane.model, next?.affinity, next?.avoid);
     if (offer === undefined) return undefined;
     const credit = slotCredit(lane, queue, nowMs);
     return offer[credit] > 0 ? { offer, credit } : undefined;

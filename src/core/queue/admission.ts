@@ -82,6 +82,7 @@ export class Admission {
   check(queue: QueueLoad, request: AskedRequest): QueueRefusal | undefined {
     const { realtime, batch, bytes } = queue.depthOf(request.model);
     const { maxRequests, maxRequestsPerModel, maxBytes, maxBytesPerModel } = this.bounds;
+    if (this.#isClear(queue, realtime + batch, bytes + request.bytes, request.bytes)) return undefined;
     const asked = { queue, request, isBatch: request.priority === RequestPriority.BATCH };
     const own = { requests: realtime + batch, bytes, realtime };
     const model = { scope: 'model', ...own, maxRequests: maxRequestsPerModel, maxBytes: maxBytesPerModel } as const;
@@ -122,6 +123,17 @@ export class Admission {
     const perSecond = rate?.perSecond(nowMs);
     if (perSecond === undefined) return UNKNOWN_RETRY_MS;
     return Math.max(MIN_RETRY_MS, Math.ceil((backlog / perSecond) * 1000));
+  }
+
+  /** True while no bound is near, not even that of BATCH: what holds for most requests, without any allocation. */
+  #isClear(queue: QueueLoad, requests: number, modelBytes: number, bytes: number): boolean {
+    const part = 1 - this.bounds.realtimeReserve;
+    return (
+      requests + 1 <= this.bounds.maxRequestsPerModel * part &&
+      modelBytes <= this.bounds.maxBytesPerModel * part &&
+      queue.depth + 1 <= this.bounds.maxRequests * part &&
+      queue.bytes + bytes <= this.bounds.maxBytes * part
+    );
   }
 
   #tooMany(scope: Scope, asked: Asked): QueueRefusal | undefined {

@@ -69,9 +69,8 @@ export class KeyedHeap<T extends HeapItem> {
     let hole = from;
     while (hole > 0) {
       const above = (hole - 1) >> 1;
-      const aboveKey = this.#keys[above]!;
-      if (aboveKey < key || (aboveKey === key && this.#ties[above]! <= tie)) break;
-      this.#place(this.#items[above]!, aboveKey, this.#ties[above]!, hole);
+      if (!isBefore(key, tie, this.#keys[above]!, this.#ties[above]!)) break;
+      this.#place(this.#items[above]!, this.#keys[above]!, this.#ties[above]!, hole);
       hole = above;
     }
     return hole;
@@ -79,23 +78,17 @@ export class KeyedHeap<T extends HeapItem> {
 
   /** Moves smaller descendants up; returns the hole they leave. */
   #down(key: number, tie: number, from: number): number {
+    const keys = this.#keys;
+    const ties = this.#ties;
     let hole = from;
-    for (let below = this.#smallerChild(hole); below < this.#keys.length; below = this.#smallerChild(hole)) {
-      const belowKey = this.#keys[below]!;
-      if (belowKey > key || (belowKey === key && this.#ties[below]! >= tie)) break;
-      this.#place(this.#items[below]!, belowKey, this.#ties[below]!, hole);
+    for (let below = 2 * hole + 1; below < keys.length; below = 2 * hole + 1) {
+      const right = below + 1;
+      if (right < keys.length && isBefore(keys[right]!, ties[right]!, keys[below]!, ties[below]!)) below = right;
+      if (!isBefore(keys[below]!, ties[below]!, key, tie)) break;
+      this.#place(this.#items[below]!, keys[below]!, ties[below]!, hole);
       hole = below;
     }
     return hole;
-  }
-
-  /** Index of the child of `index` that is first; beyond the end: none. */
-  #smallerChild(index: number): number {
-    const keys = this.#keys;
-    const left = 2 * index + 1;
-    const right = left + 1;
-    if (right >= keys.length || keys[right]! > keys[left]!) return left;
-    return keys[right]! < keys[left]! || this.#ties[right]! < this.#ties[left]! ? right : left;
   }
 
   #place(item: T, key: number, tie: number, index: number): void {
@@ -105,3 +98,6 @@ export class KeyedHeap<T extends HeapItem> {
     item.heapIndex = index;
   }
 }
+
+const isBefore = (key: number, tie: number, otherKey: number, otherTie: number): boolean =>
+  key < otherKey || (key === otherKey && tie < otherTie);

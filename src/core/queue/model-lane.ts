@@ -16,10 +16,8 @@ export interface ModelLaneView {
   readonly lastEnqueuedAtMs: number;
   /** Enqueue time of the oldest request not yet reported as aged; Infinity if there is none. */
   readonly firstYoungAtMs: number;
-  /** Of the one that goes next. */
-  readonly nextAffinity: string | undefined;
-  /** Of the one that goes next. */
-  readonly nextAvoid: readonly string[] | undefined;
+  /** The request that goes next. */
+  readonly nextRequest: Pick<ScheduledRequest, 'affinity' | 'avoid'> | undefined;
 }
 
 /** Waiting requests and bytes of one tenant in a lane, and the number of tenants that wait in it. */
@@ -34,6 +32,23 @@ export interface ModelLaneOptions<P> {
   /** The REALTIME lane that aged requests of this one compete with. */
   readonly rival?: ModelLane<P>;
 }
+
+/** One literal with every field, so that all nodes have one shape. */
+const newNode = <P>(
+  request: ScheduledRequest<P>,
+  ahead: WaitingRequest<P> | undefined,
+  behind: WaitingRequest<P> | undefined,
+): WaitingRequest<P> => ({
+  request,
+  ahead,
+  behind,
+  before: undefined,
+  after: undefined,
+  queue: undefined,
+  sooner: undefined,
+  later: undefined,
+  aged: false,
+});
 
 const equalWeights: WeightOf = () => 1;
 
@@ -93,12 +108,8 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
     return this.#young?.request.enqueuedAtMs ?? Infinity;
   }
 
-  get nextAffinity(): string | undefined {
-    return this.next?.request.affinity;
-  }
-
-  get nextAvoid(): readonly string[] | undefined {
-    return this.next?.request.avoid;
+  get nextRequest(): ScheduledRequest<P> | undefined {
+    return this.next?.request;
   }
 
   loadOf(tenant: string): TenantLoad {
@@ -188,10 +199,7 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
 
   #link(request: ScheduledRequest<P>, ahead: WaitingRequest<P> | undefined): WaitingRequest<P> {
     const behind = ahead === undefined ? this.#head : ahead.behind;
-    const node: WaitingRequest<P> = {
-      ...{ request, ahead, behind, before: undefined, after: undefined, queue: undefined },
-      ...{ sooner: undefined, later: undefined, aged: false },
-    };
+    const node = newNode(request, ahead, behind);
     if (ahead === undefined) this.#head = node;
     else ahead.behind = node;
     if (behind === undefined) this.#tail = node;

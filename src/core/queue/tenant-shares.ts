@@ -21,7 +21,13 @@ export const ownerOf = ({ tenant = DEFAULT_TENANT }: Pick<ScheduledRequest, 'ten
  */
 export class TenantShares<P> {
   readonly #queues = new Map<string, TenantQueue<P>>();
+  /** Kept up to date only while two tenants or more have waiting requests: one needs no order. */
   readonly #order = new TenantOrder<TenantQueue<P>>();
+  #waiting = 0;
+  /** The only tenant with waiting requests. */
+  #sole: TenantQueue<P> | undefined;
+  /** Of the last request that came: mostly the next one's too. */
+  #recent: TenantQueue<P> | undefined;
   #virtualTime = 0;
   #idle = 0;
 
@@ -29,7 +35,7 @@ export class TenantShares<P> {
 
   /** Tenants with waiting requests. */
   get tenants(): number {
-    return this.#order.size;
+    return this.#waiting;
   }
 
   /** Accounts in memory. */
@@ -38,7 +44,7 @@ export class TenantShares<P> {
   }
 
   get hasAged(): boolean {
-    return this.#order.hasAged;
+    return this.#sole === undefined ? this.#order.hasAged : this.#sole.first?.aged === true;
   }
 
   of(tenant: string): TenantQueue<P> | undefined {
@@ -46,7 +52,7 @@ export class TenantShares<P> {
   }
 
   next(agedOnly: boolean): WaitingRequest<P> | undefined {
-    return this.#order.next(agedOnly)?.first;
+    return (this.#sole ?? this.#order.next(agedOnly))?.first;
   }
 
   /** Tenants with waiting requests, unordered. */
@@ -75,8 +81,8 @@ export class TenantShares<P> {
     if (queue === undefined) return;
     const wasFirst = queue.first === node;
     queue.remove(node);
-    if (wasFirst) this.#changed(queue);
-    if (queue.size === 0) this.#closed();
+    if (queue.size === 0) this.#closed(queue);
+    else if (wasFirst) this.#changed(queue);
   }
 
   /** It is sent: its tenant is charged. Call before `remove`. */
@@ -89,10 +95,13 @@ export class TenantShares<P> {
 
   /** Some of its work turned out larger by `ms` than charged; smaller if negative. */
   correct(tenant: string, ms: number): void {
-    const queue = this.#queues.get(tenant) ?? (ms > 0 ? this.#idleAccount(tenant) : undefined);
-    if (queue === undefined) return;
-    queue.startTag += ms / this.weightOf(tenant);
+    // Unknown: forgotten, or it came from elsewhere. Only what it owes counts.
+    if (ms <= 0 && !this.#queues.has(tenant)) return;
+    const queue = this.#accountOf(tenant);
+    const fromTag = queue.size > 0 ? queue.startTag : Math.max(queue.startTag, this.#virtualTime);
+    queue.startTag = fromTag + ms / this.weightOf(tenant);
     if (queue.size > 0) this.#changed(queue);
+    else this.#forget();
   }
 
   /** The age of a request was noticed. */
@@ -100,35 +109,51 @@ export class TenantShares<P> {
     if (node.queue?.first === node) this.#changed(node.queue);
   }
 
+  /** The queue of a request that comes, which counts as waiting from now on. */
   #opened({ request }: WaitingRequest<P>): TenantQueue<P> {
-    const tenant = ownerOf(request);
-    let queue = this.#queues.get(tenant);
-    if (queue === undefined) this.#queues.set(tenant, (queue = new TenantQueue<P>(tenant)));
-    else if (queue.size === 0) this.#idle -= 1;
-    if (queue.size === 0) queue.startTag = Math.max(queue.startTag, this.#virtualTime);
+    const queue = this.#accountOf(ownerOf(request));
+    if (queue.size > 0) return queue;
+    queue.startTag = Math.max(queue.startTag, this.#virtualTime);
+    this.#idle -= 1;
+    this.#waiting += 1;
+    if (this.#waiting === 1) this.#sole = queue;
+    else if (this.#sole !== undefined) {
+      this.#order.put(this.#sole, this.#sole.first?.aged === true);
+      this.#sole = undefined;
+    }
     return queue;
+  }
+
+  #closed(queue: TenantQueue<P>): void {
+    this.#order.put(queue, false);
+    this.#waiting -= 1;
+    this.#sole = this.#waiting === 1 ? this.#order.next(false) : undefined;
+    this.#idle += 1;
+    this.#forget();
   }
 
   #changed(queue: TenantQueue<P>): void {
-    this.#order.put(queue, queue.first?.aged ?? false);
+    if (this.#sole === undefined) this.#order.put(queue, queue.first?.aged === true);
   }
 
-  #idleAccount(tenant: string): TenantQueue<P> {
-    const queue = new TenantQueue<P>(tenant);
-    queue.startTag = this.#virtualTime;
-    this.#queues.set(tenant, queue);
-    this.#closed();
-    return queue;
+  #accountOf(tenant: string): TenantQueue<P> {
+    if (this.#recent?.tenant === tenant) return this.#recent;
+    let queue = this.#queues.get(tenant);
+    if (queue === undefined) {
+      this.#queues.set(tenant, (queue = new TenantQueue<P>(tenant)));
+      this.#idle += 1;
+    }
+    return (this.#recent = queue);
   }
 
   /** An account behind the virtual time says nothing; of the others, the oldest are forgotten when there are many. */
-  #closed(): void {
-    this.#idle += 1;
+  #forget(): void {
     if (this.#idle <= MAX_IDLE) return;
     for (const [tenant, { size, startTag }] of this.#queues) {
       if (size > 0 || (startTag > this.#virtualTime && this.#idle <= MAX_IDLE / 2)) continue;
       this.#queues.delete(tenant);
       this.#idle -= 1;
     }
+    this.#recent = undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { itWith, REDIS } from '../../support/requires.js';
@@ -280,5 +280,50 @@ describe.each(DRIVERS)('queue: %s', driver => {
     expect(counts).toEqual(Array(24).fill(1));
     const accepted = harness.harness.of('accepted').length;
     expect([accepted, harness.harness.of('settled').length]).toEqual([24, 24]);
+  });
+});
+
+/** Queues whose tenants share (D-25). The shared queue orders by time as yet; it joins by its name here. */
+const FAIR: readonly Driver[] = ['embedded'];
+
+describe.each(FAIR)('queue: %s, with several tenants', driver => {
+  let harness: QueueHarness;
+  let blocker: Awaited<ReturnType<QueueHarness['take']>>;
+
+  beforeEach(async () => {
+    harness = await QueueHarness.start(driver);
+    void harness.submit('blocker', { ...REALTIME, tenant: 'other' });
+    blocker = await harness.take();
+  });
+  afterEach(() => harness.stop());
+
+  it.each([{}, REALTIME])('serves tenants in turn, whichever queued more before: %j', async priority => {
+    await harness.submitInLine(['a1', 'a2', 'a3', 'a4'], { ...priority, tenant: 'a' });
+    await harness.submitInLine(['b1', 'b2'], { ...priority, tenant: 'b' });
+    await blocker.answer();
+    expect(await harness.serve(6)).toEqual(['a1', 'b1', 'a2', 'b2', 'a3', 'a4']);
+  });
+
+  it('does not let aged requests of one tenant take the turns of another', async () => {
+    await harness.submitInLine(['a1', 'a2', 'a3', 'a4'], { tenant: 'a' });
+    await harness.age(31_000);
+    await harness.submitInLine(['b1', 'b2'], { tenant: 'b' });
+    await blocker.answer();
+    expect((await harness.serve(6)).slice(0, 4).sort()).toEqual(['a1', 'a2', 'b1', 'b2']);
+  });
+
+  it('serves REALTIME of every tenant before BATCH of any', async () => {
+    await harness.submitInLine(['b1', 'b2'], { tenant: 'b' });
+    await harness.submitInLine(['a1', 'a2', 'a3'], { ...REALTIME, tenant: 'a' });
+    await blocker.answer();
+    expect(await harness.serve(5)).toEqual(['a1', 'a2', 'a3', 'b1', 'b2']);
+  });
+
+  it('charges nothing for a request that was cancelled while it waited', async () => {
+    await harness.submitInLine(['a1', 'a2', 'a3'], { tenant: 'a' });
+    await harness.submitInLine(['b1', 'b2'], { tenant: 'b' });
+    await harness.scheduler.cancel(aRef('a1', 'a'), 'client');
+    await blocker.answer();
+    expect(await harness.serve(4)).toEqual(['a2', 'b1', 'a3', 'b2']);
   });
 });
