@@ -45,6 +45,9 @@ export const completionLogprobs = (tokens: readonly DrawnToken[]): object => ({
 /** Whose body it is: that of `/v1/chat/completions` or of `/v1/completions`. */
 export type GenerationForm = 'chat' | 'completion';
 
+/** Beside those, what only another server knows: the body of `/v1/responses`. */
+export type RequestForm = GenerationForm | 'response';
+
 /** What all chunks of one answer share. */
 export interface GenerationHead {
   readonly form: GenerationForm;

@@ -46,7 +46,9 @@ describe('generation codec', () => {
       n: 1,
       tenant: '',
     };
-    expect(() => decodeGenerateCall({ ...encodeGenerateCall(call), form: 9 as never })).toThrow('chat or completion');
+    expect(() => decodeGenerateCall({ ...encodeGenerateCall(call), form: 9 as never })).toThrow(
+      'chat, completion or response',
+    );
   });
 
   it.each([

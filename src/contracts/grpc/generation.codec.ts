@@ -1,4 +1,4 @@
-import { type GenerationForm } from '../formats/generation-body.js';
+import { type RequestForm } from '../formats/generation-body.js';
 import { type TokenUsage } from '../formats/usage.js';
 import {
   type CallEnvelope,
@@ -33,7 +33,7 @@ export const TextGenerationStub = TextGenerationClient;
 
 /** One `Generate` call as both sides see it. */
 export interface GenerateCallFields extends CallEnvelope {
-  readonly form: GenerationForm;
+  readonly form: RequestForm;
   /** The caller's JSON object, byte by byte. */
   readonly body: Buffer;
   /** OpenAI's chunks; else one chunk with the whole answer. */
@@ -77,7 +77,8 @@ export interface Embedded {
   readonly execution: CallExecution;
 }
 
-const FORMS = { chat: Form.CHAT, completion: Form.COMPLETION } as const;
+const FORMS = { chat: Form.CHAT, completion: Form.COMPLETION, response: Form.RESPONSE } as const;
+const FORM_NAMES = new Map(Object.entries(FORMS).map(([name, form]) => [form as Form, name as RequestForm]));
 
 export const encodeGenerateCall = (call: GenerateCallFields): GenerateRequest => ({
   ...encodeEnvelope(call),
@@ -92,10 +93,8 @@ export const encodeGenerateCall = (call: GenerateCallFields): GenerateRequest =>
 /** @throws RangeError when the form is none that this worker knows. */
 export function decodeGenerateCall(message: GenerateRequest): GenerateCallFields {
   const { body, stream, maxTokens, tenant } = message;
-  if (message.form !== Form.CHAT && message.form !== Form.COMPLETION) {
-    throw new RangeError(`form must be chat or completion; got ${message.form}`);
-  }
-  const form = message.form === Form.CHAT ? 'chat' : 'completion';
+  const form = FORM_NAMES.get(message.form);
+  if (!form) throw new RangeError(`form must be chat, completion or response; got ${message.form}`);
   return { ...decodeEnvelope(message), form, body, stream, maxTokens, n: Math.max(1, message.n), tenant };
 }
 

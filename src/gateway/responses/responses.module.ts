@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ModelsModule } from '../models/models.module.js';
 import { TextModule } from '../text/text.module.js';
 import { Conversations } from './conversations.js';
+import { NativeResponses } from './native-responses.js';
 import { ResponsesController } from './responses.controller.js';
 import { ResponsesService } from './responses.service.js';
 
@@ -9,7 +10,7 @@ import { ResponsesService } from './responses.service.js';
 @Module({
   imports: [ModelsModule, TextModule],
   controllers: [ResponsesController],
-  providers: [Conversations, ResponsesService],
+  providers: [Conversations, NativeResponses, ResponsesService],
   exports: [Conversations],
 })
 export class ResponsesModule {}

@@ -16,6 +16,7 @@ import { Conversations, type KnownConversation } from './conversations.js';
 import { piecesOf } from './generation-pieces.js';
 import { type ParsedResponse, parseInputCount, type ParseOptions, parseResponse } from './parse-response.js';
 import { generationOf, inWordsOfResponses } from './response-generation.js';
+import { NativeResponses } from './native-responses.js';
 import { newResponse } from './response-object.js';
 import { RESPONSE_STORE, type ResponseStore } from './response-store.port.js';
 import { eventFrame, type FinishResponse, ResponseStream } from './response-stream.js';
@@ -43,12 +44,14 @@ export class ResponsesService {
     private readonly catalog: ModelCatalog,
     private readonly generations: TextGenerationService,
     private readonly conversations: Conversations,
+    private readonly native: NativeResponses,
     @Inject(SETTINGS) private readonly settings: Settings,
     @Optional() @Inject(RESPONSE_STORE) private readonly store?: ResponseStore,
   ) {}
 
   /** @throws DomainError as long as no event was sent; later failures are the last events of the stream. */
   async create(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (await this.native.serve(request, reply, this.store !== undefined)) return;
     const turn = await this.#turn(parseResponse, request, reply);
     if (turn.request.background && this.store) await this.#answerLater(turn, this.store);
     else await (turn.request.stream ? this.#answerInEvents(turn) : this.#answerAsAWhole(turn));

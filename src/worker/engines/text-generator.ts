@@ -1,4 +1,6 @@
+import { type GenerationForm, type RequestForm } from '../../contracts/formats/generation-body.js';
 import { type TokenUsage } from '../../contracts/formats/usage.js';
+import { DomainError } from '../../core/shared/domain-error.js';
 import { type EngineBase } from './engine.js';
 
 /** What the steps of continuous batching do now, and have done since the process began. */
@@ -26,8 +28,8 @@ export interface GenerationActivity {
 
 export interface GenerateItem {
   readonly requestId: string;
-  /** Whose body it is: that of `/v1/chat/completions` or of `/v1/completions`. */
-  readonly form: 'chat' | 'completion';
+  /** Whose body it is: that of `/v1/chat/completions`, `/v1/completions` or `/v1/responses`. */
+  readonly form: RequestForm;
   /** The caller's JSON object, byte by byte; what follows is read from it. */
   readonly body: Buffer;
   /** OpenAI's chunks; else one chunk with the whole answer. */
@@ -43,6 +45,16 @@ export interface GenerateItem {
   readonly tenant: string;
   /** Checked between steps; once aborted, nothing more is yielded. */
   readonly signal: AbortSignal;
+}
+
+/** An item of an engine that makes the text itself. */
+export type TokenItem = GenerateItem & { readonly form: GenerationForm };
+
+/** @throws DomainError `unsupported_task` for a form that is only handed on */
+export function demandTokens(item: GenerateItem): TokenItem {
+  const { form } = item;
+  if (form !== 'response') return { ...item, form };
+  throw new DomainError('unsupported_task', 'Only an upstream server takes the body of a response as it is.');
 }
 
 export type GenerationEvent =

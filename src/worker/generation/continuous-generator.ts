@@ -3,10 +3,12 @@ import { callersId } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { cancelledError, type EngineInfo } from '../engines/engine.js';
 import {
+  demandTokens,
   type GenerateItem,
   type GenerationActivity,
   type GenerationEvent,
   type TextGenerator,
+  type TokenItem,
 } from '../engines/text-generator.js';
 import { ChunkWriter, WholeWriter } from './answer-writer.js';
 import { contextExceeded, RunningAnswer } from './running-answer.js';
@@ -99,7 +101,8 @@ export class ContinuousGenerator implements TextGenerator {
     }
   }
 
-  async #answer(item: GenerateItem): Promise<RunningAnswer> {
+  async #answer(asked: GenerateItem): Promise<RunningAnswer> {
+    const item = demandTokens(asked);
     const sinceMs = this.#nowMs();
     const { backend } = this.#options;
     const loop = this.#loop;
@@ -134,7 +137,7 @@ export class ContinuousGenerator implements TextGenerator {
     );
   }
 
-  #writer({ form, requestId, stream }: GenerateItem, wish: GenerationFields): ChunkWriter | WholeWriter {
+  #writer({ form, requestId, stream }: TokenItem, wish: GenerationFields): ChunkWriter | WholeWriter {
     const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${callersId(requestId)}`;
     const { model } = this.#options.backend.info;
     const options = {
@@ -146,7 +149,7 @@ export class ContinuousGenerator implements TextGenerator {
   }
 
   #sequences(
-    { priority, agingShare, tenant, form }: GenerateItem,
+    { priority, agingShare, tenant, form }: TokenItem,
     { n, sampling, seed = randomInt(2 ** 32), maxTokens }: GenerationFields,
     prompts: readonly EncodedPrompt[],
     arrivalMs: number,
@@ -166,7 +169,7 @@ export class ContinuousGenerator implements TextGenerator {
    * Tokens of an answer; without a limit what is left. All prompts are looked at before one is computed.
    * @throws DomainError
    */
-  #fitting(form: GenerateItem['form'], promptTokens: number, wanted?: number): number {
+  #fitting(form: TokenItem['form'], promptTokens: number, wanted?: number): number {
     const { info, memory } = this.#options.backend;
     const limit = Math.min(info.contextTokens, memory.capacity + 1);
     const tokens = promptTokens + (wanted ?? 1);

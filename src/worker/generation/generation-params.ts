@@ -2,7 +2,7 @@ import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/text-or-t
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { parseBoundedJson } from '../../core/shared/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type GenerateItem } from '../engines/text-generator.js';
+import { type TokenItem } from '../engines/text-generator.js';
 import { chatPrompt, toolsOf } from './chat-messages.js';
 import { samplingOf, seedOf, stopOf } from './sampling-fields.js';
 import { type Grammar, type Prompt, type Sampling, type TextBackendInfo } from '../engines/text-backend.port.js';
@@ -39,7 +39,7 @@ const COMPLETION_TOKENS = 16;
 
 /** @throws DomainError for the first field that cannot be honoured; unknown fields are ignored. */
 export function parseGenerationParams(
-  { form, body: json }: Pick<GenerateItem, 'form' | 'body'>,
+  { form, body: json }: Pick<TokenItem, 'form' | 'body'>,
   info: TextBackendInfo,
 ): GenerationFields {
   const body = new FieldReader(parsed(json), '');

@@ -8,6 +8,7 @@ import { UpstreamEngine } from './upstream-engine.js';
 import { textOf } from './upstream-exchange.js';
 import { unusableAnswer, UpstreamFailure } from './upstream-failure.js';
 import { UpstreamGeneration } from './upstream-generation.js';
+import { UpstreamResponse } from './upstream-response.js';
 import { type OpenAnswer } from './upstream.js';
 
 /** No answer to one step of a generation is near this; what is larger is no event stream. */
@@ -71,7 +72,7 @@ class EventLines {
 const endless = (): DomainError =>
   new DomainError('engine_failed', `The upstream sent an event of more than ${LONGEST_EVENT} characters.`);
 
-const PATHS = { chat: '/chat/completions', completion: '/completions' } as const;
+const PATHS = { chat: '/chat/completions', completion: '/completions', response: '/responses' } as const;
 
 /** A whole answer is one gRPC message in the end. */
 const LARGEST_ANSWER_BYTES = 33_554_432;
@@ -83,7 +84,7 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
   readonly kind = 'llm';
 
   constructor(options: OpenAiHttpOptions, timing?: RetryTiming) {
-    super(options, ['chat', 'completions', 'tools', 'logprobs'], timing);
+    super(options, ['chat', 'completions', 'tools', 'responses', 'logprobs'], timing);
   }
 
   async *generate(item: GenerateItem): AsyncGenerator<GenerationEvent> {
@@ -109,11 +110,11 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
   }
 
   /** Nothing is read ahead of who asks: a slow reader slows the upstream by TCP's own means. */
-  async *#chunks({ n }: GenerateItem, { head, body }: OpenAnswer): AsyncGenerator<GenerationEvent> {
+  async *#chunks(item: GenerateItem, { head, body }: OpenAnswer): AsyncGenerator<GenerationEvent> {
     const { modelId } = this.options;
     const type = head.headers['content-type'] ?? 'nothing';
     if (!type.includes('event-stream')) throw unusableAnswer(modelId, `answered a stream with ${type}.`);
-    const generation = new UpstreamGeneration(modelId, n);
+    const generation = this.#reader(item);
     let ended = false;
     for await (const data of eventData(body)) {
       // Read to the end of the answer: its connection can be used again.
@@ -127,12 +128,17 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
     yield generation.done();
   }
 
-  async *#whole({ n }: GenerateItem, { body }: OpenAnswer): AsyncGenerator<GenerationEvent> {
+  async *#whole(item: GenerateItem, { body }: OpenAnswer): AsyncGenerator<GenerationEvent> {
     const { modelId } = this.options;
     const json = await textOf(body, LARGEST_ANSWER_BYTES);
     if (json.length >= LARGEST_ANSWER_BYTES) throw unusableAnswer(modelId, 'sent an answer that is too large.');
-    const generation = new UpstreamGeneration(modelId, n);
+    const generation = this.#reader(item);
     yield generation.take(json);
     yield generation.done();
+  }
+
+  #reader({ form, n }: GenerateItem): UpstreamGeneration | UpstreamResponse {
+    const { modelId } = this.options;
+    return form === 'response' ? new UpstreamResponse(modelId) : new UpstreamGeneration(modelId, n);
   }
 }

@@ -32,8 +32,8 @@ export class UpstreamGeneration {
 
   /** @throws DomainError or UpstreamFailure when it is an error, or no JSON object. */
   take(json: string): GenerationEvent {
-    const answer = this.#parsed(json);
-    if (answer.error !== undefined && answer.error !== null) throw this.#failure(json);
+    const answer = answerIn<Answer>(json, this.modelId);
+    if (answer.error !== undefined && answer.error !== null) throw failureIn(json, this.modelId);
     const choices = Array.isArray(answer.choices) ? (answer.choices as readonly Choice[]) : [];
     for (const { index, finish_reason: reason } of choices) {
       if (typeof reason === 'string') this.#reasons.set(typeof index === 'number' ? index : 0, reason);
@@ -46,23 +46,24 @@ export class UpstreamGeneration {
     const reasons = [...this.#reasons].sort(([a], [b]) => a - b).map(([, reason]) => reason);
     return { type: 'done', finishReasons: reasons, ...(this.#usage && { usage: this.#usage }) };
   }
+}
 
-  #parsed(json: string): Answer {
-    try {
-      const answer: unknown = JSON.parse(json);
-      if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer;
-    } catch {
-      // Said below.
-    }
-    throw unusableAnswer(this.modelId, 'sent something that is no JSON object.');
+/** @throws UpstreamFailure when it is no JSON object */
+export function answerIn<T extends object>(json: string, modelId: string): T {
+  try {
+    const answer: unknown = JSON.parse(json);
+    if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer as T;
+  } catch {
+    // Said below.
   }
+  throw unusableAnswer(modelId, 'sent something that is no JSON object.');
+}
 
-  /** After the status of 200 an upstream can tell a failure in the answer only. */
-  #failure(json: string): DomainError {
-    const { message } = problemIn(json, undefined);
-    const said = message === '' ? '' : ` It says: ${message}`;
-    return new DomainError('engine_failed', `The upstream of model '${this.modelId}' failed.${said}`);
-  }
+/** After the status of 200 an upstream can tell a failure in the answer only. */
+export function failureIn(json: string, modelId: string): DomainError {
+  const { message } = problemIn(json, undefined);
+  const said = message === '' ? '' : ` It says: ${message}`;
+  return new DomainError('engine_failed', `The upstream of model '${modelId}' failed.${said}`);
 }
 
 /** Of any answer in OpenAI's form. */

@@ -9,7 +9,13 @@ import {
 import { callersId } from '../../../core/request/request-key.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { cancelledError, type EngineInfo } from '../engine.js';
-import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../text-generator.js';
+import {
+  demandTokens,
+  type GenerateItem,
+  type GenerationEvent,
+  type TextGenerator,
+  type TokenItem,
+} from '../text-generator.js';
 import { sleepUntil, syntheticInfo } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
 import { answerToken, begunWords, syntheticBody, promptWords } from './text.js';
@@ -41,7 +47,7 @@ export class SyntheticGenerator implements TextGenerator {
   }
 
   async *generate(item: GenerateItem): AsyncGenerator<GenerationEvent> {
-    const answer = new SyntheticAnswer(item, this.options.tokens);
+    const answer = new SyntheticAnswer(demandTokens(item), this.options.tokens);
     const fault = this.options.faults.find(({ marker }) => item.body.includes(marker));
     const startMs = performance.now();
     let firstTokenMs = 0;
@@ -91,7 +97,7 @@ class SyntheticAnswer {
   readonly #reason: 'stop' | 'length';
 
   constructor(
-    private readonly item: GenerateItem,
+    private readonly item: TokenItem,
     tokens: number,
   ) {
     const { form, requestId, maxTokens, n } = item;

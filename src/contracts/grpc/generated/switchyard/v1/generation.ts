@@ -52,6 +52,8 @@ export enum GenerateRequest_Form {
   CHAT = 1,
   /** COMPLETION - The body of POST /v1/completions. */
   COMPLETION = 2,
+  /** RESPONSE - The body of POST /v1/responses, for workers that list the capability "responses". Chunks are its events. */
+  RESPONSE = 3,
   UNRECOGNIZED = -1,
 }
 
