@@ -5,6 +5,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { ENVIRONMENT, HOME, inRoot, ROOT } from './setup/command.mjs';
 import { ensureHome } from './setup/home.mjs';
+import { stopWithNpm } from './setup/npm-parent.mjs';
 import { nodeBinary } from './setup/packages.mjs';
 import { fail, runMain } from './setup/report.mjs';
 
@@ -39,6 +40,7 @@ await runMain(async () => {
   // Ctrl-C reaches the child by the terminal; what is sent to this process alone is passed on.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => child.kill('SIGTERM'));
+  stopWithNpm();
   return new Promise(resolve =>
     child.once('exit', (code, signal) => resolve(code ?? 128 + (constants.signals[signal] ?? 1))),
   );

@@ -150,7 +150,8 @@ async function installPython({ cuda = false, python }: InstallOptions, signal: A
     progress.clear();
     const { ctranslate2, python: of } = manifest!.versions;
     say(`${MARKS.ok} ctranslate2 ${ctranslate2} for Python ${of} is in ${place.folder}`);
-    say(`  in models.yaml: engine: external, and command: [${[place.python, ...WORKER].join(', ')}]`);
+    say('  next: switchyard models add whisper-small');
+    say(`  a model of your own, in models.yaml: engine: external, and command: [${[place.python, ...WORKER].join(', ')}]`);
   } finally {
     progress.clear();
   }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { loadConfig } from '../platform/config/load-config.js';
 import { engineObjections } from '../worker/engine-factory.js';
@@ -107,10 +108,10 @@ async function planText({ entry, id, sources, model, moved, kept }: AddPlan, htt
 }
 
 async function sourceLine({ source, folder, files, present }: PlannedSource, http: HubHttp, signal: AbortSignal) {
-  if (present) return `all of ${sourceText(source)} in ${folder}`;
+  if (present) return `all of ${sourceText(source)} in ${resolve(folder)}`;
   const listing = await listFiles(http, { source, include: [], expected: files }, signal);
   const bytes = listing.files.reduce((sum, { size = 0 }) => sum + size, 0);
-  return `${listing.files.length} of ${sourceText(source)}, ${byteText(bytes)} → ${folder}`;
+  return `${listing.files.length} of ${sourceText(source)}, ${byteText(bytes)} → ${resolve(folder)}`;
 }
 
 async function pull(
@@ -155,6 +156,6 @@ async function report(
   }));
   if (options.json) return printJson({ models_file: file.path, models });
   for (const { id, aliases, gateway } of models) {
-    print(`${MARKS.ok} ${[id, ...aliases].join(', ')}: ${gateway === 'no gateway' ? `in ${file.path}` : gateway}`);
+    print(`${MARKS.ok} ${[id, ...aliases].join(', ')}: ${gateway === 'no gateway' ? `in ${resolve(file.path)}` : gateway}`);
   }
 }

@@ -77,7 +77,7 @@ async function pull(text: string, options: PullOptions, signal: AbortSignal): Pr
     );
     progress.stop();
     if (options.json) printJson({ folder, ...manifest });
-    else say(`${MARKS.ok} ${sourceText(source)} (${manifest.revision.slice(0, 12)}) is in ${folder}`);
+    else say(`${MARKS.ok} ${sourceText(source)} (${manifest.revision.slice(0, 12)}) is in ${resolve(folder)}`);
   } catch (error) {
     progress.stop();
     throw withManualSteps(error, source, { folder, endpoint: settings.hub.endpoint });

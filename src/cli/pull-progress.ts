@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { stderr } from 'node:process';
 import { MultiBar, type SingleBar } from 'cli-progress';
 import { byteText } from './hub/disk-space.js';
@@ -21,7 +22,7 @@ export function pullProgress(quiet: boolean): PullProgress {
 function planText({ files, bytes, presentBytes, folder }: PullEvent & { type: 'planned' }): string {
   const size = bytes === undefined ? '' : `, ${byteText(bytes)}`;
   const here = presentBytes > 0 ? `, of which ${byteText(presentBytes)} are here` : '';
-  return `${files} file${files === 1 ? '' : 's'}${size}${here} → ${folder}`;
+  return `${files} file${files === 1 ? '' : 's'}${size}${here} → ${resolve(folder)}`;
 }
 
 const waitText = ({ path, ms, why }: PullEvent & { type: 'waiting' }): string =>

@@ -36,7 +36,7 @@ describe('kill -9 of npm run up', () => {
       SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
       SWITCHYARD_DATA_DIR: join(folder, 'data'),
     };
-    const up = new UpProcess(['--no-install', '--port', String(port)], settings, options);
+    const up = new UpProcess([...(options.npx ? [] : ['--no-install']), '--port', String(port)], settings, options);
     await up.says('Switchyard is ready');
     return up;
   }
@@ -76,10 +76,13 @@ describe('kill -9 of npm run up', () => {
     expect(await survivors(pids)).toEqual([]);
   });
 
-  it('is noticed when it hits npm alone', async () => {
-    const up = await start({ npm: true });
+  it.each([
+    ['npm', 'SIGKILL', { npm: true }],
+    ['npx switchyard up', 'SIGTERM', { npx: true }],
+  ] as const)('is noticed when it hits %s alone, by %s', async (_, signal, options) => {
+    const up = await start(options);
     const pids = await pidsBehind(up);
-    up.child.kill('SIGKILL');
+    up.child.kill(signal);
     expect(await survivors(pids)).toEqual([]);
   });
 });

@@ -5,7 +5,15 @@ import { leftover } from './leftovers.js';
 export interface UpOptions {
   /** As `npm run up` and not as `node scripts/up.mjs`. */
   readonly npm?: boolean;
+  /** As `npx switchyard up`. */
+  readonly npx?: boolean;
 }
+
+const COMMANDS = {
+  node: [process.execPath, ['scripts/up.mjs']],
+  npm: ['npm', ['run', 'up', '--']],
+  npx: ['npx', ['--no', 'switchyard', 'up']],
+} as const;
 
 /** One run of `npm run up` as a person meets it: what it says, how it ends. */
 export class UpProcess {
@@ -13,8 +21,8 @@ export class UpProcess {
   output = '';
 
   /** @param settings environment, such as SWITCHYARD_DATA_DIR */
-  constructor(args: readonly string[], settings: Readonly<Record<string, string>>, { npm = false }: UpOptions = {}) {
-    const [file, first] = npm ? ['npm', ['run', 'up', '--']] : [process.execPath, ['scripts/up.mjs']];
+  constructor(args: readonly string[], settings: Readonly<Record<string, string>>, { npm, npx }: UpOptions = {}) {
+    const [file, first] = COMMANDS[npx ? 'npx' : npm ? 'npm' : 'node'];
     this.child = spawn(file, [...first, ...args], {
       env: { ...process.env, NODE_OPTIONS: '', ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
