@@ -151,7 +151,9 @@ async function installPython({ cuda = false, python }: InstallOptions, signal: A
     const { ctranslate2, python: of } = manifest!.versions;
     say(`${MARKS.ok} ctranslate2 ${ctranslate2} for Python ${of} is in ${place.folder}`);
     say('  next: switchyard models add whisper-small');
-    say(`  a model of your own, in models.yaml: engine: external, and command: [${[place.python, ...WORKER].join(', ')}]`);
+    say(
+      `  a model of your own, in models.yaml: engine: external, and command: [${[place.python, ...WORKER].join(', ')}]`,
+    );
   } finally {
     progress.clear();
   }

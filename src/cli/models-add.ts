@@ -156,6 +156,8 @@ async function report(
   }));
   if (options.json) return printJson({ models_file: file.path, models });
   for (const { id, aliases, gateway } of models) {
-    print(`${MARKS.ok} ${[id, ...aliases].join(', ')}: ${gateway === 'no gateway' ? `in ${resolve(file.path)}` : gateway}`);
+    print(
+      `${MARKS.ok} ${[id, ...aliases].join(', ')}: ${gateway === 'no gateway' ? `in ${resolve(file.path)}` : gateway}`,
+    );
   }
 }
