@@ -1840,7 +1840,7 @@ export interface components {
             /** @description Forwarded digit by digit. */
             seed?: number;
             /**
-             * @description `priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins. The answer reports the tier that was used.
+             * @description `priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins over it. The answer reports the tier that was used.
              * @default auto
              * @enum {string}
              */
@@ -1887,7 +1887,7 @@ export interface components {
             /** @description Forwarded digit by digit. */
             seed?: number;
             /**
-             * @description `priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins. The answer reports the tier that was used.
+             * @description `priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins over it. The answer reports the tier that was used.
              * @default auto
              * @enum {string}
              */
@@ -2572,7 +2572,7 @@ export interface components {
             /** @description Returned as it is. */
             safety_identifier?: string;
             /**
-             * @description `priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins. The answer reports the tier that was used.
+             * @description `priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins over it. The answer reports the tier that was used.
              * @default auto
              * @enum {string}
              */
@@ -2634,7 +2634,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description `priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins. The answer reports the tier that was used.
+             * @description `priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins over it. The answer reports the tier that was used.
              * @default auto
              * @enum {string}
              */

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsDefined, IsNotEmpty, IsOptional, IsString } from 'class-validator';
-import { SERVICE_TIERS, type ServiceTier } from './field-rules.js';
-import { Holds, InRange, OneOf, WholeNumber } from './field.decorators.js';
+import { type ServiceTier } from './field-rules.js';
+import { Holds, InRange, OneOf, ServiceTierField, WholeNumber } from './field.decorators.js';
 import { countInputs, isTextOrTokens, TEXT_OR_TOKENS } from './text-or-tokens.js';
 
 export const EMBEDDING_ENCODINGS = ['float', 'base64'] as const;
@@ -42,12 +42,6 @@ export class EmbeddingDto {
   @InRange(1, LONGEST_VECTOR)
   dimensions?: number;
 
-  @ApiPropertyOptional({
-    enum: SERVICE_TIERS,
-    default: 'auto',
-    description:
-      '`priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins over it.',
-  })
-  @OneOf(SERVICE_TIERS)
+  @ServiceTierField()
   service_tier: ServiceTier = 'auto';
 }

@@ -14,8 +14,10 @@ import {
   ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
+import { ApiPropertyOptional } from '@nestjs/swagger';
 import { wantedLanguage } from '../formats/language-name.js';
 import { isObject } from '../../core/shared/schema.js';
+import { SERVICE_TIERS } from './field-rules.js';
 
 type Shape = (value: unknown) => unknown;
 
@@ -134,3 +136,11 @@ export const TextList =
     IsString({ each: true, message: 'must be a list of texts' })(target, key);
     MaxLength(length, { each: true, message: `must have entries of at most ${length} characters` })(target, key);
   };
+
+/** `service_tier` of every request that queues work. @param more of its description */
+export function ServiceTierField(more = ''): PropertyDecorator {
+  const tiers = '`priority` and `fast` are queued as REALTIME, the rest as BATCH.';
+  const description = `${tiers} The \`X-Priority\` header wins over it.${more}`;
+  const decorators = [ApiPropertyOptional({ enum: SERVICE_TIERS, default: 'auto', description }), OneOf(SERVICE_TIERS)];
+  return (target, key) => decorators.forEach(decorate => decorate(target, key));
+}

@@ -1,8 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsDefined, IsNotEmpty, IsOptional, IsString } from 'class-validator';
 import { isObject } from '../../core/shared/schema.js';
-import { SERVICE_TIERS, type ServiceTier } from './field-rules.js';
-import { Holds, InRange, OneOf, WholeNumber } from './field.decorators.js';
+import { type ServiceTier } from './field-rules.js';
+import { Holds, InRange, ServiceTierField, WholeNumber } from './field.decorators.js';
 import { isTextOrTokens, TEXT_OR_TOKENS } from './text-or-tokens.js';
 
 export const LARGEST_COUNT = 2_147_483_647;
@@ -21,14 +21,7 @@ export class TextModelFields {
   @IsNotEmpty({ message: 'must be the name of a model' })
   model!: string;
 
-  @ApiPropertyOptional({
-    enum: SERVICE_TIERS,
-    default: 'auto',
-    description:
-      '`priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins. ' +
-      'The answer reports the tier that was used.',
-  })
-  @OneOf(SERVICE_TIERS)
+  @ServiceTierField(' The answer reports the tier that was used.')
   service_tier: ServiceTier = 'auto';
 }
 

@@ -1,8 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsNotEmpty, IsNumber, IsOptional, IsString, Matches } from 'class-validator';
 import { SPEECH_FORMATS, type SpeechFormat } from '../formats/speech.js';
-import { SERVICE_TIERS, type ServiceTier } from './field-rules.js';
-import { InRange, LengthUpTo, OneOf, Shaped } from './field.decorators.js';
+import { type ServiceTier } from './field-rules.js';
+import { InRange, LengthUpTo, OneOf, ServiceTierField, Shaped } from './field.decorators.js';
 
 export const SPEECH_INPUT_LIMIT = 4096;
 
@@ -63,12 +63,6 @@ export class SpeechDto {
   @OneOf(STREAM_FORMATS)
   stream_format: (typeof STREAM_FORMATS)[number] = 'audio';
 
-  @ApiPropertyOptional({
-    enum: SERVICE_TIERS,
-    default: 'auto',
-    description:
-      '`priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins over it.',
-  })
-  @OneOf(SERVICE_TIERS)
+  @ServiceTierField()
   service_tier: ServiceTier = 'auto';
 }

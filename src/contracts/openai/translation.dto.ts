@@ -1,8 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsNotEmpty, IsNumber, IsOptional, IsString } from 'class-validator';
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../formats/transcript-body.js';
-import { SERVICE_TIERS, type ServiceTier } from './field-rules.js';
-import { BooleanFromForm, InRange, NumberFromForm, OneOf } from './field.decorators.js';
+import { type ServiceTier } from './field-rules.js';
+import { BooleanFromForm, InRange, NumberFromForm, OneOf, ServiceTierField } from './field.decorators.js';
 
 /** Fields of `POST /v1/audio/translations`, and what transcriptions share with it. */
 export class TranslationDto {
@@ -64,12 +64,6 @@ export class TranslationDto {
   @IsBoolean({ message: 'must be true or false' })
   itn?: boolean;
 
-  @ApiPropertyOptional({
-    enum: SERVICE_TIERS,
-    default: 'auto',
-    description:
-      '`priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins over it.',
-  })
-  @OneOf(SERVICE_TIERS)
+  @ServiceTierField()
   service_tier: ServiceTier = 'auto';
 }

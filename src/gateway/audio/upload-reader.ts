@@ -150,7 +150,8 @@ function present(file: SentFile | undefined, url: unknown, name: string): SentFi
 
 function named(url: unknown, name: string): NamedFile {
   if (url === undefined) {
-    const message = `\`${name}\` is required: it must be a part with a filename and the audio as its content; or send \`file_url\`.`;
+    const part = 'a part with a filename and the audio as its content';
+    const message = `\`${name}\` is required: it must be ${part}; or send \`file_url\`.`;
     throw new DomainError('missing_required_parameter', message, { param: name });
   }
   const audio = audioUrl(url);
