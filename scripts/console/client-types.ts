@@ -1,4 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -13,10 +15,10 @@ interface OpenApiTypescript {
 
 const HEAD = '// Written by `npm run console:client` from the OpenAPI document of the gateway. Do not edit.\n';
 
-/** The types of every route, as the console's client needs them. @param dataDir of the gateway that is asked */
-export async function consoleClient(dataDir: string): Promise<string> {
+/** The types of every route, as the console's client needs them. */
+export async function consoleClient(): Promise<string> {
   const { default: generate, astToString } = generator();
-  return HEAD + astToString(await generate(await openApiDocument(dataDir), { alphabetize: true }));
+  return HEAD + astToString(await generate(await openApiDocument(), { alphabetize: true }));
 }
 
 /** From the packages of the console, which the product itself does not need. */
@@ -25,7 +27,9 @@ function generator(): OpenApiTypescript {
   return require('openapi-typescript') as OpenApiTypescript;
 }
 
-async function openApiDocument(dataDir: string): Promise<object> {
+async function openApiDocument(): Promise<object> {
+  // New each time: a database there may be of another version.
+  const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-console-client-'));
   const settings = settingsFrom({ 'logging.level': 'silent', 'data.dir': dataDir, 'batch.embedded': false });
   const app = await NestFactory.create<NestFastifyApplication>(
     GatewayModule.forRoot(settings, []),
@@ -38,5 +42,6 @@ async function openApiDocument(dataDir: string): Promise<object> {
     return answer.json<object>();
   } finally {
     await app.close();
+    await rm(dataDir, { recursive: true });
   }
 }
