@@ -128,6 +128,6 @@ function resolverOf(settings: Settings, link: ProcessorLink | undefined): Target
 
 function gatewayOnly(settings: Settings, link: ProcessorLink | undefined): Targets {
   const access = gatewayAccess(settings, link);
-  const target = gatewayTarget(settings, access.urls, tenant => access.authorization(tenant));
+  const target = gatewayTarget(settings, access.urls, owner => access.authorization(owner));
   return { kind: 'global', target };
 }

@@ -584,7 +584,7 @@ export interface paths {
         put?: never;
         /**
          * Send a worker nothing more until it is resumed
-         * @description Returns at once. Running requests and live streams finish, waiting requests stay queued. It stays drained when it reconnects, restarts or its model is loaded again, but not when the gateway restarts.
+         * @description Returns at once. Running requests and live streams finish, waiting requests stay queued. It stays drained when it reconnects, restarts or its model is loaded again, but not when the gateway restarts. A worker that takes its requests from the shared queue sees the order within a second, and stays drained until its process ends.
          */
         post: operations["AdminWorkersController_drain"];
         delete?: never;
@@ -624,7 +624,7 @@ export interface paths {
         put?: never;
         /**
          * Drain a worker, replace its process, and resume it
-         * @description Returns at once. Only workers that this gateway started.
+         * @description Returns at once. Only workers that this gateway started, and that do not pull their requests.
          */
         post: operations["AdminWorkersController_restart"];
         delete?: never;
@@ -6400,7 +6400,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            /** @description `queue_unavailable`: The queue in Redis is full or cannot be reached; the request was not accepted. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6632,7 +6632,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            /** @description `queue_unavailable`: The queue in Redis is full or cannot be reached; the request was not accepted. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6771,7 +6771,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            /** @description `queue_unavailable`: The queue in Redis is full or cannot be reached; the request was not accepted. */
             503: {
                 headers: {
                     [name: string]: unknown;

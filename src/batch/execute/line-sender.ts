@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { type AttemptCount, type RetryLimits } from '../../core/jobs/retry-policy.js';
+import { mayUse } from '../../platform/auth/principal.js';
 import { type InputLines, lineParts } from '../job/input-lines.js';
 import { type JobClaim } from '../job/result-files.js';
 import { type LineMetrics } from '../observe/line.metrics.js';
@@ -45,6 +46,11 @@ export class LineSender {
       return result(
         unanswered(parts.customIdJson, 'model_not_found', 'No target is configured for this model.', 'model'),
       );
+    // The gateway checks its own models, aliases included.
+    if (!target.spec.fetchesFileUrl && !mayUse(job.terms, lane.model))
+      return result(
+        unanswered(parts.customIdJson, 'model_not_found', 'The API key of this batch may not use this model.', 'model'),
+      );
     try {
       const prepared = await prepareLine({
         job,
@@ -56,7 +62,7 @@ export class LineSender {
       const startedMs = performance.now();
       const isProbe = lane.gate.isAway;
       const requestId = `${job.id}-${ticket.index}`;
-      const answer = await target.exchange({ ...prepared.request, requestId, tenant: job.tenant, signal });
+      const answer = await target.exchange({ ...prepared.request, requestId, owner: job, signal });
       this.metrics.attempted(lane.model, (performance.now() - startedMs) / 1000);
       this.#updateGate(lane, target, answer);
       const again = this.#decide(answer, attempt, { limits: target.spec.retries, isProbe });

@@ -37,7 +37,7 @@ describe('LineTarget', () => {
 
   const send = (target: LineTarget, requestId: string, signal = new AbortController().signal): Promise<Answer> =>
     target.exchange({
-      ...{ path: '/v1/chat/completions', contentType: 'application/json', bytes: 2, requestId, tenant: 't' },
+      ...{ path: '/v1/chat/completions', contentType: 'application/json', bytes: 2, requestId, owner: { tenant: 't' } },
       body: () => Buffer.from('{}'),
       signal,
     });

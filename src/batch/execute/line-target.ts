@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { type buildConnector, type Dispatcher, Pool } from 'undici';
+import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { Reachability, probePauses } from '../../core/jobs/reachability.js';
 import { type RetryLimits } from '../../core/jobs/retry-policy.js';
 import { type Answer, LineReply, OpenReplies } from './line-reply.js';
@@ -23,8 +24,11 @@ export interface TargetSpec {
   /** True for the gateway: it fetches a `file_url` itself. */
   readonly fetchesFileUrl: boolean;
   /** Value of the `Authorization` header, read for each attempt since tokens expire. */
-  authorization(tenant: string): string | undefined;
+  authorization(owner: LineOwner): string | undefined;
 }
+
+/** Whose job a line is of, and what the key that made the job may use. */
+export type LineOwner = Pick<BatchJob, 'tenant' | 'terms'>;
 
 export interface LineRequest {
   readonly path: string;
@@ -33,7 +37,7 @@ export interface LineRequest {
   /** Called once per attempt. */
   body(): Uint8Array | AsyncIterable<Uint8Array>;
   readonly requestId: string;
-  readonly tenant: string;
+  readonly owner: LineOwner;
   /** Shared by all lines of the job. */
   readonly signal: AbortSignal;
 }
@@ -139,8 +143,8 @@ export class LineTarget {
     };
   }
 
-  #headers({ contentType, bytes, requestId, tenant }: LineRequest): Record<string, string> {
-    const authorization = this.spec.authorization(tenant);
+  #headers({ contentType, bytes, requestId, owner }: LineRequest): Record<string, string> {
+    const authorization = this.spec.authorization(owner);
     return {
       'content-type': contentType,
       'content-length': String(bytes),

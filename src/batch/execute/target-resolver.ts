@@ -3,16 +3,17 @@ import { internalTokens } from '../../platform/auth/internal-tokens.js';
 import { type ProcessorLink } from '../../platform/config/processor-link.js';
 import { requiresKeys, type Settings } from '../../platform/config/settings.js';
 import { ConfigError } from '../../platform/config/yaml-file.js';
-import { LineTarget, type TargetSpec } from './line-target.js';
+import { type LineOwner, LineTarget, type TargetSpec } from './line-target.js';
 import { addressesOf, type Targets } from './targets-file.js';
 
 export interface GatewayAccess {
   readonly urls: readonly string[];
-  authorization(tenant: string): string | undefined;
+  authorization(owner: LineOwner): string | undefined;
 }
 
 /**
- * Addresses of the gateway, and the token that authorizes lines: one per tenant, signed with the gateway's secret. A
+ * Addresses of the gateway, and the token that authorizes lines: one per tenant and key, signed with the gateway's
+ * secret. A
  * processor that was started by hand reads that secret from `auth.token_secret_file`.
  * @throws ConfigError when keys are required and no secret is known
  */
@@ -27,7 +28,7 @@ export function gatewayAccess(settings: Settings, link: ProcessorLink | undefine
     const message = 'a separately run batch processor needs the secret that the gateway signs tokens with';
     throw new ConfigError([{ origin: 'auth.token_secret_file', message }]);
   }
-  return { urls, authorization: tenant => `Bearer ${tokens.tokenFor(tenant)}` };
+  return { urls, authorization: owner => `Bearer ${tokens.tokenFor(owner.tenant, owner.terms)}` };
 }
 
 /** Maps models to targets. Entries with equal settings share one connection pool. */
@@ -67,7 +68,7 @@ export class TargetResolver {
 }
 
 function sameTarget(a: TargetSpec, b: TargetSpec): boolean {
-  const plain = (target: TargetSpec): object => ({ ...target, authorization: target.authorization('') });
+  const plain = (target: TargetSpec): object => ({ ...target, authorization: target.authorization({ tenant: '' }) });
   return isDeepStrictEqual(plain(a), plain(b));
 }
 
@@ -75,7 +76,7 @@ function sameTarget(a: TargetSpec, b: TargetSpec): boolean {
 export function gatewayTarget(
   { batch }: Settings,
   urls: readonly string[],
-  authorization: (tenant: string) => string | undefined,
+  authorization: (owner: LineOwner) => string | undefined,
 ): TargetSpec {
   return {
     urls,

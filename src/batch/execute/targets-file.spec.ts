@@ -41,7 +41,7 @@ describe('the targets file', () => {
       retries: { attempts: 4, busyAttempts: 7, initialMs: 500, maxMs: 3_600_000 },
       tls: { insecureSkipVerify: true },
     });
-    expect(targets.target.authorization('t')).toBe('Bearer sk-a');
+    expect(targets.target.authorization({ tenant: 't' })).toBe('Bearer sk-a');
   });
 
   it('names one per model; equal entries share their connections, and an unlisted model has none', () => {

@@ -85,6 +85,14 @@ export class QueueKeys {
     return `${this.prefix}:plane:worker:${id}`;
   }
 
+  /**
+   * String with TTL, which the worker renews: an operator drained the worker of that id. It takes no jobs while the key
+   * is there, and looks with every heartbeat.
+   */
+  drained(id: string): string {
+    return `${this.prefix}:plane:drained:${id}`;
+  }
+
   /** Pub/sub: the id of a worker whose announcement changed. */
   get announced(): string {
     return `${this.prefix}:plane:announced`;

@@ -59,10 +59,14 @@ export interface WorkerAnnouncement {
   readonly slots: { readonly total: number; readonly inUse: number };
   readonly host: string;
   readonly pid: number;
+  /** An operator drained it: it takes no requests. Absent: no. */
+  readonly drained?: boolean;
 }
 
 export const HEARTBEAT_MS = 1000;
 export const ANNOUNCEMENT_TTL_MS = 3 * HEARTBEAT_MS;
+/** Of the mark that a worker is drained: it outlives a long break of its connection. */
+export const DRAINED_TTL_MS = 86_400_000;
 
 /** A job whose data no worker could read. */
 export interface DeadLetter {

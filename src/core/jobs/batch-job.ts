@@ -1,3 +1,4 @@
+import { type KeyTerms } from '../access/key-terms.js';
 import { type BatchStatus } from './batch-status.js';
 
 /** Where a line of a batch file goes; every line of one batch has the same. */
@@ -42,6 +43,8 @@ export interface BatchJob {
   readonly webhook?: JobWebhook;
   /** W3C Trace Context of the request that made it: the processor's trace continues it. */
   readonly traceparent?: string;
+  /** Of the key that made it: they hold for its lines. Absent: no keys are asked for. */
+  readonly terms?: KeyTerms;
 }
 
 export const isSpeech = ({ endpoint }: BatchJob): boolean => endpoint === '/v1/audio/speech';

@@ -1,16 +1,24 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
-import { USAGE_SUMS, usageGroupName, type UsageRow, type UsageStore } from '../../core/access/usage-store.port.js';
+import {
+  USAGE_SUMS,
+  usageGroupName,
+  type UsageRow,
+  type UsageStore,
+  type UsageSums,
+} from '../../core/access/usage-store.port.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { DAY_MS } from '../../platform/config/setting-definition.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { USAGE_STORE } from '../../platform/database/database.tokens.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { type ActivityEvent, SessionActivity } from '../realtime/session/session-activity.js';
 
 type Settled = Extract<DispatchEvent, { readonly type: 'settled' }>;
 /** A row that is added to in place. */
 type Sums = { -readonly [Name in keyof UsageRow]: UsageRow[Name] };
+type Recognised = Extract<ActivityEvent, { readonly type: 'recognised' }>;
 
 /** What a killed process loses at most. */
 const FLUSH_MS = 5000;
@@ -22,8 +30,8 @@ const OVERFLOW = '~other';
 export const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /**
- * Counts every settled request once, by day, tenant, key and model: summed in memory, added to the database every few
- * seconds and at shutdown. What the database does not take is added later.
+ * Counts every settled request once, and the audio that live sessions recognised, by day, tenant, key and model: summed
+ * in memory, added to the database every few seconds and at shutdown. What the database does not take is added later.
  */
 @Injectable()
 export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
@@ -38,12 +46,18 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
     @Inject(USAGE_STORE) private readonly store: UsageStore,
     @Inject(SETTINGS) private readonly settings: Settings,
     private readonly bus: DispatchEventBus,
+    private readonly sessions: SessionActivity,
   ) {}
 
   onModuleInit(): void {
     this.#events = this.bus.events$.subscribe(event => {
       if (event.type === 'settled') this.#add(rowOf(event, utcDay(Date.now())));
     });
+    this.#events.add(
+      this.sessions.events$.subscribe(event => {
+        if (event.type === 'recognised') this.#add(rowOfLive(event, utcDay(Date.now())));
+      }),
+    );
     this.#timer = setInterval(() => void this.flush(), FLUSH_MS).unref();
   }
 
@@ -106,3 +120,12 @@ function rowOf(event: Settled, day: string): UsageRow {
     deviceMs: Math.round(deviceMs),
   };
 }
+
+const NOTHING = Object.fromEntries(USAGE_SUMS.map(name => [name, 0])) as unknown as UsageSums;
+
+/** Audio only: a session is no request. */
+const rowOfLive = ({ tenant, keyId: key = '', model, audioSeconds }: Recognised, day: string): UsageRow => ({
+  ...NOTHING,
+  ...{ day, tenant, key, model },
+  audioMs: Math.round(audioSeconds * 1000),
+});

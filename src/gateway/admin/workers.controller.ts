@@ -1,11 +1,9 @@
 import { applyDecorators, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { DomainError } from '../../core/shared/domain-error.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
 import { type WorkerOrder } from '../worker-pool/model-workers.js';
-import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { WORKER_STATES, type WorkerView } from '../worker-pool/worker-view.js';
 
 export class WorkerSlotsDto {
@@ -77,17 +75,14 @@ const DescribesOrder = (summary: string, description: string): MethodDecorator =
     ApiParam({ name: 'id', example: 'pocketsphinx-en-0' }),
     ApiOperation({ summary, description }),
     ApiOkResponse({ type: WorkerDto }),
-    DescribesErrors('worker_not_found', 'worker_not_supervised'),
+    DescribesErrors('worker_not_found', 'worker_not_supervised', 'queue_unavailable'),
   );
 
 /** The workers, and orders to them. */
 @ApiTags('admin')
 @Controller('admin/v1/workers')
 export class AdminWorkersController {
-  constructor(
-    private readonly workers: AllWorkers,
-    private readonly pool: WorkerPoolService,
-  ) {}
+  constructor(private readonly workers: AllWorkers) {}
 
   @Get()
   @ApiOperation({ summary: 'Workers: state, slots, restarts, how the last one ended' })
@@ -100,36 +95,30 @@ export class AdminWorkersController {
   @DescribesOrder(
     'Send a worker nothing more until it is resumed',
     'Returns at once. Running requests and live streams finish, waiting requests stay queued. It stays drained ' +
-      'when it reconnects, restarts or its model is loaded again, but not when the gateway restarts.',
+      'when it reconnects, restarts or its model is loaded again, but not when the gateway restarts. A worker that ' +
+      'takes its requests from the shared queue sees the order within a second, and stays drained until its process ' +
+      'ends.',
   )
-  drain(@Param('id') id: string): WorkerDto {
+  drain(@Param('id') id: string): Promise<WorkerDto> {
     return this.#order(id, 'drain');
   }
 
   @Post(':id/resume')
   @DescribesOrder('Send a drained worker requests again', 'Also cancels a restart that waits.')
-  resume(@Param('id') id: string): WorkerDto {
+  resume(@Param('id') id: string): Promise<WorkerDto> {
     return this.#order(id, 'resume');
   }
 
   @Post(':id/restart')
   @DescribesOrder(
     'Drain a worker, replace its process, and resume it',
-    'Returns at once. Only workers that this gateway started.',
+    'Returns at once. Only workers that this gateway started, and that do not pull their requests.',
   )
-  restart(@Param('id') id: string): WorkerDto {
+  restart(@Param('id') id: string): Promise<WorkerDto> {
     return this.#order(id, 'restart');
   }
 
-  #order(id: string, order: WorkerOrder): WorkerDto {
-    this.#find(id);
-    this.pool.order(id, order);
-    return workerDto(this.#find(id));
-  }
-
-  #find(id: string): WorkerView {
-    const worker = this.workers.workers().find(candidate => candidate.id === id);
-    if (!worker) throw new DomainError('worker_not_found', `There is no worker ${id}.`);
-    return worker;
+  async #order(id: string, order: WorkerOrder): Promise<WorkerDto> {
+    return workerDto(await this.workers.order(id, order));
   }
 }

@@ -43,5 +43,6 @@ import { WithdrawnKeys } from './withdrawn-keys.js';
     SpeechSynthesis,
     ...realtimeMetricProviders,
   ],
+  exports: [SessionActivity],
 })
 export class RealtimeModule {}

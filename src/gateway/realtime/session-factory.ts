@@ -128,7 +128,11 @@ export class SessionFactory {
         code === 'queue_full' ? slotComing(model()) : code === 'no_worker' && this.#loads(model()),
       send: event => outbox.send(event),
       emit: (type, ms) => this.journal.emit({ type, ms, model: model() }),
-      onRecognised: audioSeconds => ticket?.charge({ audioSeconds }),
+      onRecognised: audioSeconds => {
+        const { tenant, terms } = session.owner;
+        ticket?.charge({ audioSeconds });
+        this.journal.emit({ type: 'recognised', model: model(), audioSeconds, tenant, keyId: terms?.key });
+      },
       onSpeech: () => session.interrupt(),
       onTooFast: pauseMs => session.slowDown(pauseMs),
       onFatal: (error, code) => session.fail(error, code),

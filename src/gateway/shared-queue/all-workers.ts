@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type WorkerAnnouncement } from '../../contracts/queue-jobs/queue-messages.js';
 import { ModelList } from '../../platform/config/model-list.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { type WorkerOrder } from '../worker-pool/model-workers.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type ModelView, type WorkerView } from '../worker-pool/worker-view.js';
 import { SharedQueueLink } from './shared-queue-link.js';
@@ -37,7 +39,34 @@ export class AllWorkers {
 
   workers(): WorkerView[] {
     const pooled = this.pool.workers();
-    return [...pooled, ...this.#others(pooled)];
+    const views = pooled.map(view => ({ ...view, drained: view.drained || this.#pulling(view)?.drained }));
+    return [...views, ...this.#others(pooled)];
+  }
+
+  /**
+   * Drains or resumes a worker, whether requests are sent to it or it pulls them; one that pulls cannot be restarted
+   * from here. @throws DomainError `worker_not_found`, `worker_not_supervised`, `queue_unavailable`
+   */
+  async order(id: string, order: WorkerOrder): Promise<WorkerView> {
+    const worker = this.#find(id);
+    const pulling = order === 'restart' ? undefined : this.#pulling(worker);
+    if (!pulling) this.pool.order(id, order);
+    else await this.directory.drain(pulling.id, order === 'drain');
+    const view = this.#find(id);
+    return pulling ? { ...view, drained: order === 'drain' } : view;
+  }
+
+  #find(id: string): WorkerView {
+    const worker = this.workers().find(candidate => candidate.id === id);
+    if (!worker) throw new DomainError('worker_not_found', `There is no worker ${id}.`);
+    return worker;
+  }
+
+  /** As what it announces itself; undefined: it does not pull. A local one announces its id, host and pid. */
+  #pulling({ id, pid }: WorkerView): WorkerAnnouncement | undefined {
+    const isThis = (announced: WorkerAnnouncement) =>
+      announced.id === id || (announced.pid === pid && announced.id.startsWith(`${id}.`));
+    return this.directory.workers().find(isThis);
   }
 
   /** Where requests are pulled, a worker that only the pool could send them to does not count as ready. */
@@ -60,11 +89,9 @@ export class AllWorkers {
   }
 }
 
-function workerView({ id, model, pid, health, slots: { total, inUse } }: WorkerAnnouncement): WorkerView {
+function workerView({ id, model, pid, health, drained, slots: { total, inUse } }: WorkerAnnouncement): WorkerView {
   return {
-    id,
-    model,
-    pid,
+    ...{ id, model, pid, drained },
     state: health.state === 'ready' && inUse > 0 ? 'busy' : health.state,
     slots: { total, inUse, free: Math.max(0, total - inUse) },
     streams: 0,

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import {
   ANNOUNCEMENT_TTL_MS,
+  DRAINED_TTL_MS,
   HEARTBEAT_MS,
   readAnnouncement,
   type WorkerAnnouncement,
@@ -40,7 +41,19 @@ export class WorkerDirectory implements OnApplicationBootstrap, OnApplicationShu
 
   /** Some worker takes work of the model now. */
   hasReady(model: string): boolean {
-    return this.workers(model).some(({ health }) => health.state === 'ready');
+    return this.workers(model).some(({ health, drained }) => health.state === 'ready' && !drained);
+  }
+
+  /** It sees that with its next heartbeat. @throws DomainError `queue_unavailable` */
+  async drain(id: string, drained: boolean): Promise<void> {
+    this.link.demand();
+    const { redis, keys } = this.link;
+    try {
+      if (drained) await redis.set(keys.drained(id), '1', 'PX', DRAINED_TTL_MS);
+      else await redis.del(keys.drained(id));
+    } catch (error) {
+      throw this.link.failure(error);
+    }
   }
 
   /** Never rejects: the last announcements stay until Redis answers. */

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { type KeyTerms } from '../../core/access/key-terms.js';
+import { RecentMap } from '../../core/shared/recent-map.js';
 import { ConfigError } from '../config/yaml-file.js';
 import { type Principal } from './principal.js';
 import { ShortLivedTokens } from './short-lived-tokens.js';
@@ -35,21 +37,29 @@ const LIFE_S = 3600;
  */
 const RENEW_MS = 600_000;
 
-/** Tokens that a batch processor shows its gateway on behalf of a tenant: inference and nothing else, for an hour. */
+/** Of batches that run at the same time; those of others are made again. */
+const MAX_TOKENS = 1000;
+
+/**
+ * Tokens that a batch processor shows its gateway on behalf of a tenant: inference and nothing else, for an hour, on
+ * the terms of the key that made the batch.
+ */
 export class InternalTokens {
-  readonly #byTenant = new Map<string, { readonly token: string; readonly renewAtMs: number }>();
+  readonly #made = new RecentMap<{ readonly token: string; readonly renewAtMs: number }>(MAX_TOKENS);
 
   constructor(
     private readonly tokens: ShortLivedTokens,
     private readonly nowMs: () => number = () => Date.now(),
   ) {}
 
-  tokenFor(tenant: string): string {
-    const known = this.#byTenant.get(tenant);
+  tokenFor(tenant: string, terms?: KeyTerms): string {
+    const name = JSON.stringify([tenant, terms]);
+    const known = this.#made.get(name);
     if (known && this.nowMs() < known.renewAtMs) return known.token;
-    const principal: Principal = { tenant, keyId: INTERNAL_KEY_ID, scopes: new Set(['inference']) };
-    const { token } = this.tokens.mint({ principal, scopes: ['inference'], ttlS: LIFE_S });
-    this.#byTenant.set(tenant, { token, renewAtMs: this.nowMs() + LIFE_S * 1000 - RENEW_MS });
+    const scopes = ['inference'] as const;
+    const principal: Principal = { tenant, keyId: INTERNAL_KEY_ID, scopes: new Set(scopes), ...(terms && { terms }) };
+    const { token } = this.tokens.mint({ principal, scopes, ttlS: LIFE_S });
+    this.#made.add(name, { token, renewAtMs: this.nowMs() + LIFE_S * 1000 - RENEW_MS });
     return token;
   }
 }

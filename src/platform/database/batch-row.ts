@@ -1,4 +1,5 @@
 import { type Transaction } from 'kysely';
+import { type KeyTerms } from '../../core/access/key-terms.js';
 import { type BatchEndpoint, type BatchJob, type JobProblem, type BatchUsage } from '../../core/jobs/batch-job.js';
 import { type BatchStatus, isTerminal, mayBecome } from '../../core/jobs/batch-status.js';
 import { type JobChange, type OutboxEntry, type UpdateOutcome } from '../../core/jobs/job.ports.js';
@@ -76,6 +77,7 @@ export const rowOfJob = (job: BatchJob, idempotencyKey?: string): NewBatchRow =>
   retry_of: job.retryOf ?? null,
   webhook_url: job.webhook?.url ?? null,
   traceparent: job.traceparent ?? null,
+  terms: job.terms ? JSON.stringify(job.terms) : null,
   idempotency_key: idempotencyKey ?? null,
 });
 
@@ -101,6 +103,7 @@ export const jobOfRow = (row: BatchRow): BatchJob => ({
     retryOf: row.retry_of,
     webhook: row.webhook_url === null ? null : { url: row.webhook_url },
     traceparent: row.traceparent,
+    terms: row.terms === null ? null : (JSON.parse(row.terms) as KeyTerms),
   }),
 });
 

@@ -80,7 +80,7 @@ export class KyselyUsageStore implements UsageStore {
     if (columns.length > 0) query = query.groupBy(columns);
     for (const column of columns) query = query.orderBy(column, column === 'day' ? 'desc' : 'asc');
     const rows = (await query.execute()) as Readonly<Record<string, unknown>>[];
-    return rows.map(row => sumsOf(row, groupBy)).filter(({ requests }) => requests > 0);
+    return rows.map(row => sumsOf(row, groupBy)).filter(sums => USAGE_SUMS.some(name => sums[name] > 0));
   }
 
   async removeBefore(day: string): Promise<void> {

@@ -111,17 +111,15 @@ async function outbox(db: Kysely<unknown>): Promise<void> {
   await index(db, 'webhook_outbox_due', 'webhook_outbox', ['due_at_ms']);
 }
 
-/**
- * The trace that made a batch. SQLite knows no `add column if not exists`: two processes may start at the same time.
- */
-const batchTraceparent: Migration = {
+/** SQLite knows no `add column if not exists`: two processes may start at the same time. */
+const batchText = (column: string): Migration => ({
   async up(db: Kysely<unknown>): Promise<void> {
     const tables = await db.introspection.getTables();
     const batches = tables.find(({ name }) => name === 'batches');
-    if (batches?.columns.some(({ name }) => name === 'traceparent')) return;
-    await db.schema.alterTable('batches').addColumn('traceparent', 'text').execute();
+    if (batches?.columns.some(({ name }) => name === column)) return;
+    await db.schema.alterTable('batches').addColumn(column, 'text').execute();
   },
-};
+});
 
 /** Requests whose answers outlive their connections. `if not exists`: two processes may start at the same time. */
 const keptRequests: Migration = {
@@ -169,11 +167,14 @@ const filesOfBatches: Migration = {
 /** In the order they run. The names are stored in the database. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '001-jobs-and-files': jobsAndFiles,
-  '002-batch-traceparent': batchTraceparent,
+  /** The trace that made a batch. */
+  '002-batch-traceparent': batchText('traceparent'),
   '003-kept-requests': keptRequests,
   '004-files-of-batches': filesOfBatches,
   '005-keys-usage-audit': keysUsageAudit,
   '006-responses': responses,
+  /** Of the key that made a batch. */
+  '007-batch-terms': batchText('terms'),
 };
 
 const index = (db: Kysely<unknown>, name: string, table: string, columns: string[]): Promise<void> =>

@@ -95,6 +95,8 @@ export interface BatchesTable {
   retry_of: string | null;
   webhook_url: string | null;
   traceparent: string | null;
+  /** JSON; null: no keys were asked for. */
+  terms: string | null;
   idempotency_key: string | null;
   lease_owner: string | null;
   /** 0: no holder. */

@@ -119,6 +119,10 @@ export const METRICS = {
   ),
   switchyard_tenant_queue_depth: gauge('Requests of this gateway that wait now, by tenant.', 'tenant'),
   switchyard_limit_refusals_total: counter('Requests refused by a limit of their caller, by its name.', 'limit'),
+  switchyard_admin_refusals_total: counter(
+    'Requests to /admin without the right key, by status: 401, 403, 429 (too many wrong keys).',
+    'status',
+  ),
   switchyard_limit_store_failures_total: counter('Calls to the shared limits that Redis did not answer.'),
   switchyard_dependency_up: gauge(
     '1 while a dependency answers, else 0: redis, database, blobs. Probed in the background, never by a scrape.',

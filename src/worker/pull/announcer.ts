@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { interval, type Subscription } from 'rxjs';
 import {
   ANNOUNCEMENT_TTL_MS,
+  DRAINED_TTL_MS,
   HEARTBEAT_MS,
   type WorkerAnnouncement,
 } from '../../contracts/queue-jobs/queue-messages.js';
@@ -10,6 +11,10 @@ import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.
 import { HealthReporter } from '../execution/health-reporter.js';
 import { HeldJobs } from './held-jobs.js';
 import { PullConnections } from './pull-connections.js';
+import { PullLoop } from './pull-loop.js';
+
+/** Place of the mark among the replies of a heartbeat. */
+const DRAINED_REPLY = 2;
 
 /** Announces this worker and its abilities to gateways with every heartbeat; an announcement expires after three. */
 @Injectable()
@@ -24,6 +29,7 @@ export class Announcer {
     private readonly connections: PullConnections,
     private readonly health: HealthReporter,
     private readonly held: HeldJobs,
+    private readonly loop: PullLoop,
   ) {
     this.#id = `${spec.workerId}.${hostname()}.${process.pid}`;
   }
@@ -46,12 +52,24 @@ export class Announcer {
     const commands = redis.pipeline();
     commands.set(keys.worker(id), JSON.stringify(announcement), 'PX', ANNOUNCEMENT_TTL_MS);
     commands.zadd(keys.workers, Date.now(), id);
+    commands.get(keys.drained(id));
+    commands.pexpire(keys.drained(id), DRAINED_TTL_MS);
     // What changes with every request is not published.
     const { inFlight: _, ...steady } = announcement.health;
-    const published = JSON.stringify(steady);
+    const published = JSON.stringify([steady, announcement.drained]);
     if (published !== this.#published) commands.publish(keys.announced, id);
     this.#published = published;
-    commands.exec().catch(() => undefined);
+    commands.exec().then(
+      replies => this.#obey(replies?.[DRAINED_REPLY]),
+      () => undefined,
+    );
+  }
+
+  /** Announces at once what an operator changed. */
+  #obey(reply: [error: Error | null, value: unknown] | undefined): void {
+    if (!reply || reply[0] || (reply[1] !== null) === this.loop.drained) return;
+    this.loop.drain(!this.loop.drained);
+    this.beat();
   }
 
   /** Removes the announcement before it expires. */
@@ -74,6 +92,7 @@ export class Announcer {
       slots: { total: this.held.capacity, inUse: this.held.size },
       host: hostname(),
       pid: process.pid,
+      drained: this.loop.drained,
     };
   }
 }

@@ -91,6 +91,11 @@ export class PullFeed implements JobFeed<PulledJob> {
     return found;
   }
 
+  /** The current wait ends as if no job had come. */
+  interrupt(): void {
+    this.#arrivals.end();
+  }
+
   /** No more jobs; the current wait ends. */
   close(): void {
     this.#closed = true;

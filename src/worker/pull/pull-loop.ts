@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
-import { firstValueFrom } from 'rxjs';
+import { BehaviorSubject, filter, firstValueFrom, fromEvent, merge, of } from 'rxjs';
 import { backoffMs } from '../../core/shared/backoff.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullReadiness } from '../lifecycle/worker-state.js';
@@ -22,6 +22,7 @@ const PAUSES = { firstMs: 100, longestMs: 2000 };
 @Injectable()
 export class PullLoop {
   readonly #stopped = new AbortController();
+  readonly #drained$ = new BehaviorSubject(false);
   #running: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
 
@@ -36,6 +37,18 @@ export class PullLoop {
 
   start(): void {
     if (!this.#stopped.signal.aborted) this.#running ??= this.#run();
+  }
+
+  get drained(): boolean {
+    return this.#drained$.value;
+  }
+
+  /** Takes no jobs until it is called with false; those that are held finish. */
+  drain(drained: boolean): void {
+    if (drained === this.drained) return;
+    this.#drained$.next(drained);
+    if (drained) this.feed.interrupt();
+    this.log.info({ event: 'pull_drained', drained }, drained ? 'Drained by an operator' : 'Resumed by an operator');
   }
 
   /**
@@ -67,6 +80,8 @@ export class PullLoop {
   async #round(): Promise<Error | undefined> {
     const { signal } = this.#stopped;
     await this.held.room(signal);
+    const stopped$ = signal.aborted ? of(true) : fromEvent(signal, 'abort');
+    await firstValueFrom(merge(this.#drained$.pipe(filter(drained => !drained)), stopped$));
     if (signal.aborted) return undefined;
     const group = await firstValueFrom(this.#collector().collect(), { defaultValue: undefined });
     if (group) this.#dispatch(group);
@@ -85,6 +100,7 @@ export class PullLoop {
 
   #dispatch({ jobs, waitedMs }: CollectedGroup<PulledJob>): void {
     if (this.#stopped.signal.aborted) return this.held.giveBack(jobs, 'the worker is shutting down');
+    if (this.drained) return this.held.giveBack(jobs, 'the worker is drained');
     const maxSize = this.held.rules().maxSize;
     const fields = { event: 'batch_collected', size: jobs.length, maxSize, waitedMs: Math.round(waitedMs) };
     this.log.info(fields, `Batch collected: ${jobs.length}/${maxSize} items`);

@@ -98,7 +98,7 @@ describe('SQLite', () => {
     const database = connectDatabase(join(folder, 'old.db'));
     await migrate(database, { '001-jobs-and-files': jobsAndFiles });
     const job = batchJob();
-    const { traceparent: _later, ...row } = rowOfJob(job);
+    const { traceparent: _later, terms: _latest, ...row } = rowOfJob(job);
     await (database.db as Kysely<{ batches: typeof row }>).insertInto('batches').values(row).execute();
     await migrate(database);
     expect(await new KyselyJobStore(database).find(TENANT, job.id)).toEqual(job);

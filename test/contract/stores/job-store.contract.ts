@@ -41,6 +41,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
       outputExpiresAfterS: 3600,
       retryOf: 'batch_before',
       webhook: { url: 'https://example.com/hook' },
+      terms: { key: 'key_1', models: ['m'] },
       traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
     });
     await stores.jobs.create(job);

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type JobStore } from '../../../src/core/jobs/job.ports.js';
+import { SessionActivity } from '../../../src/gateway/realtime/session/session-activity.js';
+import { InternalTokens, TOKEN_SECRET } from '../../../src/platform/auth/internal-tokens.js';
+import { ShortLivedTokens } from '../../../src/platform/auth/short-lived-tokens.js';
+import { JOB_STORE } from '../../../src/platform/database/database.tokens.js';
+import { scraped } from '../../support/scheduler-harness.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
-import { sttModel } from '../api/models.js';
+import { sttModel, ttsModel } from '../api/models.js';
 import { bearer, KeysFolder } from './keys-folder.js';
 
 type Answer = Record<string, unknown> & { readonly data: Record<string, unknown>[] };
@@ -13,7 +19,7 @@ beforeAll(async () => {
   folder = await KeysFolder.create();
   admin = folder.add('ops', 'admin', 'inference');
   // No worker: what is sent waits until it is cancelled.
-  rig = await GatewayRig.start({ models: [sttModel()], settings: { 'auth.keys_file': folder.file } });
+  rig = await GatewayRig.start({ models: [sttModel(), ttsModel()], settings: { 'auth.keys_file': folder.file } });
 });
 afterAll(async () => {
   await rig.close();
@@ -99,11 +105,43 @@ describe('the audit log', () => {
   });
 });
 
-it('a key of some models may not run batches', async () => {
-  const { body } = await call('POST', '/admin/v1/keys', { body: { name: 'n', tenant: 'acme', models: ['stt'] } });
-  const answer = await call('POST', '/v1/batches', {
-    key: String(body.secret),
-    body: { input_file_id: 'file-1', endpoint: '/v1/embeddings', completion_window: '24h' },
+it('a key of some models runs batches on its terms: lines that name another model are refused', async () => {
+  const { body: key } = await call('POST', '/admin/v1/keys', { body: { name: 'n', tenant: 'acme', models: ['stt'] } });
+  const form = new FormData();
+  form.set('purpose', 'batch');
+  form.set('file', new Blob(['{}\n']), 'lines.jsonl');
+  const file = await rig.post('/v1/files', form, { headers: bearer(String(key.secret)) });
+  const { id: input } = (await file.json()) as { id: string };
+  const { status, body: batch } = await call('POST', '/v1/batches', {
+    key: String(key.secret),
+    body: { input_file_id: input, endpoint: '/v1/audio/speech', completion_window: '24h' },
   });
-  expect(answer).toMatchObject({ status: 403, body: { error: { code: 'missing_scope' } } });
+  expect(status).toBe(200);
+  const job = await rig.app.get<JobStore>(JOB_STORE, { strict: false }).find('acme', String(batch.id));
+  expect(job?.terms).toEqual({ key: key.id, models: ['stt'] });
+  const tokens = new InternalTokens(new ShortLivedTokens(rig.app.get<Buffer>(TOKEN_SECRET, { strict: false })));
+  const line = { model: 'tts-1', input: 'hello', voice: 'alloy' };
+  const refused = await call('POST', '/v1/audio/speech', { key: tokens.tokenFor('acme', job?.terms), body: line });
+  expect(refused).toMatchObject({ status: 404, body: { error: { code: 'model_not_found' } } });
+});
+
+it('admin routes count who was refused for want of a key or a scope', async () => {
+  const { secret } = await issue();
+  const before = await scraped('switchyard_admin_refusals_total', { status: '403' });
+  const others = await scraped('switchyard_admin_refusals_total', { status: '401' });
+  await call('GET', '/admin/v1/keys', { key: 'sk-wrong' });
+  await call('GET', '/admin/v1/none', { key: 'sk-wrong' });
+  await call('POST', '/admin/v1/keys', { key: secret, body: {} });
+  await call('GET', '/v1/models', { key: 'sk-wrong' });
+  expect(await scraped('switchyard_admin_refusals_total', { status: '403' })).toBe(before + 1);
+  expect(await scraped('switchyard_admin_refusals_total', { status: '401' })).toBe(others + 2);
+});
+
+it('audio that live sessions recognise is usage of their key', async () => {
+  const { id } = await issue();
+  const activity = rig.app.get(SessionActivity, { strict: false });
+  for (const audioSeconds of [1.5, 2])
+    activity.emit({ type: 'recognised', model: 'stt', audioSeconds, tenant: 'acme', keyId: id });
+  const { body } = await call('GET', '/admin/v1/usage?group_by=key&tenant=acme');
+  expect(body.data).toContainEqual(expect.objectContaining({ key: id, requests: 0, audio_s: 3.5 }));
 });

@@ -16,6 +16,7 @@ export type BatchParams = Pick<
   | 'webhook'
   | 'retryOf'
   | 'traceparent'
+  | 'terms'
 >;
 
 export const orderOf = (dto: BatchCreateDto): BatchParams => ({

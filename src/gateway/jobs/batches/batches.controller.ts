@@ -9,7 +9,6 @@ import {
   BatchListQueryDto,
 } from '../../../contracts/openai/batch.dto.js';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
 import { principalOf, tenantOf } from '../../../platform/auth/access-hooks.js';
 import { parseDto } from '../../http/dto-validation.js';
 import { bodyFields } from '../../http/json-body.js';
@@ -40,7 +39,6 @@ export class BatchesController {
   )
   async create(@Req() request: FastifyRequest, @Body() body: unknown): Promise<BatchDto> {
     const order = orderOf(parseDto(BatchCreateDto, bodyFields(body)));
-    demandAllModels(request);
     return view(await this.batches.create(tenantOf(request), order, contextOf(request)));
   }
 
@@ -78,8 +76,7 @@ export class BatchesController {
   @ApiOkResponse({ type: BatchDto, description: 'The new batch; `retry_of` names the old one.' })
   @DescribesErrors('storage_unavailable', 'batch_not_found', 'batch_not_finished', 'nothing_to_retry', 'file_not_found')
   async retryFailed(@Req() request: FastifyRequest, @Param('id') id: string): Promise<BatchDto> {
-    demandAllModels(request);
-    return view(await this.batches.retryFailed(tenantOf(request), id, traceparentIn(request)));
+    return view(await this.batches.retryFailed(tenantOf(request), id, contextOf(request)));
   }
 
   @Delete(':id')
@@ -96,14 +93,9 @@ export class BatchesController {
 const contextOf = (request: FastifyRequest): CreateContext => ({
   traceparent: traceparentIn(request),
   idempotencyKey: idempotencyKeyOf(request.headers),
+  terms: principalOf(request).terms,
 });
 
 const traceparentIn = ({ headers }: FastifyRequest): string | undefined => [headers.traceparent].flat()[0];
 
 const view = (job: BatchJob): BatchDto => batchView(job, Date.now());
-
-/** Lines run without the key that submitted them. @throws DomainError `missing_scope` */
-function demandAllModels(request: FastifyRequest): void {
-  if (principalOf(request).terms?.models)
-    throw new DomainError('missing_scope', 'This API key may use some models only, so it may not run batches.');
-}

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import { type BatchListQueryDto } from '../../../contracts/openai/batch.dto.js';
+import { type KeyTerms } from '../../../core/access/key-terms.js';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { isTerminal } from '../../../core/jobs/batch-status.js';
 import { type JobStore, type Page } from '../../../core/jobs/job.ports.js';
@@ -70,10 +71,12 @@ export class BatchTraces {
   }
 }
 
-/** Headers of a request to create a batch. */
+/** What a request to create a batch says besides its body. */
 export interface CreateContext {
   readonly traceparent: string | undefined;
   readonly idempotencyKey: string | undefined;
+  /** Of the caller's key. */
+  readonly terms: KeyTerms | undefined;
 }
 
 /** Batches of a tenant. They are rows in the job table; any processor can claim them (D-13). */
@@ -89,9 +92,11 @@ export class BatchesService {
   ) {}
 
   /** With a known idempotency key, returns the existing batch. @throws DomainError if that one differs */
-  create(tenant: string, params: BatchParams, { traceparent, idempotencyKey }: CreateContext): Promise<BatchJob> {
+  create(tenant: string, params: BatchParams, context: CreateContext): Promise<BatchJob> {
+    const { traceparent, idempotencyKey, terms } = context;
+    const whole = { ...params, ...(terms && { terms }) };
     return this.traces.created(traceparent, own =>
-      this.#create(tenant, own === undefined ? params : { ...params, traceparent: own }, idempotencyKey),
+      this.#create(tenant, own === undefined ? whole : { ...whole, traceparent: own }, idempotencyKey),
     );
   }
 
@@ -130,7 +135,7 @@ export class BatchesService {
     if (outcome === 'running') throw unfinished(await this.find(tenant, id));
   }
 
-  async retryFailed(tenant: string, id: string, traceparent: string | undefined): Promise<BatchJob> {
+  async retryFailed(tenant: string, id: string, context: Omit<CreateContext, 'idempotencyKey'>): Promise<BatchJob> {
     const job = await this.find(tenant, id);
     if (!isTerminal(job.status)) throw unfinished(job);
     const { endpoint, completionWindow, metadata, outputExpiresAfterS, webhook } = job;
@@ -140,7 +145,7 @@ export class BatchesService {
       ...(outputExpiresAfterS === undefined ? {} : { outputExpiresAfterS }),
       ...(webhook ? { webhook } : {}),
     };
-    return this.create(tenant, params, { traceparent, idempotencyKey: undefined });
+    return this.create(tenant, params, { ...context, idempotencyKey: undefined });
   }
 
   async #checkInput(tenant: string, id: string): Promise<void> {

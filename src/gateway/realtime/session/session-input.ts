@@ -24,7 +24,7 @@ export interface SessionInputOptions {
   /** After `open` failed: a slot will be free soon, which is worth waiting for. */
   slotExpected(error: DomainError): boolean;
   send(event: ServerEvent): void;
-  emit(type: ActivityEvent['type'], ms: number): void;
+  emit(type: Exclude<ActivityEvent['type'], 'recognised'>, ms: number): void;
   /** Final text has arrived for that much audio. */
   onRecognised(seconds: number): void;
   /** Speech began: a response may have to stop. */
