@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { IgnoredFields } from '../../../src/contracts/openai/field-rules.js';
 import { type ResponseRecordStore } from '../../../src/core/request/response-record.port.js';
@@ -29,6 +30,7 @@ const LOCAL = syntheticLlm({ maxConcurrent: 8, tokens: 40, perTokenMs: 15 });
 
 let upstream: OpenAiUpstream;
 let folder: KeysFolder;
+let keys: { acme: string; other: string };
 let data: string;
 let one: GatewayRig;
 let other: GatewayRig;
@@ -47,7 +49,7 @@ const SETTINGS = () => ({
 
 beforeAll(async () => {
   folder = await KeysFolder.create();
-  const keys = { acme: folder.add('acme', 'inference'), other: folder.add('other', 'inference') };
+  keys = { acme: folder.add('acme', 'inference'), other: folder.add('other', 'inference') };
   data = await mkdtemp(join(tmpdir(), 'switchyard-responses-'));
   upstream = await OpenAiUpstream.start();
   const models = [LOCAL, upstreamLlm(upstream)];
@@ -211,6 +213,25 @@ describe('a background response', () => {
       return view.status !== 'running' && view.status !== 'queued';
     });
     expect(await acme.found(id)).toEqual(kept);
+  });
+
+  it('is resumed, listed, cancelled and deleted by the OpenAI SDK', async () => {
+    const client = new OpenAI({ baseURL: `${one.url}/v1`, apiKey: keys.acme, maxRetries: 0 });
+    const elsewhere = new OpenAI({ baseURL: `${other.url}/v1`, apiKey: keys.acme, maxRetries: 0 });
+    const asked = { model: 'synthetic-llm', input: WORDS, background: true, stream: true } as const;
+    const seen: OpenAI.Responses.ResponseStreamEvent[] = [];
+    for await (const event of await client.responses.create(asked)) if (seen.push(event) === 9) break;
+    const { id } = (seen[0] as OpenAI.Responses.ResponseCreatedEvent).response;
+    for await (const event of await elsewhere.responses.retrieve(id, { stream: true, starting_after: 8 }))
+      seen.push(event);
+    expect(seen.map(({ sequence_number }) => sequence_number)).toEqual(countFrom(0, seen.length));
+    expect(seen.at(-1)!.type).toBe('response.completed');
+    expect((await client.responses.retrieve(id)).output_text).toBe(textOf(await acme.found(id)));
+    const items = await client.responses.inputItems.list(id);
+    expect(items.data).toMatchObject([{ role: 'user', content: [{ text: WORDS }] }]);
+    expect(await client.responses.cancel(id)).toMatchObject({ id, status: 'completed' });
+    await client.responses.delete(id);
+    await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 404, code: 'response_not_found' });
   });
 
   it('that runs can be deleted', async () => {

@@ -16,7 +16,7 @@ const OPEN: readonly string[] = ['queued', 'in_progress'];
 export const isOpen = ({ status }: Pick<ResponseRecord, 'status'>): boolean => OPEN.includes(status);
 
 /** What a record is made of. */
-export interface NewResponse {
+export interface NewResponseRecord {
   readonly response: ResponseObject;
   /** Of this turn. */
   readonly input: readonly ResponseItem[];
@@ -34,7 +34,7 @@ export class ResponseRecords {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  async create(tenant: string, { response, input, request, events = [] }: NewResponse): Promise<void> {
+  async create(tenant: string, { response, input, request, events = [] }: NewResponseRecord): Promise<void> {
     const { id, previous_response_id: previousId, status } = response;
     const previous = previousId === null ? undefined : await this.find(tenant, previousId);
     const { keepMs } = this.settings.responses;

@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals';
+import { type ResponseEvent } from '../../../contracts/openai/responses.js';
+import {
+  type ResponseAppend,
+  type ResponseRecordStore,
+  type ResponseRun,
+} from '../../../core/request/response-record.port.js';
+import { settingsFrom } from '../../../platform/config/settings.js';
+import { DurableEvents, RunReplaced } from './durable-events.js';
+import { ResponseEventLog } from './response-event-log.js';
+
+const run = (id: string): ResponseRun => ({ tenant: 'acme', id, epoch: 1 });
+const events = (first: number, count: number, bytes = 1): ResponseEvent[] =>
+  Array.from({ length: count }, (_, at) => ({ sequence_number: first + at, delta: 'x'.repeat(bytes) }) as never);
+
+/** Transactions as they came; each waits until it is let through. */
+class ScriptedStore {
+  readonly transactions: (readonly ResponseAppend[])[] = [];
+  readonly replaced = new Set<string>();
+  failures = 0;
+  #gate: (() => void) | undefined;
+  #isOpen = true;
+
+  close(): void {
+    this.#isOpen = false;
+  }
+
+  open(): void {
+    this.#isOpen = true;
+    this.#gate?.();
+  }
+
+  async append(appends: readonly ResponseAppend[]): Promise<ReadonlySet<ResponseRun>> {
+    if (this.failures-- > 0) throw new Error('the database is away');
+    this.transactions.push(appends);
+    if (!this.#isOpen) await new Promise<void>(resolve => (this.#gate = resolve));
+    return new Set(appends.map(({ run: one }) => one).filter(({ id }) => !this.replaced.has(id)));
+  }
+}
+
+function started(flushMs = 0) {
+  const store = new ScriptedStore();
+  const settings = settingsFrom({ 'responses.flush_ms': flushMs });
+  return { store, log: new ResponseEventLog(store as unknown as ResponseRecordStore, settings) };
+}
+const sizes = ({ transactions }: ScriptedStore) => transactions.map(appends => appends.map(one => one.events.length));
+
+describe('events of background responses', () => {
+  it('of all responses are one transaction', async () => {
+    const { store, log } = started(20);
+    const appends = ['a', 'b', 'c'].map(id => log.append({ run: run(id), first: 0, events: ['{}'] }));
+    expect(await Promise.all(appends)).toEqual([true, true, true]);
+    expect(sizes(store)).toEqual([[1, 1, 1]]);
+  });
+
+  it('that come while some are written are the next transaction, in order', async () => {
+    const { store, log } = started();
+    store.close();
+    const durable = new DurableEvents(log, run('a'), 3, 1_000_000);
+    await durable.add(events(3, 1));
+    while (store.transactions.length === 0) await new Promise(setImmediate);
+    for (let next = 4; next < 10; next++) await durable.add(events(next, 1));
+    store.open();
+    await durable.end(events(10, 2));
+    expect(sizes(store)).toEqual([[1], [6], [2]]);
+    expect(store.transactions.flat().map(({ first }) => first)).toEqual([3, 4, 10]);
+  });
+
+  it('hold their run back when too many wait', async () => {
+    const { store, log } = started();
+    store.close();
+    const durable = new DurableEvents(log, run('a'), 0, 1000);
+    await durable.add(events(0, 1));
+    let isHeld = true;
+    const held = durable.add(events(1, 1, 2000)).then(() => (isHeld = false));
+    while (store.transactions.length === 0) await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    expect(isHeld).toBe(true);
+    store.open();
+    await held;
+    expect(sizes(store)).toEqual([[1], [1]]);
+  });
+
+  it('of a run that was replaced are refused from then on, those of its neighbours are not', async () => {
+    const { store, log } = started();
+    store.replaced.add('a');
+    const durable = new DurableEvents(log, run('a'), 0, 1_000_000);
+    await durable.add(events(0, 1));
+    await expect(durable.end(events(1, 1))).rejects.toThrow(RunReplaced);
+    await expect(durable.add(events(2, 1))).rejects.toThrow(RunReplaced);
+    expect(await log.append({ run: run('b'), first: 0, events: ['{}'] })).toBe(true);
+  });
+
+  it('wait while the database is away', async () => {
+    const { store, log } = started();
+    store.failures = 2;
+    expect(await log.append({ run: run('a'), first: 0, events: ['{}'] })).toBe(true);
+    expect(sizes(store)).toEqual([[1]]);
+  });
+});
