@@ -2,6 +2,7 @@ import { atLeast, atMost, type BenchResult, progress } from './support/bench-res
 import { FairJobs, fairness, type JobLane, type JobOrder } from './support/simulation/fair-jobs.js';
 import { type DeviceCost } from './support/simulation/simulated-worker.js';
 import { describeReport, drawWaits, simulate, type SimulationReport } from './support/simulation/simulation-report.js';
+import { describeShares, type SharesReport, tenantShares } from './support/simulation/tenant-shares.js';
 import { readTrace, type TraceRequest } from './support/simulation/trace.js';
 import { generateTrace, zipfShares } from './support/simulation/trace-mix.js';
 import { VirtualGateway } from './support/simulation/virtual-gateway.js';
@@ -30,11 +31,22 @@ function simulateAll(): BenchResult {
   const noAging = overload('overload without aging', Infinity);
   const fair = tenants('fair');
   const inOrder = tenants('in order');
+  const shares = shared('tenants share', true);
+  const byTime = shared('one order', false);
   const boundMs = Math.max(simulationRules().agingMs, aging.waitMs.realtime.max);
   const all = [day, fleet, aging, fair.report];
   const lost = all.reduce((sum, { unsettled, slotsLeaked }) => sum + unsettled + slotsLeaked, 0);
   return {
-    results: { day, fleet, overload: aging, overloadWithoutAging: noAging, tenants: fair, tenantsInOrder: inOrder },
+    results: {
+      day,
+      fleet,
+      overload: aging,
+      overloadWithoutAging: noAging,
+      tenants: fair,
+      tenantsInOrder: inOrder,
+      shares,
+      byTime,
+    },
     goals: [
       atMost(`a day: REALTIME wait p99, service times of ${GROUP_MS} ms`, day.waitMs.realtime.p99 / GROUP_MS, 1),
       atMost('a fleet: the same', fleet.waitMs.realtime.p99 / GROUP_MS, 1),
@@ -54,9 +66,22 @@ function simulateAll(): BenchResult {
       atLeast('overload: utilisation of the devices', aging.utilisation, 0.98),
       atLeast('overload: group size, of the largest', aging.groupSize / COST.maxBatch, 0.98),
       atLeast("tenants: Jain's index while all have work", fair.fairness, 0.99),
+      atLeast("online tenants: Jain's index of two with a backlog", shares.jain, 0.99),
+      atMost(
+        'online tenants: longest wait of one request per second, service times for each of 3',
+        shares.steadyWaitMs.max / (3 * GROUP_MS),
+        2,
+      ),
+      atLeast('online tenants: utilisation, of that without shares', shares.utilisation / byTime.utilisation, 0.98),
       atMost('requests never settled and slots never returned', lost, 0),
     ],
   };
+}
+
+function shared(name: string, shares: boolean): SharesReport {
+  const report = tenantShares(COST, shares);
+  progress(`\n${describeShares(name, report)}`);
+  return report;
 }
 
 interface Fleet {

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { FairJobs, fairness } from '../bench/support/simulation/fair-jobs.js';
 import { type DeviceCost } from '../bench/support/simulation/simulated-worker.js';
 import { simulate } from '../bench/support/simulation/simulation-report.js';
+import { tenantShares } from '../bench/support/simulation/tenant-shares.js';
 import { readTrace, type TraceRequest } from '../bench/support/simulation/trace.js';
 import { generateTrace, zipfShares } from '../bench/support/simulation/trace-mix.js';
 import { VirtualGateway } from '../bench/support/simulation/virtual-gateway.js';
@@ -133,5 +134,13 @@ describe('a trace from a file', () => {
     ['{"at_ms":1,"model":"m","priority":"high"}', ':1: priority must be realtime or batch'],
   ])('names the first bad line: %j', (text, problem) => {
     expect(() => read(text)).toThrow(problem);
+  });
+
+  it('a tenant with one request per second waits at most two service times for each of 3 beside a backlog', () => {
+    const cost = { groupMs: 1000, itemMs: 250, prepMs: 40, hopMs: 0.7, maxBatch: 8 };
+    const [shared, byTime] = [tenantShares(cost, true), tenantShares(cost, false)];
+    expect(shared.steadyWaitMs.max).toBeLessThanOrEqual(2 * 3 * 3000);
+    expect(shared.jain).toBeGreaterThanOrEqual(0.99);
+    expect(shared.utilisation).toBeGreaterThanOrEqual(0.98 * byTime.utilisation);
   });
 });

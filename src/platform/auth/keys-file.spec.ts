@@ -72,6 +72,17 @@ describe('the keys file', () => {
       ]);
   });
 
+  it('gives a tenant the largest weight of its keys, 1 to 1000, and follows the file', () => {
+    const ring = new KeyRing((addApiKey(path, { tenant: 'acme', scopes: ['inference'] }), path));
+    expect([ring.weightOf('acme'), ring.weightOf('unknown')]).toEqual([1, 1]);
+    for (const weight of [3, 2]) addApiKey(path, { tenant: 'acme', scopes: ['inference'], limits: { weight } });
+    const { entry } = addApiKey(path, { tenant: 'large', scopes: ['inference'], limits: { weight: 5000 } });
+    ring.reload();
+    expect([ring.weightOf('acme'), ring.weightOf('large'), ring.weightOf('unknown')]).toEqual([3, 1000, 1]);
+    // A key with a weight alone is counted with its tenant.
+    expect(ring.limitsOf(entry.id)).toBeUndefined();
+  });
+
   it('is refused when an id is there twice, when it is empty, and when it is missing', () => {
     const entry = `{ id: a, tenant: t, scopes: [admin], sha256: ${HASH} }`;
     expect(problems(`keys: [${entry}, ${entry}]`)).toEqual([expect.stringContaining('"a" is there twice')]);

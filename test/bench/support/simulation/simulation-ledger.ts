@@ -15,6 +15,8 @@ export class SimulationLedger {
   readonly settledBy: Record<PriorityLabel, Counts> = { realtime: noCounts(), batch: noCounts() };
   /** Completed requests of each tenant. */
   readonly tenants = new Map<string, number>();
+  /** Waits of each tenant, in the order in which its requests were sent. */
+  readonly tenantWaitsMs = new Map<string, number[]>();
   accepted = 0;
   refused = 0;
   settledCount = 0;
@@ -26,8 +28,11 @@ export class SimulationLedger {
     else this.refused += 1;
   }
 
-  leased({ priority }: TraceRequest, waitedMs: number): void {
+  leased({ priority, tenant }: TraceRequest, waitedMs: number): void {
     this.waitsMs[priority].push(waitedMs);
+    const waits = this.tenantWaitsMs.get(tenant);
+    if (waits) waits.push(waitedMs);
+    else this.tenantWaitsMs.set(tenant, [waitedMs]);
   }
 
   settled({ priority, tenant, atMs }: TraceRequest, status: SettlementStatus, nowMs: number): void {

@@ -24,6 +24,8 @@ export interface VirtualGatewayOptions {
   readonly cost: DeviceCost;
   /** What differs from the defaults of the product. */
   readonly rules?: Partial<SimulationRules>;
+  /** False: the queue does not tell tenants apart (D-25), as before it had shares. */
+  readonly shares?: boolean;
 }
 
 /** A request on its way; `onEnd` tells the one who sent it. */
@@ -58,10 +60,12 @@ export class VirtualGateway {
   readonly #lives = new Map<string, Life>();
   readonly #dispatcher: Dispatcher<Traveller>;
   readonly #rules: SimulationRules;
+  readonly #shares: boolean;
   #turnPending = false;
   #made = 0;
 
-  constructor({ workers, cost, rules }: VirtualGatewayOptions) {
+  constructor({ workers, cost, rules, shares = true }: VirtualGatewayOptions) {
+    this.#shares = shares;
     this.#rules = simulationRules(rules);
     this.pool = new SimulatedPool(this.#events, cost);
     for (const [model, count] of workers) this.pool.add(model, count);
@@ -120,7 +124,8 @@ export class VirtualGateway {
     const request = {
       id,
       key: aKey(id),
-      ...{ model: came.model, tenant: came.tenant, bytes: 100_000, inferenceTimeoutMs: 30_000 },
+      ...(this.#shares && { tenant: came.tenant }),
+      ...{ model: came.model, bytes: 100_000, inferenceTimeoutMs: 30_000 },
       priority: came.priority === 'realtime' ? RequestPriority.REALTIME : RequestPriority.BATCH,
       ...{ enqueuedAtMs: nowMs, queueDeadlineMs: nowMs + this.#rules.queueTimeoutMs },
       payload: { came, onEnd },
