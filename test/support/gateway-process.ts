@@ -15,6 +15,8 @@ export interface GatewayProcessOptions {
   /** For its models file, log and data. */
   readonly folder: string;
   readonly until?: 'ready' | 'live';
+  /** To take the place of another one; absent: a free port. */
+  readonly port?: number;
 }
 
 /** The real gateway, `dist/main.gateway.js`, with its own models file and the given settings, on a free port. */
@@ -28,11 +30,11 @@ export class GatewayProcess implements AsyncDisposable {
   static async start(
     models: readonly ModelSpec[],
     settings: SettingOverrides,
-    { folder, until = 'ready' }: GatewayProcessOptions,
+    { folder, until = 'ready', port: wanted }: GatewayProcessOptions,
   ): Promise<GatewayProcess> {
     const modelsFile = join(folder, 'models.yaml');
     await writeFile(modelsFile, JSON.stringify({ models })); // JSON is YAML
-    const port = await freePort();
+    const port = wanted ?? (await freePort());
     const overrides: SettingOverrides = {
       'server.port': port,
       'data.dir': join(folder, 'data'),

@@ -80,7 +80,7 @@ function optionsOf(
     cursor: { y: false, points: { size: 6 } },
     scales: { y: { range: (_plot, _min, max) => [0, Math.max(max * 1.15, 1)] } },
     axes: [
-      { ...axis, size: 24, space: 70, values: (_plot, ticks) => ticks.map(at => clock(at)) },
+      { ...axis, size: 24, space: 70, incrs: MINUTES, values: (_plot, ticks) => ticks.map(at => clock(at)) },
       { ...axis, size: 58, space: 34, values: (_plot, ticks) => ticks.map(value => format(value)) },
     ],
     series: [
@@ -92,6 +92,9 @@ function optionsOf(
     ],
   };
 }
+
+/** No label twice: it says hours and minutes. */
+const MINUTES = [60, 120, 300, 600, 900, 1800, 3600];
 
 const clock = (at: number): string =>
   new Date(at * 1000).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });

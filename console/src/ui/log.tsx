@@ -15,14 +15,16 @@ export const Log = ({ of, label, none }: LogProps) => (
   <Loaded from={of} none={<p class="state good">{none}</p>}>
     {({ data }) => (
       <pre class="log" tabIndex={0} aria-label={label}>
-        {data.map(({ at, level, text }, row) => (
-          <div key={row}>
-            <span class="muted">
-              <Time at={at} /> {level}
-            </span>{' '}
-            {text}
-          </div>
-        ))}
+        <div>
+          {data.map(({ at, level, text }, row) => (
+            <div key={row}>
+              <span class="muted">
+                <Time at={at} /> {level}
+              </span>{' '}
+              {text}
+            </div>
+          ))}
+        </div>
       </pre>
     )}
   </Loaded>

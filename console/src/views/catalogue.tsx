@@ -10,40 +10,37 @@ import { Loaded } from '../ui/states';
 /** Models on their way from the catalogue into the models file. */
 export function Additions() {
   const list = useResource(signal => get('/admin/v1/catalogue/additions', { signal }), 'additions', 2000);
-  const choosing = useSignal(false);
   const stop = async (name: string) => {
     const act = () => post('/admin/v1/catalogue/{name}/cancel', { id: name });
     if (await attempt(act, `The download of ${name} is stopped.`)) list.reload();
   };
+  return list.data?.data.map(({ name, state, started_at: at, lines }) => (
+    <Card
+      key={`${name} ${at}`}
+      title={`Adding ${name}`}
+      aside={
+        <>
+          <State of={state} />
+          <Time at={at} />
+          {state === 'running' && <Button act={() => stop(name)}>Stop</Button>}
+        </>
+      }
+    >
+      <pre class="log" tabIndex={0} aria-label={`Progress of ${name}`}>
+        {lines.join('\n')}
+      </pre>
+    </Card>
+  ));
+}
+
+export function AddModel() {
+  const open = useSignal(false);
+  const close = () => (open.value = false);
   return (
     <>
-      <div class="inline">
-        <Button act={() => (choosing.value = true)}>Add from the catalogue</Button>
-      </div>
-      {list.data?.data.map(({ name, state, started_at: at, lines }) => (
-        <Card
-          key={`${name} ${at}`}
-          title={`Adding ${name}`}
-          aside={
-            <>
-              <State of={state} />
-              <Time at={at} />
-              {state === 'running' && <Button act={() => stop(name)}>Stop</Button>}
-            </>
-          }
-        >
-          <pre class="log" tabIndex={0} aria-label={`Progress of ${name}`}>
-            {lines.join('\n')}
-          </pre>
-        </Card>
-      ))}
-      <Dialog open={choosing.value} title="Add a model" onClose={() => (choosing.value = false)}>
-        <Choose
-          close={() => {
-            choosing.value = false;
-            list.reload();
-          }}
-        />
+      <Button act={() => (open.value = true)}>Add from the catalogue</Button>
+      <Dialog open={open.value} title="Add a model" onClose={close}>
+        <Choose close={close} />
       </Dialog>
     </>
   );

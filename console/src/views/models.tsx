@@ -8,7 +8,7 @@ import { plural } from '../ui/format';
 import { Card, Facts, Page, State, Time } from '../ui/parts';
 import { Snippet } from '../ui/snippet';
 import { Blank, Loaded } from '../ui/states';
-import { Additions } from './catalogue';
+import { AddModel, Additions } from './catalogue';
 import { type Example, exampleFor } from './playground/examples';
 
 type Listed = Answer<'/v1/models'>['data'][number];
@@ -45,14 +45,19 @@ export default function Models() {
     const question = ['Read the models file again?', text, 'Read it'] as const;
     if (await attemptConfirmed(question, act, () => changes)) list.reload();
   };
-  const reload = isAdmin.value && <Button act={reread}>Read models file</Button>;
+  const actions = isAdmin.value && (
+    <>
+      <AddModel />
+      <Button act={reread}>Read models file</Button>
+    </>
+  );
   const none = (
     <Blank icon="models" title="No models">
       <code>switchyard models add</code> adds the first one.
     </Blank>
   );
   return (
-    <Page title="Models" lead="What this server can compute, and how to ask for it." actions={reload}>
+    <Page title="Models" lead="What this server can compute, and how to ask for it." actions={actions}>
       {isAdmin.value && <Additions />}
       <Loaded from={list} rows={6} none={none}>
         {models => (

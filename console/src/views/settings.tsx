@@ -12,6 +12,8 @@ type Setting = Answer<'/admin/v1/settings'>['data'][number];
 
 const shown = (value: unknown): string => (value === '' || value === null ? 'empty' : String(value));
 
+const isChanged = ({ secret, set, value, default: usual }: Setting): boolean => (secret ? set : value !== usual);
+
 export default function Settings() {
   const list = useResource(signal => get('/admin/v1/settings', { signal }), 'settings');
   const search = useSignal('');
@@ -39,7 +41,7 @@ export default function Settings() {
         {({ data }) => {
           const found = data.filter(
             each =>
-              (!changedOnly.value || each.source !== 'default') &&
+              (!changedOnly.value || isChanged(each)) &&
               `${each.name} ${each.description}`.toLowerCase().includes(search.value.toLowerCase()),
           );
           return (

@@ -4,7 +4,7 @@ import { Field, type Option, Select } from '../../ui/controls';
 import type { Choice } from './requests';
 
 const STATES = [
-  ['', 'Waiting and running'],
+  ['', 'Not ended'],
   ['queued', 'Waiting'],
   ['running', 'Running'],
   ['completed', 'Completed'],

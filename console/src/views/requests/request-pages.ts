@@ -20,12 +20,9 @@ export class RequestPages {
     return this.#pages.get(this.pageOf(index))?.[index % PAGE];
   }
 
-  /** Fetches again what is to be seen. */
-  async load(
-    { first, last }: { first: number; last: number },
-    ask: (offset: number) => Promise<List>,
-  ): Promise<number> {
-    const wanted = [...new Set([this.pageOf(first), this.pageOf(last)])];
+  /** Fetches again what is to be seen. @param seen pages */
+  async load(seen: readonly number[], ask: (offset: number) => Promise<List>): Promise<number> {
+    const wanted = [...new Set(seen)];
     await Promise.all(
       wanted.map(async page => {
         const { total, data } = await ask(page * PAGE);

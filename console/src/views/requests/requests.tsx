@@ -38,14 +38,14 @@ export default function Requests() {
 
 function List({ choice }: { choice: Choice }) {
   const pages = useComputed(() => new RequestPages()).value;
-  const range = useSignal({ first: 0, last: 0 });
+  const seen = useSignal('0 0');
   const chosen = useSignal<ReadonlyMap<string, Row>>(new Map());
   const list = useResource(
     signal =>
-      pages.load(range.value, offset =>
+      pages.load(seen.value.split(' ').map(Number), offset =>
         get('/admin/v1/requests', { query: { ...choice, limit: PAGE, offset }, signal }),
       ),
-    `${pages.pageOf(range.value.first)} ${pages.pageOf(range.value.last)}`,
+    seen.value,
     1500,
   );
   const total = pages.total;
@@ -56,7 +56,7 @@ function List({ choice }: { choice: Choice }) {
   };
   if (list.error && total === undefined) return <Problem error={list.error} retry={list.reload} />;
   return (
-    <Card class="list-card">
+    <Card>
       <Toolbar
         choice={choice}
         total={total}
@@ -76,7 +76,7 @@ function List({ choice }: { choice: Choice }) {
           total={total ?? 0}
           rowHeight={46}
           columns={8}
-          onRange={(first, last) => (range.value = { first, last })}
+          onRange={(first, last) => (seen.value = `${pages.pageOf(first)} ${pages.pageOf(last)}`)}
           head={<Head />}
           row={index => <Cells of={pages.row(index)} chosen={chosen.value} toggle={toggle} />}
         />
@@ -165,6 +165,10 @@ export const setPriority = (row: Row, priority: 'realtime' | 'batch'): Promise<u
 
 const isLive = ({ state }: Row): boolean => state === 'queued' || state === 'running';
 
+const WAITS_FOR = {
+  ...{ worker: 'no worker is up', slot: 'every slot is taken', window: 'its group gathers', turn: 'others are first' },
+} as const;
+
 /** Name, content, and the whole text where a cell may be too narrow for it. */
 const COLUMNS: readonly (readonly [name: string, cell: (row: Row) => ComponentChildren, whole?: keyof Row])[] = [
   [
@@ -189,7 +193,11 @@ const COLUMNS: readonly (readonly [name: string, cell: (row: Row) => ComponentCh
   ['Model', ({ model = 'unknown' }) => model, 'model'],
   ['Tenant', ({ tenant = '' }) => tenant, 'tenant'],
   ['Waited', ({ waited_ms: waited }) => duration(waited)],
-  ['Why', row => <span class="muted">{row.code ?? row.waits_for ?? row.worker ?? ''}</span>, 'explanation'],
+  [
+    'Why',
+    row => <span class="muted">{row.code ?? (row.waits_for ? WAITS_FOR[row.waits_for] : (row.worker ?? ''))}</span>,
+    'explanation',
+  ],
 ];
 
 const Head = () => (

@@ -88,7 +88,7 @@ const COLUMNS: readonly Column<Key>[] = [
   ['Key', ({ name, prefix }) => [name, below(prefix)]],
   ['Tenant', ({ tenant }) => tenant],
   ['Scopes', ({ scopes, models }) => [scopes.join(', '), below(models?.join(', '))]],
-  ['Last used', key => <Time at={key.last_used_at} />],
+  ['Last used', key => key.source === 'database' && <Time at={key.last_used_at} />],
   ['Expires', key => <Time at={key.expires_at} />],
   ['State', key => (key.revoked_at ? <State of="revoked" tone="bad" /> : <State of="valid" tone="good" />)],
 ];
