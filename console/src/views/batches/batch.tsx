@@ -116,7 +116,11 @@ function Detail({ of: batch }: { of: Batch }) {
           {batch.error_file_id ? (
             <ErrorsByCode file={batch.error_file_id} />
           ) : (
-            !errors && <Blank title={counts.failed > 0 ? 'Not counted yet' : 'None so far'}>Codes are counted when the batch has ended.</Blank>
+            !errors && (
+              <Blank title={counts.failed > 0 ? 'Not counted yet' : 'None so far'}>
+                Codes are counted when the batch has ended.
+              </Blank>
+            )
           )}
         </Card>
       </div>
