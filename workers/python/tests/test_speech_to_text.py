@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import socket
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -19,6 +20,19 @@ from switchyard.v1 import stt_pb2 as stt
 from switchyard_worker import serve
 
 BATCH = common.PRIORITY_BATCH
+
+
+class Preparing(Scripted):
+    """Prepares on demand, one after another."""
+
+    prepare_threads = 1
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.prepared = threading.Event()
+
+    def prepare(self, call: Any) -> None:
+        self.prepared.wait(10)
 
 
 def on_worker(test: Callable[[Scripted, Client], Awaitable[None]]) -> Callable[[], None]:
@@ -70,6 +84,25 @@ async def test_computes_the_members_of_a_group_in_one_engine_call(engine: Script
 async def test_an_idle_device_waits_at_most_a_quarter_second_for_a_member(_engine: Scripted, client: Client) -> None:
     answer = await asyncio.wait_for(client.transcribe("alone", group="g", size=2), 2)
     assert answer.execution.batch_size == 1
+
+
+def test_a_slow_device_gives_groups_that_came_together_one_call() -> None:
+    engine = Preparing()
+    engine.call_s = 40
+
+    async def body() -> None:
+        async with worker(engine) as client:
+            groups = [("a", 4)] * 4 + [("b", 1)] + [("c", 3)] * 3
+            calls = [
+                asyncio.ensure_future(client.transcribe(str(at), group=group, size=size, priority=BATCH))
+                for at, (group, size) in enumerate(groups)
+            ]
+            await in_flight(client, 8)
+            engine.prepared.set()
+            await asyncio.gather(*calls)
+
+    asyncio.run(body())
+    assert [len(batch) for batch in engine.batches] == [8]
 
 
 @on_worker

@@ -26,6 +26,8 @@ class Engine:
     max_batch: int = 8
     max_concurrent: int = 1
     prepare_threads: int = 4
+    #: What an engine call takes, until calls are measured; 0: unknown.
+    call_s: float = 0.0
     capabilities: Sequence[str] = ()
     #: BCP-47; empty: any.
     languages: Sequence[str] = ()

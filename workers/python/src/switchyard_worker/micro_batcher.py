@@ -14,14 +14,15 @@ from switchyard.v1.common_pb2 import Execution
 
 from .engine import BatchEngine
 from .errors import as_worker_error
-from .ready_queue import Item, ReadyQueue
+from .ready_queue import FLOOR_S, Item, ReadyQueue
 from .request import Request
 
 log = logging.getLogger("switchyard_worker")
 
 #: After an engine call, the device waits so much of its time, and no longer than this, for the callers it answered:
-#: eight callers in a closed loop would else settle as two groups of four that take turns.
-RETURN_SHARE, RETURN_LIMIT_S = 0.1, 0.5
+#: eight callers in a closed loop would else settle as two groups of four that take turns. Before a call, it waits so
+#: much of its usual time for what is being prepared, if that time is worth it: uploads that came together share a call.
+RETURN_SHARE, RETURN_LIMIT_S, OTHERS_SHARE = 0.1, 0.5, 0.25
 
 
 class MicroBatcher:
@@ -38,6 +39,8 @@ class MicroBatcher:
         self._waiting_since: float | None = None
         #: Callers that were just answered, and until when they are waited for.
         self._answered, self._return_until = 0, 0.0
+        #: What an engine call usually takes.
+        self._call_s = engine.call_s
         self._wake: asyncio.TimerHandle | None = None
 
     async def run(self, request: Request[Any], work: Any) -> tuple[Any, Execution]:
@@ -83,11 +86,13 @@ class MicroBatcher:
         self._waiting_since, self._freed = None, False
 
     def _start_at(self, now: float) -> float:
-        queue, ready = self._queue, len(self._queue)
+        queue, ready, others_s = self._queue, len(self._queue), OTHERS_SHARE * self._call_s
         if ready >= self._engine.max_batch or self._running:
             return now
-        waits_for_group = not self._freed and queue.missing(queue.in_order()[0]) > 0
-        until = (self._waiting_since or now) + queue.group_wait_s if waits_for_group else now
+        first, until = queue.in_order()[0], self._waiting_since or now
+        waits_for_others = queue.preparing > 0 and first.request.is_batch and others_s >= FLOOR_S
+        if not self._freed:
+            until += max(queue.group_wait_s * (queue.missing(first) > 0), others_s * waits_for_others)
         return max(until, self._return_until if ready < self._answered else now)
 
     def _launch(self, items: list[Item]) -> None:
@@ -99,14 +104,11 @@ class MicroBatcher:
             item.execution.ready_wait_ms = 1000 * (started - item.ready_at)
             item.execution.batch_size, item.execution.batch_id = len(items), batch_id
         call = loop.run_in_executor(self._device, self._outcomes, [item.work for item in items])
-
-        def settle(done: asyncio.Future[Sequence[Any]]) -> None:
-            self._ended(items, done.result(), time.monotonic() - started)
-            ended.set_result(None)
-
-        call.add_done_callback(settle)
+        call.add_done_callback(lambda done: self._ended(items, done.result(), time.monotonic() - started))
+        call.add_done_callback(lambda _: ended.set_result(None))
 
     def _ended(self, items: list[Item], outcomes: Sequence[Any], device_s: float) -> None:
+        self._call_s += (device_s - self._call_s) * (0.15 if self._call_s else 1)
         log.debug("Engine call done: %d items in %.3f s", len(items), device_s)
         self._running -= 1
         self._freed = True

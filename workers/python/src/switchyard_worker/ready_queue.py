@@ -35,7 +35,7 @@ class ReadyQueue:
 
     def __init__(self) -> None:
         self._items: list[Item] = []
-        self._arrived = self._realtime = 0
+        self._arrived = self._realtime = self.preparing = 0
         #: By group id: size, arrived, being prepared, present; and the time of the first arrival.
         self._groups: dict[str, list[float]] = {}
         self._usual_s: float | None = None
@@ -45,15 +45,16 @@ class ReadyQueue:
 
     def arrive(self, item: Item) -> None:
         self._arrived += 1
+        self.preparing += 1
         self._realtime += not item.request.is_batch
         item.sequence, item.realtime_before = self._arrived, self._realtime
         if item.request.group_size > 1:
-            size, now = item.request.group_size, time.monotonic()
-            group = self._groups.setdefault(item.request.group_id, [size, 0, 0, 0, now])
+            group = self._groups.setdefault(item.request.group_id, [item.request.group_size, 0, 0, 0, time.monotonic()])
             group[1:4] = [count + 1 for count in group[1:4]]
 
     def prepared(self, item: Item, ready: bool) -> None:
         """`ready` False: its preparation failed, or it was cancelled."""
+        self.preparing -= 1
         if ready:
             self._items.append(item)
         if group := self._groups.get(item.request.group_id):

@@ -70,9 +70,7 @@ def serve(engine: Engine, args: Sequence[str] | argparse.Namespace | None = None
     options = args if isinstance(args, argparse.Namespace) else worker_arguments().parse_args(args)
     is_local = options.listen.rpartition(":")[0] in ("127.0.0.1", "localhost", "[::1]")
     if not (is_local or options.insecure or options.tls_cert or options.token_file):
-        sys.exit(
-            f"--listen {options.listen} reaches beyond this machine: give --token-file or --tls-cert, or --insecure"
-        )
+        sys.exit(f"--listen {options.listen} reaches beyond this machine: give --token-file, --tls-cert or --insecure")
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     log.setLevel(options.log_level.upper())
     asyncio.run(run(engine, options))

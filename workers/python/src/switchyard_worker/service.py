@@ -80,8 +80,7 @@ class Service:
         self.idle.clear()
 
     def _ended(self, request: Request[Any], task: asyncio.Future[Any]) -> None:
-        if not task.cancelled():
-            task.exception()
+        _ = task.cancelled() or task.exception()
         del self.calls[request.id]
         if not self.calls:
             self.idle.set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,8 +73,9 @@ class WhisperEngine(Transcriber):
         self.name = f"ctranslate2 {whisper.compute_type}"
         able = ["transcribe", "word_timestamps", "prompt", "hot_words", "temperature", "logprobs"]
         self.capabilities = [*able, "translate"] if whisper.is_multilingual else able
-        silence = whisper.features(np.zeros(RATE, np.int16))
+        silence, started = whisper.features(np.zeros(RATE, np.int16)), time.monotonic()
         whisper.hear([Task(silence, 1.0, None if whisper.is_multilingual else "en")])
+        self.call_s = time.monotonic() - started
 
     def prepare(self, window: Window) -> None:
         if window.prepared is None:
