@@ -68,11 +68,13 @@ class Execution(_message.Message):
     DEVICE_MS_FIELD_NUMBER: _builtins.int
     BATCH_SIZE_FIELD_NUMBER: _builtins.int
     BATCH_ID_FIELD_NUMBER: _builtins.int
+    SHARE_MS_FIELD_NUMBER: _builtins.int
     prep_ms: _builtins.float
     ready_wait_ms: _builtins.float
     device_ms: _builtins.float
     batch_size: _builtins.int
     batch_id: _builtins.str
+    share_ms: _builtins.float
     def __init__(
         self,
         *,
@@ -81,10 +83,11 @@ class Execution(_message.Message):
         device_ms: _builtins.float = ...,
         batch_size: _builtins.int = ...,
         batch_id: _builtins.str = ...,
+        share_ms: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch_id", b"batch_id", "batch_size", b"batch_size", "device_ms", b"device_ms", "prep_ms", b"prep_ms", "ready_wait_ms", b"ready_wait_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch_id", b"batch_id", "batch_size", b"batch_size", "device_ms", b"device_ms", "prep_ms", b"prep_ms", "ready_wait_ms", b"ready_wait_ms", "share_ms", b"share_ms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

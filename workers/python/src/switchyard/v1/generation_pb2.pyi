@@ -33,11 +33,13 @@ class GenerateRequest(_message.Message):
         FORM_UNSPECIFIED: GenerateRequest._Form.ValueType  # 0
         FORM_CHAT: GenerateRequest._Form.ValueType  # 1
         FORM_COMPLETION: GenerateRequest._Form.ValueType  # 2
+        FORM_RESPONSE: GenerateRequest._Form.ValueType  # 3
 
     class Form(_Form, metaclass=_FormEnumTypeWrapper): ...
     FORM_UNSPECIFIED: GenerateRequest.Form.ValueType  # 0
     FORM_CHAT: GenerateRequest.Form.ValueType  # 1
     FORM_COMPLETION: GenerateRequest.Form.ValueType  # 2
+    FORM_RESPONSE: GenerateRequest.Form.ValueType  # 3
 
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     PRIORITY_FIELD_NUMBER: _builtins.int
