@@ -750,7 +750,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in with a key; sets a cookie
-         * @description The cookie lasts 12 hours.
+         * @description The cookie lasts 12 hours, or as long as the token of the OIDC issuer that signed in.
          */
         post: operations["ConsoleSessionController_signIn"];
         /** Sign out */
@@ -2703,7 +2703,7 @@ export interface components {
             object: "list";
         };
         SignInDto: {
-            /** @description An API key. */
+            /** @description An API key, or a token of the OIDC issuer. */
             key: string;
         };
         SpeechDto: {
@@ -3226,7 +3226,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3307,7 +3307,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3384,7 +3384,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3467,7 +3467,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3606,7 +3606,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3730,7 +3730,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3807,7 +3807,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3884,7 +3884,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3965,7 +3965,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4044,7 +4044,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4131,7 +4131,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4257,7 +4257,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4362,7 +4362,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4502,7 +4502,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4579,7 +4579,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4662,7 +4662,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4792,7 +4792,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4916,7 +4916,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5031,7 +5031,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5125,7 +5125,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5207,7 +5207,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5302,7 +5302,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5439,7 +5439,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5582,7 +5582,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5697,7 +5697,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5780,7 +5780,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5904,7 +5904,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5981,7 +5981,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6058,7 +6058,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6144,7 +6144,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6221,7 +6221,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6304,7 +6304,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6444,7 +6444,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6536,7 +6536,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6675,7 +6675,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6853,7 +6853,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7305,7 +7305,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7370,6 +7370,15 @@ export interface operations {
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
             501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `issuer_unavailable`: The issuer of `auth.oidc_issuer` does not return its keys, so its tokens cannot be checked; API keys work. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7482,7 +7491,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7899,7 +7908,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8076,7 +8085,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8259,7 +8268,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8444,7 +8453,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8636,7 +8645,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8823,7 +8832,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9015,7 +9024,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9146,7 +9155,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9236,7 +9245,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9328,7 +9337,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9463,7 +9472,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9551,7 +9560,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9639,7 +9648,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9770,7 +9779,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9970,7 +9979,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10214,7 +10223,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10447,7 +10456,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10629,7 +10638,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10722,7 +10731,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10848,7 +10857,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10936,7 +10945,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11045,7 +11054,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11140,7 +11149,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11219,7 +11228,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11312,7 +11321,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11434,7 +11443,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11552,7 +11561,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11645,7 +11654,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11771,7 +11780,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11902,7 +11911,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12203,7 +12212,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12388,7 +12397,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12477,7 +12486,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12567,7 +12576,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12698,7 +12707,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12823,7 +12832,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13009,7 +13018,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13126,7 +13135,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13264,7 +13273,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13402,7 +13411,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;

@@ -77,7 +77,7 @@ export const ERROR_REGISTRY = {
     400,
     'The models file has errors; the message lists them. The models stay as they were.',
   ),
-  invalid_api_key: invalid(401, 'The API key is missing, unknown, revoked or expired.'),
+  invalid_api_key: invalid(401, 'The API key or token is missing, unknown, revoked or expired.'),
   missing_scope: invalid(403, 'The API key is valid but lacks the required scope.'),
   origin_not_allowed: invalid(
     403,
@@ -198,6 +198,11 @@ export const ERROR_REGISTRY = {
     503,
     'later',
     'The queue in Redis is full or cannot be reached; the request was not accepted.',
+  ),
+  issuer_unavailable: server(
+    503,
+    'later',
+    'The issuer of `auth.oidc_issuer` does not return its keys, so its tokens cannot be checked; API keys work.',
   ),
   shutting_down: server(503, 'later', 'The server is draining; use another replica or retry later.'),
   storage_unavailable: server(

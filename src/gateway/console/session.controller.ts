@@ -10,7 +10,7 @@ import {
 } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
-import { Authenticator, bearerToken } from '../../platform/auth/authenticator.js';
+import { Authenticator, bearerToken, type SignedIn } from '../../platform/auth/authenticator.js';
 import { OriginGuard } from '../../platform/auth/origin-guard.js';
 import { KEY_SCOPES, type Principal } from '../../platform/auth/principal.js';
 import { noSessionCookie, SESSION_LIFE_S, sessionCookie, sessionToken } from '../../platform/auth/session-cookie.js';
@@ -20,7 +20,7 @@ import { DescribesErrors } from '../http/openapi/errors.js';
 import { summaryOf } from '../http/openapi/route.decorator.js';
 
 export class SignInDto {
-  @ApiProperty({ description: 'An API key.' }) key!: string;
+  @ApiProperty({ description: 'An API key, or a token of the OIDC issuer.' }) key!: string;
 }
 
 export class ConsoleLinksDto {
@@ -37,7 +37,8 @@ export class ConsoleSessionDto {
   links?: ConsoleLinksDto;
 }
 
-const LONGEST_KEY = 512;
+/** A token of the OIDC issuer is the longest. */
+const LONGEST_KEY = 8192;
 
 /** Who looks at the console. The cookie stands for the key that signed in: its tenant, its scopes, its end. */
 @ApiTags('console')
@@ -52,29 +53,35 @@ export class ConsoleSessionController {
   @Get()
   @ApiOperation({ summary: summaryOf('GET', '/console/session') })
   @ApiOkResponse({ type: ConsoleSessionDto })
-  find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): ConsoleSessionDto {
+  async find(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ConsoleSessionDto> {
     this.origins.demandRequest(request.method, request.headers);
     void reply.header('cache-control', 'no-store');
-    return this.#describe(this.#current(request));
+    return this.#describe(await this.#current(request));
   }
 
   @Post()
   @HttpCode(200)
-  @ApiOperation({ summary: summaryOf('POST', '/console/session'), description: 'The cookie lasts 12 hours.' })
+  @ApiOperation({
+    summary: summaryOf('POST', '/console/session'),
+    description: 'The cookie lasts 12 hours, or as long as the token of the OIDC issuer that signed in.',
+  })
   @ApiBody({ type: SignInDto })
   @ApiOkResponse({ type: ConsoleSessionDto })
-  @DescribesErrors('invalid_api_key', 'rate_limit_exceeded')
-  signIn(
+  @DescribesErrors('invalid_api_key', 'rate_limit_exceeded', 'issuer_unavailable')
+  async signIn(
     @Body() body: unknown,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): ConsoleSessionDto {
+  ): Promise<ConsoleSessionDto> {
     this.#demandOwnPage(request);
     const fields = new FieldReader(body ?? {}, '');
     const key = fields.string('key', LONGEST_KEY);
     fields.done();
     if (!key) throw fields.missing('key');
-    const principal = this.#principalOf(key, request);
+    const principal = await this.#principalOf(key, request);
     const scopes = [...principal.scopes];
     const { token } = this.authenticator.mint(principal, { scopes, ttlS: SESSION_LIFE_S });
     void reply.headers({ 'set-cookie': sessionCookie(token, isSecure(request)), 'cache-control': 'no-store' });
@@ -91,7 +98,7 @@ export class ConsoleSessionController {
   }
 
   /** @throws DomainError `invalid_api_key`; also for a short-lived token, which would outlive itself as a cookie */
-  #principalOf(key: string, { headers, ip: address }: FastifyRequest): Principal {
+  #principalOf(key: string, { headers, ip: address }: FastifyRequest): SignedIn {
     const tried = { ...headers, authorization: `Bearer ${key}` };
     const token = key.startsWith(TOKEN_PREFIX) ? TOKEN_PREFIX : bearerToken(tried);
     return this.authenticator.authenticateRequest(token, { headers: tried, address });
@@ -103,9 +110,9 @@ export class ConsoleSessionController {
     this.origins.demandSession(method, headers);
   }
 
-  #current({ headers, ip: address }: FastifyRequest): Principal | undefined {
+  async #current({ headers, ip: address }: FastifyRequest): Promise<Principal | undefined> {
     try {
-      return this.authenticator.authenticateRequest(sessionToken(headers), { headers, address });
+      return await this.authenticator.authenticateRequest(sessionToken(headers), { headers, address });
     } catch {
       return undefined;
     }

@@ -36,10 +36,10 @@ export class HealthAccess {
   ) {}
 
   /** True for a key with the scope `admin`; without keys, for every caller that the server accepts. */
-  seesDetails({ headers, method, ip: address }: FastifyRequest): boolean {
+  async seesDetails({ headers, method, ip: address }: FastifyRequest): Promise<boolean> {
     try {
       const token = bearerToken(headers) ?? sessionToken(headers);
-      demandScope(this.authenticator.authenticateRequest(token, { headers, address }), 'admin');
+      demandScope(await this.authenticator.authenticateRequest(token, { headers, address }), 'admin');
       this.origins.demandRequest(method, headers);
       return true;
     } catch {
@@ -65,7 +65,7 @@ export class HealthController {
   @ApiOkResponse({
     description: '`status` is ok, degraded, unavailable or draining. The rest is for keys with the scope admin.',
   })
-  summary(@Req() request: FastifyRequest): PublicHealth {
+  summary(@Req() request: FastifyRequest): Promise<PublicHealth> {
     return this.#shown(request);
   }
 
@@ -80,13 +80,13 @@ export class HealthController {
   @ApiOperation({ summary: '200 while requests can be served, else 503' })
   @ApiOkResponse({ description: 'At least one model has a ready worker.' })
   @ApiServiceUnavailableResponse({ description: 'No worker is ready yet, or the server is draining.' })
-  ready(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): PublicHealth {
+  ready(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<PublicHealth> {
     void reply.status(this.health.ready ? HttpStatus.OK : HttpStatus.SERVICE_UNAVAILABLE);
     return this.#shown(request);
   }
 
-  #shown(request: FastifyRequest): PublicHealth {
+  async #shown(request: FastifyRequest): Promise<PublicHealth> {
     const summary = this.health.summary();
-    return this.access.seesDetails(request) ? summary : { status: summary.status };
+    return (await this.access.seesDetails(request)) ? summary : { status: summary.status };
   }
 }

@@ -82,12 +82,11 @@ export class LiveClients {
 
   guard(namespace: LiveNamespace): void {
     namespace.use((socket, next) => {
-      try {
-        socket.data.principal = this.#admit(namespace, socket);
+      const admit = (principal: Principal): void => {
+        socket.data.principal = principal;
         next();
-      } catch (error) {
-        next(connectError(error));
-      }
+      };
+      this.#admit(namespace, socket).then(admit, (error: unknown) => next(connectError(error)));
     });
   }
 
@@ -98,8 +97,8 @@ export class LiveClients {
     }
   }
 
-  #admit(namespace: LiveNamespace, { handshake }: LiveSocket): Principal {
-    const principal = this.authenticator.authenticateHandshake(handshake);
+  async #admit(namespace: LiveNamespace, { handshake }: LiveSocket): Promise<Principal> {
+    const principal = await this.authenticator.authenticateHandshake(handshake);
     demandScope(principal, 'events', 'admin');
     if (namespace.sockets.size < MAX_CLIENTS) return principal;
     throw new DomainError(

@@ -53,7 +53,7 @@ export class RealtimeGateway implements OnGatewayInit<WebSocketEndpoint>, OnGate
 
   /** What can be refused without a session is refused in HTTP. @throws DomainError */
   async #admit(request: IncomingMessage): Promise<() => void> {
-    const principal = this.authenticator.authenticateUpgrade(request);
+    const principal = await this.authenticator.authenticateUpgrade(request);
     demandScope(principal, 'realtime');
     this.sessions.demandRoom();
     const ticket = await this.handshake.admit(request, principal);

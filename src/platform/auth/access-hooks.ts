@@ -1,5 +1,5 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { type Authenticator, basicToken, bearerToken } from './authenticator.js';
+import { type Authenticator, basicToken, bearerToken, type SignedIn } from './authenticator.js';
 import { type ForwardedUsers } from './forwarded-users.js';
 import { INTERNAL_KEY_ID } from './internal-tokens.js';
 import { type OriginGuard } from './origin-guard.js';
@@ -81,16 +81,21 @@ export function registerAccessHooks(
   fastify.addHook('onRequest', (request, reply, done) => {
     const route = request.routeOptions.url;
     const access = accessOf(route, { publicMetrics });
-    try {
-      const principal = access === 'public' ? ANYBODY : entering(request, reply, { authenticator, origins, users });
+    const admit = (principal: Principal): void => {
       principals.set(request, principal);
       if (access !== 'public' && principal.keyId !== INTERNAL_KEY_ID)
         origins.demandRequest(request.method, request.headers);
-      if (access !== 'public' && access !== 'any') demandScope(principalOf(request), access);
-      done();
+      if (access !== 'public' && access !== 'any') demandScope(principal, access);
+    };
+    const refuse = (error: unknown): void => done(error as Error);
+    try {
+      const signedIn = access === 'public' ? ANYBODY : entering(request, reply, { authenticator, origins, users });
+      if (signedIn instanceof Promise) return void signedIn.then(admit).then(() => done(), refuse);
+      admit(signedIn);
     } catch (error) {
-      done(error as Error);
+      return refuse(error);
     }
+    done();
   });
 }
 
@@ -98,16 +103,20 @@ function entering(
   request: FastifyRequest,
   reply: FastifyReply,
   { authenticator, origins, users }: Omit<AccessOptions, 'publicMetrics'>,
-): Principal {
+): SignedIn {
   const { headers, ip: address } = request;
   const page = isPage(request.routeOptions.url);
+  const refuse = (error: unknown): never => {
+    void reply.header('www-authenticate', page ? 'Basic realm="Switchyard, the key as password"' : 'Bearer');
+    throw error;
+  };
   try {
     const shown = bearerToken(headers) ?? (page ? basicToken(headers) : undefined);
     const principal = authenticator.authenticateRequest(shown ?? sessionToken(headers), { headers, address });
     if (shown === undefined && authenticator.enabled) origins.demandSession(request.method, headers);
-    return users.principalOf(principal, headers, address);
+    const known = (found: Principal): Principal => users.principalOf(found, headers, address);
+    return principal instanceof Promise ? principal.then(known).catch(refuse) : known(principal);
   } catch (error) {
-    void reply.header('www-authenticate', page ? 'Basic realm="Switchyard, the key as password"' : 'Bearer');
-    throw error;
+    return refuse(error);
   }
 }

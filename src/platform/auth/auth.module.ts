@@ -10,6 +10,7 @@ import { Authenticator, FailedAttempts } from './authenticator.js';
 import { TOKEN_SECRET, tokenSecret } from './internal-tokens.js';
 import { KeyIssuer } from './key-issuer.js';
 import { KeyRing } from './key-ring.js';
+import { IssuerTokens } from './oidc/issuer-tokens.js';
 import { OriginGuard } from './origin-guard.js';
 import { ShortLivedTokens } from './short-lived-tokens.js';
 import { StoredKeys } from './stored-keys.js';
@@ -56,6 +57,11 @@ import { StoredKeys } from './stored-keys.js';
       provide: FailedAttempts,
       inject: [SETTINGS],
       useFactory: ({ auth }: Settings) => new FailedAttempts(auth.failuresPerMinute),
+    },
+    {
+      provide: IssuerTokens,
+      inject: [SETTINGS],
+      useFactory: ({ auth }: Settings) => (auth.oidcIssuer === '' ? undefined : new IssuerTokens(auth)),
     },
     Authenticator,
   ],

@@ -1,9 +1,10 @@
 import { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { INTERNAL_KEY_ID } from './internal-tokens.js';
 import { KeyRing } from './key-ring.js';
+import { isIssuersKeyId, IssuerTokens } from './oidc/issuer-tokens.js';
 import { ANYBODY, type Principal } from './principal.js';
 import { sessionToken } from './session-cookie.js';
 import { type ShortLivedToken, ShortLivedTokens, type TokenGrant } from './short-lived-tokens.js';
@@ -86,6 +87,9 @@ export interface Caller {
   readonly address?: string | undefined;
 }
 
+/** A promise only for a token of the OIDC issuer, whose keys may have to be fetched: all others are known at once. */
+export type SignedIn = Principal | Promise<Principal>;
+
 /** Who is calling? The same answer for HTTP, WebSockets and Socket.IO. */
 @Injectable()
 export class Authenticator {
@@ -93,6 +97,7 @@ export class Authenticator {
     private readonly keys: KeyRing,
     private readonly tokens: ShortLivedTokens,
     private readonly failures: FailedAttempts = new FailedAttempts(0),
+    @Optional() @Inject(IssuerTokens) private readonly issued?: IssuerTokens,
   ) {}
 
   /** False: no keys are required, and every client is `ANYBODY`, whatever it presents. */
@@ -100,17 +105,18 @@ export class Authenticator {
     return this.keys.enabled;
   }
 
-  /** @throws DomainError `invalid_api_key` */
-  authenticate(token: string | undefined): Principal {
+  /** @throws DomainError `invalid_api_key`, `issuer_unavailable` */
+  authenticate(token: string | undefined): SignedIn {
     if (!this.enabled) return this.#ownProcess(token) ?? ANYBODY;
     if (token === undefined) throw refusal('No API key was given; send `Authorization: Bearer KEY`.');
     const principal = this.keys.find(token) ?? this.#shortLived(token);
-    if (!principal) throw refusal('The API key is not valid: unknown, withdrawn or expired.');
-    return principal;
+    if (principal) return principal;
+    if (this.issued?.recognises(token)) return this.issued.principalOf(token);
+    throw refusal('The API key is not valid: unknown, withdrawn or expired.');
   }
 
   /** A request over HTTP. @param token from its headers @throws DomainError as `#signIn` */
-  authenticateRequest(token: string | undefined, { headers, address }: Caller): Principal {
+  authenticateRequest(token: string | undefined, { headers, address }: Caller): SignedIn {
     return this.#signIn(token, address, headers.authorization !== undefined);
   }
 
@@ -118,13 +124,13 @@ export class Authenticator {
    * A WebSocket's opening request: header, OpenAI's subprotocol, or the console's cookie. @throws DomainError as
    * `#signIn`
    */
-  authenticateUpgrade({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): Principal {
+  authenticateUpgrade({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): SignedIn {
     const token = bearerToken(headers) ?? subprotocolToken(headers) ?? sessionToken(headers);
     return this.#signIn(token, socket.remoteAddress);
   }
 
   /** A Socket.IO handshake: `auth.token`, or the header. @throws DomainError as `#signIn` */
-  authenticateHandshake({ auth, headers, address }: Caller & { readonly auth: unknown }): Principal {
+  authenticateHandshake({ auth, headers, address }: Caller & { readonly auth: unknown }): SignedIn {
     return this.#signIn(handshakeToken(auth, headers), address);
   }
 
@@ -132,17 +138,25 @@ export class Authenticator {
    * Failures count by address, where something was tried.
    * @throws DomainError `invalid_api_key`, `rate_limit_exceeded` after too many
    */
-  #signIn(token: string | undefined, address = '', tried = token !== undefined): Principal {
-    try {
-      return this.authenticate(token);
-    } catch (error) {
+  #signIn(token: string | undefined, address = '', tried = token !== undefined): SignedIn {
+    const refuse = (error: unknown): never => {
       throw tried ? this.failures.answerTo(error, address) : error;
+    };
+    try {
+      const principal = this.authenticate(token);
+      return principal instanceof Promise ? principal.catch(refuse) : principal;
+    } catch (error) {
+      return refuse(error);
     }
   }
 
-  /** False once its key was withdrawn. For connections that outlive many requests. */
-  isCurrent({ keyId }: Principal): boolean {
-    return !this.enabled || keyId === INTERNAL_KEY_ID || (keyId !== undefined && this.keys.has(keyId));
+  /**
+   * False once its key was withdrawn. For connections that outlive many requests. A token of the OIDC issuer cannot be
+   * withdrawn: what it opened may stay open.
+   */
+  isCurrent({ keyId = '' }: Principal): boolean {
+    if (!this.enabled || keyId === INTERNAL_KEY_ID) return true;
+    return this.keys.has(keyId) || (this.issued !== undefined && isIssuersKeyId(keyId));
   }
 
   /** A token that ends by itself, and with the key it came from. */

@@ -16,6 +16,8 @@ export interface Principal {
   readonly tenant: string;
   readonly scopes: ReadonlySet<Scope>;
   readonly terms?: KeyTerms;
+  /** Unix milliseconds; of a token of the OIDC issuer: tokens made from it end with it. */
+  readonly expiresAtMs?: number;
 }
 
 /** Every client while no keys are required: may do everything. */

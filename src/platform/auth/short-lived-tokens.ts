@@ -42,8 +42,8 @@ export class ShortLivedTokens {
   ) {}
 
   mint({ principal, scopes, ttlS, content }: TokenGrant): ShortLivedToken {
-    const { tenant, keyId, terms } = principal;
-    const expiresAt = Math.floor(this.nowMs() / 1000) + ttlS;
+    const { tenant, keyId, terms, expiresAtMs = Infinity } = principal;
+    const expiresAt = Math.floor(Math.min(this.nowMs() + ttlS * 1000, expiresAtMs) / 1000);
     const granted = scopes.filter(scope => principal.scopes.has(scope) || coveredByInference(principal, scope));
     const claims: Claims = { tenant, keyId, scopes: granted, expiresAtMs: expiresAt * 1000, content, terms };
     const body = Buffer.from(JSON.stringify(claims)).toString('base64url');

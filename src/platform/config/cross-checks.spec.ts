@@ -22,6 +22,23 @@ describe('the configuration of the server', () => {
     ]);
   });
 
+  it('takes an issuer over https, or on loopback, with an audience and asymmetric algorithms only', () => {
+    const named = (values: Partial<Record<SettingPath, string>>) =>
+      problems({ 'auth.oidc_issuer': 'https://login.example/main', 'auth.oidc_audience': 'switchyard', ...values });
+    expect(named({})).toEqual([]);
+    expect(named({ 'auth.oidc_issuer': 'http://127.0.0.1:9000' })).toEqual([]);
+    for (const issuer of ['http://login.example', 'https://user:secret@login.example', 'login.example'])
+      expect(named({ 'auth.oidc_issuer': issuer })).toEqual([expect.stringMatching(/^auth.oidc_issuer: must be an h/)]);
+    expect(named({ 'auth.oidc_jwks_url': 'http://10.0.0.1/keys' })).toEqual([
+      expect.stringContaining('auth.oidc_jwks_url: must be an https URL'),
+    ]);
+    expect(named({ 'auth.oidc_audience': '' })).toEqual([expect.stringContaining('auth.oidc_audience: is required')]);
+    expect(named({ 'auth.oidc_algorithms': 'RS256, HS256, none' })).toEqual([
+      expect.stringContaining('`HS256` must be RS, PS or ES'),
+      expect.stringContaining('`none` must be RS, PS or ES'),
+    ]);
+  });
+
   it('refuses origins and Redis addresses that cannot be meant, without quoting a password', () => {
     const found = problems({ 'server.cors_origins': 'example.com', 'redis.url': 'http://:secret@redis' });
     expect(found).toEqual([

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { wrongHosts } from '../http/allowed-hosts.js';
 import { CrossOrigins } from '../http/cross-origin.js';
+import { isLoopback } from '../http/loopback.js';
 import { HostExceptions } from '../http/host-exceptions.js';
 import { isTenantSetting } from '../metrics/tenant-labels.js';
 import { type SourcedValue } from './setting-source.js';
@@ -14,6 +15,7 @@ type Sources = ReadonlyMap<SettingPath, SourcedValue>;
 export const crossProblems = (settings: Settings, sources: Sources, directory: string): readonly ConfigProblem[] => [
   ...contradictions(sources),
   ...badKey(settings, sources),
+  ...badOidc(settings, sources),
   ...badLists(sources),
   ...badAllowedHosts(sources),
   ...badRedis(sources),
@@ -101,6 +103,39 @@ function badKey({ auth }: Settings, sources: Sources): ConfigProblem[] {
       ? [wrong(`contradicts ${from('auth.allow_anonymous')}, which listens beyond loopback without keys`)]
       : []),
   ];
+}
+
+const ASYMMETRIC = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/;
+
+function badOidc({ auth }: Settings, sources: Sources): ConfigProblem[] {
+  if (auth.oidcIssuer === '') return [];
+  const wrong = (path: SettingPath, message: string): ConfigProblem => {
+    const { origin, value } = sources.get(path)!;
+    return { origin, path, value, message };
+  };
+  const urls = (['auth.oidc_issuer', 'auth.oidc_jwks_url'] as const).filter(path => sources.get(path)!.value !== '');
+  const algorithms = auth.oidcAlgorithms.split(',').map(name => name.trim());
+  return [
+    ...urls
+      .filter(path => !isSecureUrl(String(sources.get(path)!.value)))
+      .map(path => wrong(path, 'must be an https URL without credentials; http is for loopback only')),
+    ...(auth.oidcAudience.trim() === ''
+      ? [wrong('auth.oidc_audience', 'is required with auth.oidc_issuer: else tokens for other services were accepted')]
+      : []),
+    ...algorithms
+      .filter(name => !ASYMMETRIC.test(name))
+      .map(name => wrong('auth.oidc_algorithms', `\`${name}\` must be RS, PS or ES with 256, 384 or 512, or EdDSA`)),
+    ...(auth.allowAnonymous
+      ? [wrong('auth.oidc_issuer', 'contradicts auth.allow_anonymous, which asks for no keys')]
+      : []),
+  ];
+}
+
+function isSecureUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, username, password } = new URL(text);
+  if (username !== '' || password !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
 /** The value is not quoted: it may hold a password. */

@@ -14,6 +14,7 @@ const CHECKED: Partial<Record<SettingPath, string>> = {
   'server.host': '127.0.0.2',
   'server.cors_origins': 'https://other.example',
   'auth.key': 'a-key-of-its-own-1234',
+  'auth.oidc_issuer': 'https://other.example',
   'redis.url': 'redis://other.example',
   'database.url': 'postgres://other.example/db',
 };
@@ -58,6 +59,7 @@ describe('loadConfig', () => {
   )('honours %s', (name, path) => {
     const value = CHECKED[path] ?? anotherValue(settingDefinition(path));
     const needed: Record<string, string> = {};
+    if (path === 'auth.oidc_issuer') needed.SWITCHYARD_AUTH_OIDC_AUDIENCE = 'switchyard';
     if (path === 'queue.driver') needed.SWITCHYARD_REDIS_URL = 'redis://other.example';
     expect(load({ ...needed, [name]: String(value) }).sources.get(path)).toEqual({ value, origin: name });
   });

@@ -64,7 +64,7 @@ export const FIRST_KEYS_ORIGIN = 'server.host, which is not loopback';
  * needed.
  */
 export function firstKeysFile({ server, auth, data }: Settings): string | undefined {
-  const named = auth.keysFile !== '' || auth.key !== '';
+  const named = auth.keysFile !== '' || auth.key !== '' || auth.oidcIssuer !== '';
   const needed = !named && !auth.allowAnonymous && !isLoopback(server.host);
   return needed ? join(data.dir, 'keys.yaml') : undefined;
 }

@@ -66,6 +66,26 @@ export const SERVER_SETTINGS = {
     '',
     'Key ids, addresses and networks, comma-separated: each user that they name in X-OpenWebUI-User-Id is a tenant.',
   ),
+  'auth.oidc_issuer': text(
+    '',
+    'OpenID Connect issuer whose JWTs are accepted as keys: its URL, exactly as their claim `iss` has it. Empty: none.',
+  ),
+  'auth.oidc_audience': text('', 'Audiences (`aud`) of accepted JWTs, comma-separated; required with an issuer.'),
+  'auth.oidc_jwks_url': text('', "URL of the issuer's keys; empty: from its discovery document."),
+  'auth.oidc_algorithms': text(
+    'RS256,PS256,ES256,EdDSA',
+    'Accepted signature algorithms, comma-separated; asymmetric ones only.',
+  ),
+  'auth.oidc_tenant_claim': text('', 'Claim with the tenant, a dotted path such as org.id; empty: tenant default.'),
+  'auth.oidc_scopes_claim': text(
+    'scope',
+    'Claim with the scopes: a list, or a text with spaces; may be a dotted path.',
+  ),
+  'auth.oidc_scope_prefix': text(
+    '',
+    'What precedes inference, admin and events in that claim, such as switchyard: or nothing.',
+  ),
+  'auth.oidc_clock_tolerance_s': count(30, 0, 300, 'Tolerated difference from the clock of the issuer, in seconds.'),
   'console.prometheus_url': text(
     '',
     'Prometheus whose alerts the console shows, such as http://prometheus:9090; only this gateway asks it.',

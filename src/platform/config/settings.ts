@@ -161,7 +161,8 @@ export type Settings = {
 };
 
 /** False: no API keys are required, and every client may do everything. */
-export const requiresKeys = ({ auth }: Settings): boolean => auth.keysFile !== '' || auth.key !== '' || auth.required;
+export const requiresKeys = ({ auth }: Settings): boolean =>
+  auth.keysFile !== '' || auth.key !== '' || auth.oidcIssuer !== '' || auth.required;
 
 /** Injection token of the effective `Settings`. */
 export const SETTINGS = Symbol('SETTINGS');

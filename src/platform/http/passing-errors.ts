@@ -8,10 +8,13 @@ const QUEUE_MS = 2000;
 /** Databases and buckets that restart are back within seconds. */
 const STORAGE_MS = 5000;
 
+/** No longer than a fetch of its keys takes to be tried again. */
+const ISSUER_MS = 30_000;
+
 const passing = (code: PassingCode, message: string, afterMs: number, cause?: unknown): DomainError =>
   new DomainError(code, message, { retryAfterMs: spreadHint(afterMs, Math.random), cause });
 
-type PassingCode = 'shutting_down' | 'storage_unavailable' | 'queue_unavailable';
+type PassingCode = 'shutting_down' | 'storage_unavailable' | 'queue_unavailable' | 'issuer_unavailable';
 
 /** A new one for every caller, as the others here: each gets its own time. */
 export const shuttingDown = (): DomainError =>
@@ -22,3 +25,10 @@ export const storageUnavailable = (message: string, cause?: unknown): DomainErro
 
 export const queueUnavailable = (message: string, cause?: unknown): DomainError =>
   passing('queue_unavailable', message, QUEUE_MS, cause);
+
+export const issuerUnavailable = (): DomainError =>
+  passing(
+    'issuer_unavailable',
+    'The issuer of `auth.oidc_issuer` does not return its keys, so its tokens cannot be checked; API keys work.',
+    ISSUER_MS,
+  );

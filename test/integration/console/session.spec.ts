@@ -80,7 +80,8 @@ describe('the session of the console', () => {
 
   it('is not given for a wrong key, nor for a short-lived token', async () => {
     const authenticator = rig.app.get(Authenticator, { strict: false });
-    const { token } = authenticator.mint(authenticator.authenticate(operator), { scopes: ['realtime'], ttlS: 60 });
+    const signedIn = await authenticator.authenticate(operator);
+    const { token } = authenticator.mint(signedIn, { scopes: ['realtime'], ttlS: 60 });
     for (const key of ['sk-wrong', token]) expect((await errorOf(signIn(key))).code).toBe('invalid_api_key');
     expect((await errorOf(signIn(''))).code).toBe('missing_required_parameter');
   });

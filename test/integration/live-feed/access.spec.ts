@@ -44,9 +44,9 @@ const send = (id: string, key: string) => {
   return rig.post('/v1/audio/transcriptions', form, { headers: { ...bearer(key), 'x-request-id': id } });
 };
 
-const tokenFor = (scopes: readonly Scope[], ttlS: number) => {
+const tokenFor = async (scopes: readonly Scope[], ttlS: number) => {
   const authenticator = rig.app.get(Authenticator);
-  return authenticator.mint(authenticator.authenticate(keys.acme), { scopes, ttlS }).token;
+  return authenticator.mint(await authenticator.authenticate(keys.acme), { scopes, ttlS }).token;
 };
 
 describe('who may listen', () => {
@@ -60,9 +60,9 @@ describe('who may listen', () => {
 
   it('may bring the key as a header, or a short-lived token that was given the scope', async () => {
     (await FeedClient.connect(rig.url, undefined, bearer(keys.events)))[Symbol.dispose]();
-    expect(await refusal(tokenFor(['events'], 60))).toBeUndefined();
-    expect(await refusal(tokenFor(['events'], 0))).toBe('invalid_api_key');
-    expect(await refusal(tokenFor(['realtime'], 60))).toBe('missing_scope');
+    expect(await refusal(await tokenFor(['events'], 60))).toBeUndefined();
+    expect(await refusal(await tokenFor(['events'], 0))).toBe('invalid_api_key');
+    expect(await refusal(await tokenFor(['realtime'], 60))).toBe('missing_scope');
   });
 
   it("hears of its tenant's requests only; others look as if they did not exist; an admin hears of all", async () => {
