@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { command, inRoot } from './setup/command.mjs';
@@ -11,11 +11,13 @@ import { done, doing, fail, runMain, say, warn } from './setup/report.mjs';
 const TOOLS = inRoot('node_modules', '.cache', 'switchyard-tools');
 const BIN = join(TOOLS, 'bin');
 const GO_TOOLS = {
+  actionlint: 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.7',
   helm: 'helm.sh/helm/v3/cmd/helm@v3.19.0',
   'kubectl-validate': 'sigs.k8s.io/kubectl-validate@v0.0.4',
 };
 const PROMQL = join(TOOLS, 'npm/node_modules/@prometheus-io/lezer-promql/dist/index.es.js');
 const CHART = 'docker/helm/switchyard';
+const WORKFLOWS = readdirSync(inRoot('.github/workflows')).map(name => join('.github/workflows', name));
 /** The newest whose schemas kubectl-validate carries. */
 const KUBERNETES = '1.30';
 const SWITCHED_ON = ['gateway.autoscaling.enabled', 'gateway.ingress.enabled'];
@@ -25,11 +27,12 @@ const CUSTOM = ['keda.enabled', 'monitoring.serviceMonitor', 'monitoring.rules',
 /** Each check names its tool; one whose tool cannot be had is skipped and said to be. */
 const CHECKS = [
   { what: 'docker/Dockerfile', tool: 'hadolint', run: () => tool('hadolint', ['docker/Dockerfile']) },
-  ...['compose.yaml', 'compose.cluster.yaml'].map(name => ({
+  ...['compose.yaml', 'compose.gpu.yaml', 'compose.cluster.yaml'].map(name => ({
     what: `docker/${name}`,
     tool: 'dclint',
     run: () => dclint(['-c', 'config/dclint.yaml', `docker/${name}`]),
   })),
+  { what: '.github/workflows', tool: 'actionlint', run: () => tool('actionlint', ['-no-color', ...WORKFLOWS]) },
   { what: 'chart, defaults', tool: 'helm', run: () => tool('helm', ['lint', '--strict', '--quiet', CHART]) },
   { what: 'chart, all on', tool: 'helm', run: () => tool('helm', ['template', 'r', CHART, ...withAll(CUSTOM)]) },
   { what: 'chart against Kubernetes', tool: 'kubectl-validate', run: validateChart },
