@@ -13,7 +13,7 @@ export interface StoredResponse {
   readonly input: readonly ResponseItem[];
 }
 
-/** A response that nobody waits for. */
+/** A response whose client does not wait. */
 export interface BackgroundResponse {
   /** Queued, without output. */
   readonly response: ResponseObject;
@@ -27,7 +27,7 @@ export interface BackgroundResponse {
 
 /**
  * Responses that outlive their request. With none bound `store` is false, and `previous_response_id`, `background` and
- * references to items are refused. What another tenant stored is as unknown as what nobody stored (D-31).
+ * references to items are refused. What another tenant stored is as unknown as what was never stored (D-31).
  */
 export interface ResponseStore {
   /**

@@ -44,7 +44,7 @@ const SHORTEST_PAUSE = 2 * FRAME_SAMPLES;
 export class VoiceActivityTracker {
   #position = 0;
   #speaking = false;
-  /** Where the run of loud frames, or of quiet ones while somebody speaks, began. */
+  /** Where the run of loud frames, or of quiet ones during speech, began. */
   #turningAt: number | undefined;
   #utteranceFrom = 0;
   /** End of the last utterance: pre-roll never reaches into it. */

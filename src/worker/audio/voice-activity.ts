@@ -225,7 +225,7 @@ export class VoiceActivitySession {
     return events;
   }
 
-  /** Ends the utterance, if somebody speaks, with all audio pushed so far: a commit, or the end of the stream. */
+  /** Ends the utterance, if there is one, with all audio pushed so far: a commit, or the end of the stream. */
   end(): VoiceEvent[] {
     return this.#tracker.finish(this.position + this.#filled);
   }

@@ -11,7 +11,7 @@ export interface GenerationActivity {
   /** Blocks of KV memory: free ones, and all. */
   readonly freeBlocks: number;
   readonly blocks: number;
-  /** Tokens of a step at most, while somebody decodes. */
+  /** Tokens of a step at most, while a sequence decodes. */
   readonly stepTokens: number;
   /** Steps with work, and native decode calls: equal unless steps were repaired. */
   readonly steps: number;

@@ -20,7 +20,7 @@ export interface ContinuousOptions {
   readonly backend: TextBackend;
   /** Its name, as it is reported. */
   readonly engine: string;
-  /** Milliseconds that a step may take while somebody waits for the next token; absent: 50. */
+  /** Milliseconds that a step may take while a caller waits for the next token; absent: 50. */
   readonly stepTargetMs?: number;
   /** What is not said follows from the backend. */
   readonly scheduling?: Partial<SchedulingOptions>;

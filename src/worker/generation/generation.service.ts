@@ -23,7 +23,7 @@ interface Times {
 
 /**
  * Generations side by side, as many as the engine takes: no groups are formed here (D-21). The gateway leases a slot
- * before it sends, so the line at this semaphore is empty unless somebody else sends, too.
+ * before it sends, so the queue at this semaphore is empty unless another one sends, too.
  */
 @Injectable()
 export class GenerationService {

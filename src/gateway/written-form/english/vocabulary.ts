@@ -10,7 +10,7 @@ export const CURRENCIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Units that have one symbol everybody reads. Feet, miles, pounds, hours and minutes are everyday words: they stay, and
+ * Units that have one well-known symbol. Feet, miles, pounds, hours and minutes are everyday words: they stay, and
  * their numbers follow the general rule ("two feet", "26 miles").
  */
 const SYMBOLS: readonly (readonly [string, string])[] = [

@@ -112,7 +112,7 @@ export class LlamaBackend implements TextBackend {
     return running;
   }
 
-  /** Somebody who encodes may have noticed first, and opened it. */
+  /** A call that encodes may have noticed first, and opened it. */
   async reopen(): Promise<void> {
     await this.#child.reopen();
     if (this.#info) this.#forget(this.#info);

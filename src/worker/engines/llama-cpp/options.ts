@@ -45,7 +45,7 @@ export interface LlamaOptions {
   /** Most tokens of one native decode. */
   readonly stepTokens: number;
   /**
-   * Milliseconds that a step may take while somebody waits for the next token; chunks of prompts are cut to fit.
+   * Milliseconds that a step may take while a caller waits for the next token; chunks of prompts are cut to fit.
    * Absent: 50.
    */
   readonly stepTargetMs?: number;

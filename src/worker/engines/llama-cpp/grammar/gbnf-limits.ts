@@ -1,7 +1,7 @@
 import { type Gbnf, type GbnfItem, type GbnfRule, grammarRefused, readGbnf } from './gbnf-reader.js';
 
 /**
- * Beyond these llama.cpp is busy with one grammar for seconds, and everybody waits: it reads grammars between two
+ * Beyond these llama.cpp is busy with one grammar for seconds, and all requests wait: it reads grammars between two
  * steps.
  */
 const MOST = {
@@ -19,7 +19,7 @@ const MOST = {
   depth: 1000,
 } as const;
 
-/** @throws DomainError invalid_value: not GBNF, or more than the engine can hold without holding everybody up. */
+/** @throws DomainError invalid_value: not GBNF, or more than the engine can hold without delaying other requests. */
 export function demandBounded(text: string, param: string): void {
   const bytes = Buffer.byteLength(text);
   if (bytes > MOST.bytes) throw tooMuch(param, bytes, 'bytes of grammar', MOST.bytes);

@@ -4,7 +4,7 @@ import { anyObjectGrammar, either, GrammarRules, literal } from './grammar-rules
 import { schemaExpression, schemaGrammar } from './json-schema-grammar.js';
 import { refused } from './schema-fields.js';
 
-/** GBNF of each grammar that somebody still has: choices of a request share theirs, and ask at each begin. */
+/** GBNF of each grammar that is still in use: choices of a request share theirs, and ask at each begin. */
 const texts = new WeakMap<Grammar, string>();
 
 /** JSON values in a schema, and how deep they lie: what crosses to the child and is walked through there. */
@@ -22,7 +22,7 @@ export function knownGrammarText(grammar: Grammar): string {
 
 /**
  * Counts without recursion.
- * @throws DomainError invalid_value: more values, or deeper ones, than anybody should walk through
+ * @throws DomainError invalid_value: more values, or deeper ones, than can be checked in reasonable time
  */
 export function demandShallow(grammar: Grammar, param: string): void {
   let values = 0;

@@ -29,7 +29,7 @@ interface Waiting {
 
 /**
  * Executes steps in the order they come: memory operations, one native decode for all items, one draw for each that
- * wants one. With the next step at hand, the device has it before anybody is told what came of the last one.
+ * wants one. With the next step at hand, the device has it before the results of the last one are reported.
  */
 export class StepRunner {
   readonly #place: DrawingPlace;
