@@ -29,7 +29,7 @@ interface FindingProps {
 
 /** One entry of a list of things that were found. */
 export const Finding = ({ name, state, tone, aside, runbook, children }: FindingProps) => (
-  <li>
+  <li class="finding">
     <span class="inline">
       <b>{name}</b>
       {state && <State of={state} tone={tone} />}

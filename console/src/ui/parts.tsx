@@ -100,7 +100,7 @@ export function Facts({ of }: { of: readonly (readonly [label: string, value: Co
   return (
     <dl class="stack facts">
       {of
-        .filter(([, value]) => value !== undefined && value !== null && value !== '')
+        .filter(([, value]) => value !== undefined && value !== null && value !== '' && value !== false)
         .map(([label, value]) => (
           <div key={label}>
             <dt class="muted">{label}</dt>
