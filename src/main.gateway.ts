@@ -1,7 +1,8 @@
 import { Logger } from '@nestjs/common';
 import 'reflect-metadata';
 import { createGateway } from './gateway/bootstrap.js';
-import { makeFirstKey } from './platform/auth/first-key.js';
+import { makeFirstKey, makeFirstStoredKey } from './platform/auth/first-key.js';
+import { KeyIssuer } from './platform/auth/key-issuer.js';
 import { FIRST_KEYS_ORIGIN, loadConfig, readModels } from './platform/config/load-config.js';
 import { GATEWAY_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { environmentName } from './platform/config/settings.js';
@@ -30,6 +31,11 @@ async function bootstrap(): Promise<void> {
   // Callers are still connected when `npm run up` was killed: their requests are worth finishing.
   onParentLost(process, () => process.kill(process.pid, 'SIGTERM'));
   try {
+    if (sources.get('auth.required')?.origin === FIRST_KEYS_ORIGIN) {
+      // The schema is up to date once the application is initialized.
+      await app.init();
+      process.stderr.write((await makeFirstStoredKey(settings, app.get(KeyIssuer))) ?? '');
+    }
     await app.listen(port, host);
   } catch (error) {
     // Workers are running by now, and would keep this process.

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { type Settings } from '../config/settings.js';
 import { ConfigError } from '../config/yaml-file.js';
+import { type KeyIssuer } from './key-issuer.js';
 import { addApiKey } from './keys-file.js';
 import { KEY_SCOPES } from './principal.js';
 
@@ -12,14 +13,22 @@ import { KEY_SCOPES } from './principal.js';
  */
 export function makeFirstKey({ server, auth }: Settings): string | undefined {
   if (existsSync(auth.keysFile)) return undefined;
-  const { key } = newKey(auth.keysFile);
-  return `No API keys are configured and the server listens on ${server.host}, so it made one. It is not shown again:
+  return announcement(server.host, newKey(auth.keysFile).key, auth.keysFile);
+}
+
+/** The same in a database that gateways share and that has no keys. @throws what the database throws */
+export async function makeFirstStoredKey({ server }: Settings, issuer: KeyIssuer): Promise<string | undefined> {
+  const made = await issuer.createFirst();
+  return made && announcement(server.host, made.secret, 'the database');
+}
+
+const announcement = (host: string, key: string, place: string): string =>
+  `No API keys are configured and the server listens on ${host}, so it made one. It is not shown again:
 
   ${key}
 
-Clients send it as \`Authorization: Bearer KEY\`. Its hash is in ${auth.keysFile}; \`switchyard keys create\` adds more.
+Clients send it as \`Authorization: Bearer KEY\`. Its hash is in ${place}; \`switchyard keys create\` adds more.
 `;
-}
 
 function newKey(file: string) {
   try {

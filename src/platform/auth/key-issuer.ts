@@ -1,8 +1,10 @@
 import { type KeyStore, type StoredKey } from '../../core/access/key-store.port.js';
+import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { timeOrderedId } from '../clock/time-ordered-id.js';
 import { createApiKey } from './api-key.js';
 import { type KeyRing } from './key-ring.js';
+import { KEY_SCOPES } from './principal.js';
 import { type StoredKeys } from './stored-keys.js';
 
 /** Every gateway holds all live keys in memory. */
@@ -35,6 +37,12 @@ export class KeyIssuer {
     await this.store.create(key);
     await this.keys.refresh();
     return { key, secret };
+  }
+
+  /** One that may do everything, unless there are keys. Gateways that start at the same time may make one each. */
+  async createFirst(): Promise<IssuedKey | undefined> {
+    if ((await this.store.countLive()) > 0) return undefined;
+    return this.create({ name: 'first key', tenant: DEFAULT_TENANT, scopes: KEY_SCOPES });
   }
 
   /**

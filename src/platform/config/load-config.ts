@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isLoopback } from '../http/loopback.js';
 import { crossProblems } from './cross-checks.js';
@@ -56,7 +57,7 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   return { settings, models: models.models, sources, warnings: [...overrides.warnings, ...models.warnings] };
 }
 
-/** Origin of `auth.keys_file` where none is set and the server is reachable from elsewhere. */
+/** Origin of `auth.keys_file`, or of `auth.required`, where no keys are set and others can reach the server. */
 export const FIRST_KEYS_ORIGIN = 'server.host, which is not loopback';
 
 /**
@@ -72,8 +73,13 @@ export function firstKeysFile({ server, auth, data }: Settings): string | undefi
 /** Values of `sources`; one that was not given may follow from others, and is entered there. */
 function effective(sources: Map<SettingPath, SourcedValue>): Settings {
   const values = () => settingsFrom(Object.fromEntries([...sources].map(([path, { value }]) => [path, value])));
-  const keysFile = firstKeysFile(values());
-  if (keysFile !== undefined) sources.set('auth.keys_file', { value: keysFile, origin: FIRST_KEYS_ORIGIN });
+  const settings = values();
+  const keysFile = firstKeysFile(settings);
+  if (keysFile === undefined) return settings;
+  // Gateways share a database, and no file. A file that an earlier start made stays in use.
+  const isShared = settings.database.url !== '' && !existsSync(keysFile);
+  if (isShared) sources.set('auth.required', { value: true, origin: FIRST_KEYS_ORIGIN });
+  else sources.set('auth.keys_file', { value: keysFile, origin: FIRST_KEYS_ORIGIN });
   return values();
 }
 

@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { sttModel } from '../api/models.js';
 import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
+import { PostgresServer } from '../../support/postgres-server.js';
+import { itWith, POSTGRES } from '../../support/requires.js';
 import { KeysFolder } from './keys-folder.js';
 
 describe('a gateway that reaches beyond its machine', () => {
@@ -29,6 +32,26 @@ describe('a gateway that reaches beyond its machine', () => {
     expect((await stat(keysFile)).mode & 0o777).toBe(0o600);
     expect(await readFile(keysFile, 'utf8')).not.toContain(printed[0]);
   });
+
+  itWith(POSTGRES)(
+    'makes its first key in the database that gateways share, where one is configured',
+    async () => {
+      await using postgres = await PostgresServer.start();
+      const settings = { 'server.host': '0.0.0.0', 'database.url': postgres.url(), 'batch.embedded': 'false' } as const;
+      const printed: string[] = [];
+      for (const _start of ['first', 'second']) {
+        await using gateway = await start(settings);
+        printed.push(/sk-switchyard-\S+/.exec(await gateway.process.logTail())?.[0] ?? '');
+        const ask = (headers = {}) => fetch(`http://127.0.0.1:${gateway.port}/admin/v1/keys`, { headers });
+        expect((await ask()).status).toBe(401);
+        const { data } = (await (await ask({ authorization: `Bearer ${printed[0]}` })).json()) as { data: object[] };
+        expect(data).toEqual([expect.objectContaining({ name: 'first key', source: 'database', tenant: 'default' })]);
+      }
+      expect(printed).toEqual([expect.stringMatching(/^sk-switchyard-/), '']);
+      expect(existsSync(join(folder.folder, 'data', 'keys.yaml'))).toBe(false);
+    },
+    120_000,
+  );
 
   it('does not start when its key cannot be stored, and says what to do', async () => {
     await writeFile(join(folder.folder, 'file'), '');
