@@ -42,6 +42,7 @@ const REMOTE: Readonly<Record<string, Row>> = {
   'requests list': { args: [], wrong: ['--state', 'lost'] },
   'requests show': { args: ['req_1'], wrong: [] },
   'requests cancel': { args: ['req_1'], wrong: [] },
+  'requests priority': { args: ['req_1', 'realtime'], wrong: ['req_1', 'urgent'] },
   'workers list': { args: [], wrong: ['--limit', '1'] },
   'batch submit': { args: ['lines.jsonl'], wrong: ['lines.jsonl', '--metadata', 'x'] },
   'batch list': { args: [], wrong: ['--limit', '101'] },
