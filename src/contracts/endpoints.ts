@@ -28,6 +28,8 @@ const ROUTES: Readonly<Record<string, Readonly<Record<`${EndpointMethod} /${stri
     'POST /v1/completions': 'Text to its continuation',
     'POST /v1/embeddings': 'Text to vectors',
     'POST /v1/rerank': 'How relevant documents are to a query',
+    'POST /tokenize': 'Text to tokens of a model',
+    'POST /detokenize': 'Tokens of a model to text',
   },
   requests: {
     'POST /v1/audio/transcriptions/{id}/cancel': 'Cancel a transcription',
@@ -147,7 +149,7 @@ const WORK = new RegExp(`^/v1/(audio/(transcriptions|translations|speech)|${TEXT
 /** Routes whose requests can be answered later, and answered again to a repeated key. */
 export const isWork = (path: string): boolean => WORK.test(path);
 
-const SMALL_WORK = /^\/(asr|detect-language)\/?$/;
+const SMALL_WORK = /^\/(asr|detect-language|tokenize|detokenize)\/?$/;
 
 /** Routes whose requests limits count. */
 export const isLimited = (path: string): boolean => isWork(path) || SMALL_WORK.test(path);

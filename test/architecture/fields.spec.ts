@@ -12,6 +12,7 @@ import { ResponseDto, ResponseInputDto } from '../../src/contracts/openai/respon
 import { RerankDto } from '../../src/contracts/openai/rerank.dto.js';
 import { SpeechDto } from '../../src/contracts/openai/speech.dto.js';
 import { InputItemsQueryDto, RetrieveQueryDto } from '../../src/contracts/openai/stored-response.dto.js';
+import { DetokenizeDto, TokenizeDto } from '../../src/contracts/openai/token.dto.js';
 import { TranscriptionDto } from '../../src/contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../src/contracts/openai/translation.dto.js';
 import { UploadCompleteDto, UploadCreateDto, UploadPartCreateDto } from '../../src/contracts/openai/upload.dto.js';
@@ -31,10 +32,13 @@ import { parseAsr } from '../../src/gateway/audio/whisper-asr/parse-asr.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../src/gateway/responses/parse-response.js';
 import { parseEmbedding } from '../../src/gateway/text/embeddings.service.js';
+import { parseTokens } from '../../src/gateway/text/tokens/tokens.controller.js';
 import { parseRerank } from '../../src/gateway/text/rerank/rerank.service.js';
 import { parseChat, parseCompletion } from '../../src/gateway/text/parse-generation.js';
 import { ModelList } from '../../src/platform/config/model-list.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { type TextBackend } from '../../src/worker/engines/text-backend.port.js';
+import { tokenAnswer } from '../../src/worker/generation/token-answer.js';
 import { parseGenerationParams } from '../../src/worker/generation/generation-params.js';
 
 type Route = keyof typeof REQUEST_FIELDS;
@@ -57,6 +61,8 @@ const DTOS: Readonly<Record<Exclude<Route, 'GET /v1/audio/voices'>, readonly Dto
   'POST /v1/completions': [CompletionDto],
   'POST /v1/embeddings': [EmbeddingDto],
   'POST /v1/rerank': [RerankDto],
+  'POST /tokenize': [TokenizeDto],
+  'POST /detokenize': [DetokenizeDto],
   'POST /v1/files': [FileCreateDto],
   'GET /v1/files': [FileListQueryDto],
   'POST /v1/uploads': [UploadCreateDto],
@@ -163,6 +169,11 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
     ...{ kind: 'embedding', needs: ['rerank'], base: { query: 'a', documents: ['b'] }, parse: parseRerank },
     samples: { ...LABELS, max_tokens_per_doc: 8 },
   },
+  'POST /tokenize': {
+    ...{ kind: 'llm', needs: [], base: { prompt: 'a' } },
+    parse: (body, catalog, compat) => parseTokens('tokenize', body, { catalog, compat }),
+    samples: { add_special_tokens: false, add_special: false, return_token_strs: true, with_pieces: true },
+  },
 };
 
 /** Fields that act with one format only. */
@@ -204,13 +215,14 @@ describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples
     for (const field of ofTreatment('refused')) expect(() => send('able', field)).toThrow(refusal(field));
   });
 
-  it('refuses what this model cannot honour', () => {
-    for (const field of ofTreatment('meaning')) demandRefused(field);
+  it('refuses what this model cannot honour', async () => {
+    for (const field of ofTreatment('meaning')) await demandRefused(field);
   });
 
-  function demandRefused(field: string): void {
+  async function demandRefused(field: string): Promise<void> {
     if ((REQUEST_FIELDS[route as Route][field as never] as FieldRule).capability === PASSED_ON) {
-      expect(() => byLocalEngine(route, { ...base, [field]: samples[field] })).toThrow(refusal(field));
+      const asked = Promise.resolve().then(() => byLocalEngine(route, { ...base, [field]: samples[field] }));
+      await expect(asked).rejects.toThrow(refusal(field));
     } else {
       expect(() => send('unable', field)).toThrow(refusal(field));
     }
@@ -233,7 +245,9 @@ describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples
 function byLocalEngine(route: string, body: Body): unknown {
   const form = route.includes('chat') ? 'chat' : 'completion';
   const info = { grammar: true, toolCalls: true } as Parameters<typeof parseGenerationParams>[1];
-  return parseGenerationParams({ form, body: Buffer.from(JSON.stringify({ model: 'm', ...body })) }, info);
+  const item = { form, body: Buffer.from(JSON.stringify({ model: 'm', ...body })) } as const;
+  if (route !== 'POST /tokenize') return parseGenerationParams(item, info);
+  return tokenAnswer({ ...item, form: 'tokenize' }, { info } as TextBackend).next();
 }
 
 /** An object that notes the names that are looked up in it. */

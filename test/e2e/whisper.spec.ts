@@ -38,6 +38,19 @@ describe('Whisper on ONNX Runtime behind the built product', () => {
     expect(heard.filter(({ text }, i) => text === TEXTS[i]).length).toBeGreaterThanOrEqual(3);
   });
 
+  it('takes headerless 16 kHz samples as Bazarr sends them, tells subtitles and the language', async () => {
+    const audio = await speak(TEXTS[2]!);
+    const samples = at16kHz(Buffer.from(await audio.arrayBuffer()));
+    const send = (path: string): Promise<Response> => {
+      const body = new FormData();
+      body.set('audio_file', new Blob([new Uint8Array(samples)]), 'film.mkv');
+      return fetch(`${product.url}${path}&encode=false&model=whisper-onnx-under-test`, { method: 'POST', body });
+    };
+    const subtitles = await (await send('/asr?task=transcribe&language=en&output=srt')).text();
+    expect(subtitles).toMatch(/^1\n00:00:0\d,\d{3} --> 00:00:0\d,\d{3}\nseven two\n/);
+    expect(await (await send('/detect-language?')).json()).toMatchObject({ language_code: 'en' });
+  });
+
   it('gives words with times, segments and the language it detected', async () => {
     const answer = await openai.audio.transcriptions.create({
       ...{ file: await speak(TEXTS[0]!), model: 'whisper-onnx-under-test', response_format: 'verbose_json' },
@@ -48,3 +61,17 @@ describe('Whisper on ONNX Runtime behind the built product', () => {
     expect(answer.segments![0]!.avg_logprob).toBeLessThan(0);
   });
 });
+
+/** Samples of a 24 kHz WAV file, two of three. */
+function at16kHz(file: Buffer): Buffer {
+  const header = 44;
+  const samples = Math.floor(((file.length - header) / 2) * (2 / 3));
+  const out = Buffer.alloc(samples * 2);
+  for (let at = 0; at < samples; at++) {
+    const place = at * 1.5;
+    const from = header + 2 * Math.floor(place);
+    const [one, next] = [file.readInt16LE(from), file.readInt16LE(Math.min(from + 2, file.length - 2))];
+    out.writeInt16LE(Math.round(one + (next - one) * (place % 1)), 2 * at);
+  }
+  return out;
+}

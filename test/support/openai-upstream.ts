@@ -190,6 +190,8 @@ export class OpenAiUpstream implements AsyncDisposable {
         if (call.body.includes('ENDLESS')) return;
         if (call.body.includes('FAIL')) return sendError(response, 400, { message: 'Too long.', param: 'input' });
         return sendJson(response, embeddingsOf(call.json()));
+      case 'POST /tokenize':
+        return sendJson(response, { tokens: [1, 2], count: 2, asked: call.json() });
       case 'POST /v1/rerank':
         return sendJson(response, scoresOf(call.json()));
     }

@@ -84,6 +84,10 @@ export class SimulatedTextBackend implements TextBackend {
     });
   }
 
+  bytesOf(token: number): Buffer {
+    return token < 256 ? Buffer.from([token]) : Buffer.alloc(0);
+  }
+
   check({ logitBias, grammar }: Sampling): Promise<void> {
     const wrong = [...(logitBias?.keys() ?? [])].find(token => token >= VOCABULARY);
     if (wrong !== undefined) return Promise.reject(invalid('logit_bias', `There is no token ${wrong}.`));

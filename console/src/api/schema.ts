@@ -777,6 +777,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/detokenize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tokens of a model to text */
+        post: operations["TokensController_detokenize"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events": {
         parameters: {
             query?: never;
@@ -890,6 +907,23 @@ export interface paths {
         get: operations["HealthController_ready[1]"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tokenize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Text to tokens of a model */
+        post: operations["TokensController_tokenize"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1977,6 +2011,21 @@ export interface components {
             /** @example en */
             language_code: string;
         };
+        DetokenizeDto: {
+            /**
+             * @description A model of kind `llm`.
+             * @example gpt-4o-mini
+             */
+            model: string;
+            /**
+             * @example [
+             *       1,
+             *       300,
+             *       301
+             *     ]
+             */
+            tokens: number[];
+        };
         DiagnosisDto: {
             detail: string;
             /** @description The command or the change that puts it right. */
@@ -2845,6 +2894,19 @@ export interface components {
             has_more: boolean;
             /** @enum {string} */
             object: "list";
+        };
+        TokenizeDto: {
+            /** @description llama.cpp's name of `prompt`. */
+            content?: string;
+            /** @description A chat, in place of `prompt`. */
+            messages?: Record<string, never>[];
+            /**
+             * @description A model of kind `llm`.
+             * @example gpt-4o-mini
+             */
+            model: string;
+            /** @example A switchyard is */
+            prompt?: string;
         };
         TranscriptDto: {
             /** @example the quick brown fox jumps over the lazy dog */
@@ -7650,6 +7712,202 @@ export interface operations {
             };
         };
     };
+    TokensController_detokenize: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DetokenizeDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "prompt": "A switchyard is",
+                     *       "content": "A switchyard is"
+                     *     }
+                     */
+                    "application/json": Record<string, never>;
+                };
+            };
+            /**
+             * @description `invalid_json`: The JSON body cannot be parsed.
+             *
+             *     `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `missing_required_parameter`: A required field is absent or empty.
+             *
+             *     `unsupported_parameter`: The field is valid but this model cannot honour it.
+             *
+             *     `model_kind_mismatch`: The model exists but is of another kind.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
+            499: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `engine_failed`: The engine failed on this input.
+             *
+             *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `worker_lost`: Workers were lost with the request or rejected it; the message says which, and why it was not retried.
+             *
+             *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
+             *
+             *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
+             *
+             *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
+             *
+             *     `shutting_down`: The server is draining; use another replica or retry later.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
     PollingController_refuse: {
         parameters: {
             query?: never;
@@ -8008,6 +8266,207 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    TokensController_tokenize: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenizeDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "tokens": [
+                     *         1,
+                     *         300,
+                     *         301
+                     *       ],
+                     *       "count": 3,
+                     *       "max_model_len": 4096
+                     *     }
+                     */
+                    "application/json": Record<string, never>;
+                };
+            };
+            /**
+             * @description `invalid_json`: The JSON body cannot be parsed.
+             *
+             *     `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `missing_required_parameter`: A required field is absent or empty.
+             *
+             *     `unsupported_parameter`: The field is valid but this model cannot honour it.
+             *
+             *     `model_kind_mismatch`: The model exists but is of another kind.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
+            499: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `engine_failed`: The engine failed on this input.
+             *
+             *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `worker_lost`: Workers were lost with the request or rejected it; the message says which, and why it was not retried.
+             *
+             *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
+             *
+             *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
+             *
+             *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
+             *
+             *     `shutting_down`: The server is draining; use another replica or retry later.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
             };
         };
     };

@@ -46,7 +46,9 @@ export const completionLogprobs = (tokens: readonly DrawnToken[]): object => ({
 export type GenerationForm = 'chat' | 'completion';
 
 /** Beside those, what only another server knows: the body of `/v1/responses`. */
-export type RequestForm = GenerationForm | 'response';
+export type RequestForm = GenerationForm | 'response' | TokenForm;
+/** Nothing is generated: the answer is that of the route of this name. */
+export type TokenForm = 'tokenize' | 'detokenize';
 
 /** What all chunks of one answer share. */
 export interface GenerationHead {

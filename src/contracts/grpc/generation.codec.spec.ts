@@ -47,7 +47,7 @@ describe('generation codec', () => {
       tenant: '',
     };
     expect(() => decodeGenerateCall({ ...encodeGenerateCall(call), form: 9 as never })).toThrow(
-      'chat, completion or response',
+      'chat, completion, response, tokenize, detokenize',
     );
   });
 

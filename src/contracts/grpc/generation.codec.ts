@@ -77,8 +77,13 @@ export interface Embedded {
   readonly execution: CallExecution;
 }
 
-const FORMS = { chat: Form.CHAT, completion: Form.COMPLETION, response: Form.RESPONSE } as const;
-const FORM_NAMES = new Map(Object.entries(FORMS).map(([name, form]) => [form as Form, name as RequestForm]));
+const FORMS = {
+  ...{ chat: Form.CHAT, completion: Form.COMPLETION, response: Form.RESPONSE },
+  ...{ tokenize: Form.TOKENIZE, detokenize: Form.DETOKENIZE },
+} as const;
+const FORM_NAMES = new Map<Form, RequestForm>(
+  Object.entries(FORMS).map(([name, form]) => [form, name as RequestForm]),
+);
 
 export const encodeGenerateCall = (call: GenerateCallFields): GenerateRequest => ({
   ...encodeEnvelope(call),
@@ -94,7 +99,7 @@ export const encodeGenerateCall = (call: GenerateCallFields): GenerateRequest =>
 export function decodeGenerateCall(message: GenerateRequest): GenerateCallFields {
   const { body, stream, maxTokens, tenant } = message;
   const form = FORM_NAMES.get(message.form);
-  if (!form) throw new RangeError(`form must be chat, completion or response; got ${message.form}`);
+  if (!form) throw new RangeError(`form must be one of ${Object.keys(FORMS).join(', ')}; got ${message.form}`);
   return { ...decodeEnvelope(message), form, body, stream, maxTokens, n: Math.max(1, message.n), tenant };
 }
 

@@ -179,6 +179,17 @@ export const REQUEST_FIELDS = {
     max_tokens_per_doc: advice(PASSED_ON, 'Local models refuse a document that is too long.'),
     service_tier: TIER,
   },
+  'POST /tokenize': {
+    model: honoured(),
+    prompt: honoured('Cut as a prompt is, with the first token of the model.'),
+    content: honoured("llama.cpp's name of `prompt`."),
+    messages: honoured(),
+    add_special_tokens: meaning(PASSED_ON, 'Local models refuse `false`.'),
+    add_special: meaning(PASSED_ON, 'Local models refuse `false`.'),
+    return_token_strs: advice(PASSED_ON, LOCAL_HAS_NONE),
+    with_pieces: advice(PASSED_ON, LOCAL_HAS_NONE),
+  },
+  'POST /detokenize': { model: honoured(), tokens: honoured() },
   'POST /v1/files': { file: honoured(), purpose: honoured(), ...EXPIRING },
   'GET /v1/files': { ...PAGE, order: honoured(), purpose: honoured() },
   'POST /v1/uploads': {

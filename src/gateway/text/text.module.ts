@@ -4,6 +4,7 @@ import { ModelsModule } from '../models/models.module.js';
 import { EmbeddingsService } from './embeddings.service.js';
 import { RerankController } from './rerank/rerank.controller.js';
 import { RerankService } from './rerank/rerank.service.js';
+import { TokensController } from './tokens/tokens.controller.js';
 import { CompletionsController } from './completions.controller.js';
 import { CompletionsService } from './completions.service.js';
 import { TextGenerationService } from './text-generation.service.js';
@@ -11,7 +12,7 @@ import { TextGenerationService } from './text-generation.service.js';
 /** Chat, completions and embeddings. */
 @Module({
   imports: [InferenceModule, ModelsModule],
-  controllers: [CompletionsController, RerankController],
+  controllers: [CompletionsController, RerankController, TokensController],
   providers: [EmbeddingsService, RerankService, CompletionsService, TextGenerationService],
   exports: [TextGenerationService],
 })

@@ -32,7 +32,7 @@ const PAGES = /^\/docs(-json|-yaml)?(\/|$)/;
 
 const RULES: readonly (readonly [pattern: RegExp, access: Access])[] = [
   [/^\/v1\//, 'inference'],
-  [/^\/(asr|detect-language)$/, 'inference'],
+  [/^\/(asr|detect-language|tokenize|detokenize)$/, 'inference'],
   [PAGES, 'any'],
 ];
 

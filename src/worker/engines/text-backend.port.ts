@@ -120,6 +120,8 @@ export interface TextBackend extends StepBackend<TextSequence> {
    * @throws DomainError invalid_value: no chat template, unknown role, image parts, token out of range.
    */
   encode(prompt: Prompt): Promise<readonly number[]>;
+  /** Of a token that `encode` has let pass; empty for control tokens. */
+  bytesOf(token: number): Buffer;
   /**
    * Before a sequence is submitted.
    * @throws BackendLost

@@ -28,7 +28,10 @@ export interface GenerationActivity {
 
 export interface GenerateItem {
   readonly requestId: string;
-  /** Whose body it is: that of `/v1/chat/completions`, `/v1/completions` or `/v1/responses`. */
+  /**
+   * Whose body it is: that of `/v1/chat/completions`, `/v1/completions`, `/v1/responses`, `/tokenize` or
+   * `/detokenize`; the last two are answered with one chunk.
+   */
   readonly form: RequestForm;
   /** The caller's JSON object, byte by byte; what follows is read from it. */
   readonly body: Buffer;
@@ -53,8 +56,12 @@ export type TokenItem = GenerateItem & { readonly form: GenerationForm };
 /** @throws DomainError `unsupported_task` for a form that is only handed on */
 export function demandTokens(item: GenerateItem): TokenItem {
   const { form } = item;
-  if (form !== 'response') return { ...item, form };
-  throw new DomainError('unsupported_task', 'Only an upstream server takes the body of a response as it is.');
+  if (form === 'chat' || form === 'completion') return { ...item, form };
+  const message =
+    form === 'response'
+      ? 'Only an upstream server takes the body of a response as it is.'
+      : 'This engine has no tokenizer to ask.';
+  throw new DomainError('unsupported_task', message);
 }
 
 export type GenerationEvent =

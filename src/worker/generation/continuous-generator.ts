@@ -13,6 +13,7 @@ import {
 import { ChunkWriter, WholeWriter } from './answer-writer.js';
 import { contextExceeded, RunningAnswer } from './running-answer.js';
 import { type SchedulingOptions, StepLoop } from './step-loop.js';
+import { tokenAnswer } from './token-answer.js';
 import { BackendLost, type TextBackend, type TextSequence } from '../engines/text-backend.port.js';
 import { type GenerationFields, parseGenerationParams } from './generation-params.js';
 
@@ -87,6 +88,11 @@ export class ContinuousGenerator implements TextGenerator {
   }
 
   async *generate(item: GenerateItem): AsyncGenerator<GenerationEvent> {
+    const { form } = item;
+    if (form === 'tokenize' || form === 'detokenize') {
+      yield* tokenAnswer({ ...item, form }, this.#options.backend);
+      return;
+    }
     const answer = await this.#answer(item);
     const abort = (): void => answer.cancel('caller');
     item.signal.addEventListener('abort', abort, { once: true });

@@ -96,6 +96,10 @@ export class LlamaBackend implements TextBackend {
     return [...(await this.#child.ask('encode', prompt))];
   }
 
+  bytesOf(token: number): Buffer {
+    return this.#vocabulary.bytesOf(token);
+  }
+
   async check({ logitBias, grammar }: Sampling): Promise<void> {
     if (logitBias) this.#vocabulary.checked([...logitBias.keys()], 'logit_bias');
     if (!grammar) return;

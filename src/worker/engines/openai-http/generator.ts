@@ -72,7 +72,11 @@ class EventLines {
 const endless = (): DomainError =>
   new DomainError('engine_failed', `The upstream sent an event of more than ${LONGEST_EVENT} characters.`);
 
-const PATHS = { chat: '/chat/completions', completion: '/completions', response: '/responses' } as const;
+const PATHS = {
+  ...{ chat: '/chat/completions', completion: '/completions', response: '/responses' },
+  // vLLM and llama.cpp have them beside `/v1`.
+  ...{ tokenize: '/../tokenize', detokenize: '/../detokenize' },
+} as const;
 
 /** A whole answer is one gRPC message in the end. */
 const LARGEST_ANSWER_BYTES = 33_554_432;

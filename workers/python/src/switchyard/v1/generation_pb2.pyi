@@ -34,12 +34,16 @@ class GenerateRequest(_message.Message):
         FORM_CHAT: GenerateRequest._Form.ValueType  # 1
         FORM_COMPLETION: GenerateRequest._Form.ValueType  # 2
         FORM_RESPONSE: GenerateRequest._Form.ValueType  # 3
+        FORM_TOKENIZE: GenerateRequest._Form.ValueType  # 4
+        FORM_DETOKENIZE: GenerateRequest._Form.ValueType  # 5
 
     class Form(_Form, metaclass=_FormEnumTypeWrapper): ...
     FORM_UNSPECIFIED: GenerateRequest.Form.ValueType  # 0
     FORM_CHAT: GenerateRequest.Form.ValueType  # 1
     FORM_COMPLETION: GenerateRequest.Form.ValueType  # 2
     FORM_RESPONSE: GenerateRequest.Form.ValueType  # 3
+    FORM_TOKENIZE: GenerateRequest.Form.ValueType  # 4
+    FORM_DETOKENIZE: GenerateRequest.Form.ValueType  # 5
 
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     PRIORITY_FIELD_NUMBER: _builtins.int

@@ -54,6 +54,10 @@ export enum GenerateRequest_Form {
   COMPLETION = 2,
   /** RESPONSE - The body of POST /v1/responses, for workers that list the capability "responses". Chunks are its events. */
   RESPONSE = 3,
+  /** TOKENIZE - The body of POST /tokenize: nothing is generated, and the one chunk is the answer of that route. */
+  TOKENIZE = 4,
+  /** DETOKENIZE - The body of POST /detokenize, likewise. */
+  DETOKENIZE = 5,
   UNRECOGNIZED = -1,
 }
 
