@@ -81,9 +81,7 @@ const FORMS = {
   ...{ chat: Form.CHAT, completion: Form.COMPLETION, response: Form.RESPONSE },
   ...{ tokenize: Form.TOKENIZE, detokenize: Form.DETOKENIZE },
 } as const;
-const FORM_NAMES = new Map<Form, RequestForm>(
-  Object.entries(FORMS).map(([name, form]) => [form, name as RequestForm]),
-);
+const FORM_NAMES = new Map<Form, RequestForm>(Object.entries(FORMS).map(([name, form]) => [form, name as RequestForm]));
 
 export const encodeGenerateCall = (call: GenerateCallFields): GenerateRequest => ({
   ...encodeEnvelope(call),

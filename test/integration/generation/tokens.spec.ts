@@ -45,7 +45,12 @@ describe('tokens of a model on llama.cpp', () => {
   it.each<[string, object, string, string | null]>([
     ['no text', {}, 'missing_required_parameter', 'prompt'],
     ['a text that is none', { prompt: 7 }, 'invalid_value', 'prompt'],
-    ['tokens without the first', { prompt: 'a', add_special_tokens: false }, 'unsupported_parameter', 'add_special_tokens'],
+    [
+      'tokens without the first',
+      { prompt: 'a', add_special_tokens: false },
+      'unsupported_parameter',
+      'add_special_tokens',
+    ],
     ['megabytes', { prompt: 'a'.repeat(1_000_000) }, 'context_length_exceeded', 'prompt'],
     ['an unknown model', { model: 'nope', prompt: 'a' }, 'model_not_found', 'model'],
   ])('refuse %s', async (_what, fields, code, param) => {
