@@ -59,4 +59,4 @@ export const byEngine = (why = '') => ({ treatment: 'honoured', why, byEngine: t
 export const advice = (capability: string, why = '') => ({ treatment: 'advice', capability, why }) as const;
 export const meaning = (capability: string, why = '') => ({ treatment: 'meaning', capability, why }) as const;
 export const ignored = (why: string) => ({ treatment: 'ignored', why }) as const;
-export const refused = (why: string) => ({ treatment: 'refused', why }) as const;
+export const notServed = (why: string) => ({ treatment: 'refused', why }) as const;

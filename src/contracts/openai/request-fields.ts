@@ -1,4 +1,4 @@
-import { advice, byEngine, type FieldRules, honoured, ignored, meaning, PASSED_ON, refused } from './field-rules.js';
+import { advice, byEngine, type FieldRules, honoured, ignored, meaning, PASSED_ON, notServed } from './field-rules.js';
 
 const TIER = honoured('Priority; the `X-Priority` header wins.');
 const UNSAMPLED = 'Greedy recognisers have no sampling; 0 always passes.';
@@ -73,8 +73,8 @@ const CONVERSATION = {
   input: honoured(),
   instructions: honoured(),
   previous_response_id: honoured('Refused where no responses are stored.'),
-  conversation: refused('there are no stored conversations; use `previous_response_id`'),
-  prompt: refused('there are no stored prompts; use `instructions`'),
+  conversation: notServed('there are no stored conversations; use `previous_response_id`'),
+  prompt: notServed('there are no stored prompts; use `instructions`'),
   tools: honoured('Functions, of models with `tools`; hosted tools are refused by name.'),
   tool_choice: honoured(),
   parallel_tool_calls: honoured(),

@@ -1,4 +1,4 @@
-import { advice, type FieldRules, honoured, ignored, refused } from '../openai/field-rules.js';
+import { advice, type FieldRules, honoured, ignored, notServed } from '../openai/field-rules.js';
 
 const NO_LOGPROBS = 'live streams have no log probabilities';
 const NO_NOISE_REDUCTION = 'audio is recognised as it comes';
@@ -8,8 +8,8 @@ const NOT_ONE = 'turns are detected by `server_vad`, which has no such setting';
 
 /** Settings of a language model: which would answer something else without them, and which only advise it. */
 const CHAT_SETTINGS = {
-  instructions: refused(NO_CHAT),
-  tools: refused(NO_CHAT),
+  instructions: notServed(NO_CHAT),
+  tools: notServed(NO_CHAT),
   tool_choice: ignored(NO_CHAT),
   parallel_tool_calls: ignored(NO_CHAT),
   temperature: ignored(NO_CHAT),
@@ -17,7 +17,7 @@ const CHAT_SETTINGS = {
 
 const NEWER_CHAT_SETTINGS = {
   ...CHAT_SETTINGS,
-  prompt: refused(NO_CHAT),
+  prompt: notServed(NO_CHAT),
   reasoning: ignored(NO_CHAT),
   max_output_tokens: ignored(NO_CHAT),
 } as const;
@@ -94,7 +94,7 @@ export const EVENT_FIELDS = {
   'input_audio_buffer.append': { audio: honoured('Base64; binary frames carry the same.') },
   'input_audio_buffer.commit': {},
   'input_audio_buffer.clear': {},
-  'conversation.item.create': { item: honoured(), previous_item_id: refused('new items come last') },
+  'conversation.item.create': { item: honoured(), previous_item_id: notServed('new items come last') },
   'response.create': { response: honoured() },
   'response.create: response': {
     input: honoured(),
@@ -118,7 +118,7 @@ export const REALTIME_QUERY = {
   session_id: honoured('Ours: resumes a session.'),
   session_secret: honoured('Ours: with `session_id`.'),
   last_event_id: honoured('Ours: with `session_id`.'),
-  call_id: refused('this server has no calls'),
+  call_id: notServed('this server has no calls'),
 } as const satisfies FieldRules;
 
 /** Body of `POST /v1/realtime/client_secrets`. */

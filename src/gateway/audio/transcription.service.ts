@@ -21,7 +21,7 @@ const PARSERS = { transcriptions: parseTranscription, translations: parseTransla
 const USUAL_BYTES_PER_S = 16_000;
 
 /** How a whole transcript is written. */
-export type Answer = (transcript: Transcript) => TranscriptBody;
+export type TranscriptWriter = (transcript: Transcript) => TranscriptBody;
 
 /** What a route does with its form. */
 export interface TranscriptionPlan {
@@ -32,7 +32,7 @@ export interface TranscriptionPlan {
   /** @throws DomainError */
   readonly parse: (fields: AudioForm['fields']) => ParsedTranscription;
   /** Default: the format that `parse` found. */
-  readonly write?: Answer;
+  readonly write?: TranscriptWriter;
 }
 
 interface TranscriptionCall {
@@ -40,7 +40,7 @@ interface TranscriptionCall {
   readonly upload: AudioForm;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly write: Answer | undefined;
+  readonly write: TranscriptWriter | undefined;
 }
 
 /** `/v1/audio/transcriptions` and `/v1/audio/translations`. */

@@ -8,7 +8,7 @@ import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { parseDto } from '../../http/dto-validation.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { parseTranscription } from '../parse-transcription.js';
-import { type Answer, type TranscriptionPlan, TranscriptionService } from '../transcription.service.js';
+import { type TranscriptWriter, type TranscriptionPlan, TranscriptionService } from '../transcription.service.js';
 import { parseAsr } from './parse-asr.js';
 import { rawPcmAsWav } from './raw-pcm.js';
 
@@ -30,7 +30,7 @@ export class WhisperAsrService {
   transcribe(sent: Query, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const query = this.#withModel(sent);
     const parsed = parseAsr(query, this.catalog, this.settings.compat);
-    const write: Answer = transcript => ({
+    const write: TranscriptWriter = transcript => ({
       contentType: 'text/plain; charset=utf-8',
       body: asrBody(transcript, parsed.body),
     });
@@ -42,7 +42,7 @@ export class WhisperAsrService {
     const query = this.#withModel(sent);
     const parsed = parseTranscription({ model: query.model }, this.catalog, this.settings.compat);
     const [only, ...others] = parsed.model.languages;
-    const write: Answer = ({ language }) => {
+    const write: TranscriptWriter = ({ language }) => {
       const heard = language === '' && others.length === 0 ? only : language;
       return { contentType: 'application/json; charset=utf-8', body: JSON.stringify(detected(heard ?? '')) };
     };
