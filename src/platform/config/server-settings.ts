@@ -36,7 +36,7 @@ export const SERVER_SETTINGS = {
   ),
   'auth.keys_file': text(
     '',
-    'File of API keys. Empty: no keys on loopback; beyond it keys.yaml in data.dir, created at the first start.',
+    'File of API keys. Empty: no keys on loopback; beyond it a first key, in the database or keys.yaml of data.dir.',
   ),
   'auth.key': text(
     '',
