@@ -3,15 +3,9 @@ import * as tabs from '@zag-js/tabs';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 
-export interface Tab {
-  readonly value: string;
-  readonly label: string;
-  readonly content: () => ComponentChildren;
-}
-
 interface Options {
   readonly label: string;
-  readonly of: readonly Tab[];
+  readonly of: readonly { value: string; label: string; content: () => ComponentChildren }[];
   readonly value?: string;
   readonly onChange?: (value: string) => void;
 }

@@ -92,10 +92,7 @@ function Detail({ of: request, live }: { of: Found; live: LiveRequest | undefine
               ['Waited', duration(request.waited_ms)],
               ['Worker', worker],
               ['Attempts', attempts > 1 ? plural(attempts, 'worker') : count(attempts)],
-              [
-                'Group',
-                group && group.size > 1 && `${plural(group.size, 'request')} together, sent because: ${group.reason}`,
-              ],
+              ['Group', group && group.size > 1 && `${plural(group.size, 'request')} sent together: ${group.reason}`],
               [
                 'Computed with',
                 live?.batch_size && live.batch_size > 1 ? `${count(live.batch_size - 1)} others` : undefined,
