@@ -15,6 +15,9 @@ const CHECKED: Partial<Record<SettingPath, string>> = {
   'server.cors_origins': 'https://other.example',
   'auth.key': 'a-key-of-its-own-1234',
   'auth.oidc_issuer': 'https://other.example',
+  'console.prometheus_url': 'http://other.example',
+  'console.trace_url': 'http://other.example/{request_id}',
+  'console.manual_url': 'http://other.example',
   'redis.url': 'redis://other.example',
   'database.url': 'postgres://other.example/db',
 };
