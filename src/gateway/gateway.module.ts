@@ -25,6 +25,7 @@ import { HttpModule } from './http/http.module.js';
 import { ModelsModule } from './models/models.module.js';
 import { TextModule } from './text/text.module.js';
 import { LiveFeedModule } from './live-feed/live-feed.module.js';
+import { WhisperAsrModule } from './whisper-asr/whisper-asr.module.js';
 
 /** The gateway: schedules, never computes. */
 @Module({})
@@ -48,6 +49,7 @@ export class GatewayModule {
         HttpModule,
         RequestsModule,
         AudioModule,
+        WhisperAsrModule,
         TextModule,
         ResponsesModule,
         StoredResponsesModule,

@@ -28,7 +28,7 @@ import {
 } from '../../src/contracts/realtime/session-fields.js';
 import { parseSpeech } from '../../src/gateway/audio/parse-speech.js';
 import { parseTranscription, parseTranslation } from '../../src/gateway/audio/parse-transcription.js';
-import { parseAsr } from '../../src/gateway/audio/whisper-asr/parse-asr.js';
+import { parseAsr } from '../../src/gateway/whisper-asr/parse-asr.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../src/gateway/responses/parse-response.js';
 import { parseEmbedding } from '../../src/gateway/text/embeddings.service.js';

@@ -8,19 +8,12 @@ import { TranscriptionService } from './transcription.service.js';
 import { SpeechController, TranscriptionsController, TranslationsController } from './audio.controllers.js';
 import { UploadReader } from './upload-reader.js';
 import { VoicesController } from './voices.controller.js';
-import { WhisperAsrController } from './whisper-asr/whisper-asr.controller.js';
-import { WhisperAsrService } from './whisper-asr/whisper-asr.service.js';
 
-/** `/v1/audio`: transcription, translation and speech; the routes of whisper-asr-webservice. */
+/** `/v1/audio`: transcription, translation and speech. */
 @Module({
   imports: [InferenceModule, ModelsModule, StorageModule, WrittenFormModule],
-  controllers: [
-    TranscriptionsController,
-    TranslationsController,
-    SpeechController,
-    VoicesController,
-    WhisperAsrController,
-  ],
-  providers: [SpeechService, TranscriptionService, UploadReader, WhisperAsrService],
+  controllers: [TranscriptionsController, TranslationsController, SpeechController, VoicesController],
+  providers: [SpeechService, TranscriptionService, UploadReader],
+  exports: [TranscriptionService],
 })
 export class AudioModule {}

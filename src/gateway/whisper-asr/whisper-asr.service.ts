@@ -1,14 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { languageName } from '../../../contracts/formats/language-name.js';
-import { asrBody } from '../../../contracts/whisper-asr/asr-body.js';
-import { DetectLanguageQueryDto, type DetectedLanguageDto } from '../../../contracts/whisper-asr/asr.dto.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
-import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { parseDto } from '../../http/dto-validation.js';
-import { ModelCatalog } from '../../models/model-catalog.js';
-import { parseTranscription } from '../parse-transcription.js';
-import { type TranscriptWriter, type TranscriptionPlan, TranscriptionService } from '../transcription.service.js';
+import { languageName } from '../../contracts/formats/language-name.js';
+import { asrBody } from '../../contracts/whisper-asr/asr-body.js';
+import { DetectLanguageQueryDto, type DetectedLanguageDto } from '../../contracts/whisper-asr/asr.dto.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { parseDto } from '../http/dto-validation.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { parseTranscription } from '../audio/parse-transcription.js';
+import { type TranscriptWriter, type TranscriptionPlan, TranscriptionService } from '../audio/transcription.service.js';
 import { parseAsr } from './parse-asr.js';
 import { rawPcmAsWav } from './raw-pcm.js';
 

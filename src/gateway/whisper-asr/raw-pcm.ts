@@ -1,4 +1,4 @@
-import { streamedWavHeader } from '../../../contracts/formats/wav-header.js';
+import { streamedWavHeader } from '../../contracts/formats/wav-header.js';
 
 const RATE = 16_000;
 const RIFF = 'RIFF';

@@ -1,11 +1,11 @@
-import { REQUEST_FIELDS } from '../../../contracts/openai/request-fields.js';
-import { type AsrBodyOptions } from '../../../contracts/whisper-asr/asr-body.js';
-import { AsrQueryDto } from '../../../contracts/whisper-asr/asr.dto.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
-import { parseDto } from '../../http/dto-validation.js';
-import { type Strictness } from '../../models/model-abilities.js';
-import { type ModelCatalog } from '../../models/model-catalog.js';
-import { type ParsedTranscription, parseTranscription, parseTranslation } from '../parse-transcription.js';
+import { REQUEST_FIELDS } from '../../contracts/openai/request-fields.js';
+import { type AsrBodyOptions } from '../../contracts/whisper-asr/asr-body.js';
+import { AsrQueryDto } from '../../contracts/whisper-asr/asr.dto.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { parseDto } from '../http/dto-validation.js';
+import { type Strictness } from '../models/model-abilities.js';
+import { type ModelCatalog } from '../models/model-catalog.js';
+import { type ParsedTranscription, parseTranscription, parseTranslation } from '../audio/parse-transcription.js';
 
 export interface ParsedAsr extends ParsedTranscription {
   readonly body: AsrBodyOptions;

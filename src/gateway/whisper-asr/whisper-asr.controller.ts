@@ -6,10 +6,10 @@ import {
   AsrQueryDto,
   DetectedLanguageDto,
   DetectLanguageQueryDto,
-} from '../../../contracts/whisper-asr/asr.dto.js';
-import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../../http/openapi/errors.js';
-import { summaryOf } from '../../http/openapi/route.decorator.js';
-import { UPLOAD_ERRORS } from '../audio.openapi.js';
+} from '../../contracts/whisper-asr/asr.dto.js';
+import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
+import { summaryOf } from '../http/openapi/route.decorator.js';
+import { UPLOAD_ERRORS } from '../audio/audio.openapi.js';
 import { WhisperAsrService } from './whisper-asr.service.js';
 
 const describes = (path: string): MethodDecorator =>
