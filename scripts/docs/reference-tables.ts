@@ -10,7 +10,7 @@ import {
 import { byteText } from '../../src/cli/hub/disk-space.js';
 import { exitRows, program } from '../../src/cli/program.js';
 import { helpOf, leafCommands } from '../../src/cli/shared/command-tree.js';
-import { type Endpoint, ENDPOINTS } from '../../src/contracts/endpoints.js';
+import { ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { ERROR_REGISTRY, type ErrorDefinition } from '../../src/core/shared/domain-error.js';
 import { MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
 import { environmentName, SETTING_PATHS, settingDefinition } from '../../src/platform/config/settings.js';
@@ -26,7 +26,7 @@ const ENDPOINT_TABLES: Tables = {
   endpoints: () =>
     table(
       ['route', 'what'],
-      (ENDPOINTS as readonly Endpoint[]).map(({ method, path, summary }) => [code(`${method} ${path}`), summary]),
+      ENDPOINTS.map(({ method, path, summary }) => [code(`${method} ${path}`), summary]),
     ),
 };
 

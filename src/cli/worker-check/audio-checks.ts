@@ -2,6 +2,7 @@ import { type ClientDuplexStream, Metadata, status } from '@grpc/grpc-js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { STREAM_COMMIT, streamAudioMessage, streamConfigMessage } from '../../contracts/grpc/stream.codec.js';
 import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../../contracts/grpc/stt.codec.js';
+import { maxWholeAudioBytes } from '../../platform/config/worker-spec.js';
 import { checkedAnswer, type CheckContext, demand, endOf, CheckVerdict } from './check.js';
 import { reported } from './health-checks.js';
 import { file, judgeTranscript, upload, wavFile } from './transcription-samples.js';
@@ -9,6 +10,8 @@ import { type CheckedCall, endText, type Sample } from './worker-client.js';
 
 /** So many seconds of 192 kHz stereo are nearly 32 MiB; those that need no file of their own are less than 60. */
 const STUDIO = { seconds: 43.6, rate: 192_000, channels: 2 } as const;
+const STUDIO_BYTES_PER_S = STUDIO.rate * STUDIO.channels * 2;
+const MIB = 1_048_576;
 const LONG_S = 61;
 
 /** What a worker finds too large it refuses with a code; gRPC's own limits have none. */
@@ -19,8 +22,13 @@ async function demandTaken(call: CheckedCall<unknown>, what: string): Promise<st
   return code === undefined ? 'answered' : `refused with ${code}`;
 }
 
-export async function messageSize({ client }: CheckContext): Promise<string> {
-  return `32 MiB ${await demandTaken(client.start(file(wavFile(STUDIO))), 'TranscribeFile with 32 MiB of audio')}`;
+/** The largest file that a gateway sends as one message to a worker that reports this limit. */
+export async function messageSize(context: CheckContext): Promise<string> {
+  const fits = maxWholeAudioBytes(reported(context).maxMessageBytes) / STUDIO_BYTES_PER_S;
+  const seconds = Math.min(STUDIO.seconds, Math.floor(fits));
+  const size = `${Math.round((seconds * STUDIO_BYTES_PER_S) / MIB)} MiB`;
+  const call = context.client.start(file(wavFile({ ...STUDIO, seconds })));
+  return `${size} ${await demandTaken(call, `TranscribeFile with ${size} of audio`)}`;
 }
 
 /** Longer than 60 s, then larger than 32 MiB. */

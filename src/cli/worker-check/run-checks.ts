@@ -58,7 +58,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'cancel', anchor: CANCEL, about: 'Cancel within 100 ms ends the call', run: cancel, needs: 'busy-health' },
   { name: 'slots', anchor: GROUPS, about: 'as many requests at once as it reports', run: slots, needs: 'cancel' },
   { name: 'deadline', anchor: '6-deadlines', about: 'a deadline stops the work', run: deadline, needs: 'busy-health' },
-  { ...AUDIO, name: 'message-size', about: 'a message of 32 MiB', run: messageSize },
+  { ...AUDIO, name: 'message-size', about: 'the largest file that is sent as one message', run: messageSize },
   { ...AUDIO, name: 'large-audio', about: 'audio beyond 60 s and 32 MiB, in pieces', run: largeAudio },
   { ...AUDIO, name: 'stream', about: 'a live stream gives one final for a commit', run: stream },
   { name: 'pings', anchor: '9-connections-tokens-tls', about: 'pings as those of a gateway', run: pings },

@@ -8,10 +8,13 @@ import { RequestPriority } from '../../core/request/request-priority.js';
 import { channelSecurity } from '../../gateway/worker-pool/channel-security.js';
 import { WorkerChannel } from '../../gateway/worker-pool/worker-channel.js';
 import { type ModelKind, type RemoteSpec } from '../../platform/config/model-spec.js';
+import { SETTINGS_TABLE } from '../../platform/config/settings.js';
 import { maxMessageBytes } from '../../platform/config/worker-spec.js';
 
-/** What the gateway sends at most: 41 MiB. */
-export const NEEDED_MESSAGE_BYTES = maxMessageBytes(Number.MAX_SAFE_INTEGER);
+/** What a gateway with the default limit of uploads sends at most. */
+export const NEEDED_MESSAGE_BYTES = maxMessageBytes(SETTINGS_TABLE['server.upload_limit_bytes'].default);
+/** What any gateway sends at most: 41 MiB. */
+const LARGEST_MESSAGE_BYTES = maxMessageBytes(Number.MAX_SAFE_INTEGER);
 /** The gateway's limit of one health probe. */
 export const PROBE_LIMIT_MS = 2000;
 /** A worker that answers without end is broken off. The largest right answer has some hundred messages. */
@@ -130,7 +133,7 @@ export class WorkerClient {
   /** @throws Error when a file of `remote` cannot be read */
   constructor(address: string, remote: RemoteSpec) {
     // No pings here: a worker that punishes them is found by the check of that name, not by calls that break.
-    const limits = { maxMessageBytes: NEEDED_MESSAGE_BYTES, keepaliveTimeMs: 600_000, keepaliveTimeoutMs: 5000 };
+    const limits = { maxMessageBytes: LARGEST_MESSAGE_BYTES, keepaliveTimeMs: 600_000, keepaliveTimeoutMs: 5000 };
     this.#channel = new WorkerChannel({ address, limits, security: channelSecurity(remote) }, () => undefined);
   }
 

@@ -42,6 +42,9 @@ export class RealtimeMetrics implements OnModuleInit, OnApplicationShutdown {
       case 'recovered':
       case 'failed':
         return this.recoveries.inc({ model, outcome: type });
+      case 'recognised':
+        // Counted as usage.
+        return;
     }
   }
 }

@@ -6,13 +6,15 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type CheckOptions } from '../../../src/cli/worker-check/check.js';
 import { CHECKS, type CheckResult, GUIDE, runChecks } from '../../../src/cli/worker-check/run-checks.js';
+import { SETTINGS_TABLE } from '../../../src/platform/config/settings.js';
+import { maxMessageBytes } from '../../../src/platform/config/worker-spec.js';
 import { freePort } from '../../support/free-port.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { WorkerProcess } from '../worker/worker-process.js';
 import { CommandRun } from './command-run.js';
 
-const MIB = 1024 * 1024;
 const SCRIPTED = fileURLToPath(new URL('../../support/scripted-worker.mjs', import.meta.url));
+const UPLOAD_LIMIT_BYTES = SETTINGS_TABLE['server.upload_limit_bytes'].default;
 const children = new Set<ChildProcess>();
 
 afterEach(async () => {
@@ -42,7 +44,8 @@ async function ownWorker(kind: keyof typeof PACES): Promise<Running> {
   const options = PACES[kind];
   const worker = new WorkerProcess({
     model: syntheticModel(options, { id: 'own', kind, capabilities: [] }),
-    ...{ maxMessageBytes: 41 * MIB, uploadLimitBytes: 64 * MIB },
+    // As the default settings give it.
+    ...{ maxMessageBytes: maxMessageBytes(UPLOAD_LIMIT_BYTES), uploadLimitBytes: UPLOAD_LIMIT_BYTES },
   });
   children.add(worker.child);
   return { address: await worker.ready(), pid: worker.child.pid! };
