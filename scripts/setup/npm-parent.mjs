@@ -4,8 +4,8 @@ const LOOK_EVERY_MS = 1000;
 
 /**
  * Whoever kills `npm run up` or `npx switchyard up` kills npm alone: this process, a child of it or of the shell it
- * runs commands with, would continue unseen. Under npm it therefore stops, by its own SIGTERM, when they are gone. Started in any
- * other way it may outlive its parent, as with nohup.
+ * runs commands with, would continue unseen. Under npm it therefore stops, by its own SIGTERM, when they are gone.
+ * Started in any other way it may outlive its parent, as with nohup.
  */
 export function stopWithNpm() {
   if (!process.env.npm_lifecycle_event) return;
