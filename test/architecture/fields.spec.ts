@@ -32,7 +32,7 @@ import { parseAsr } from '../../src/gateway/whisper-asr/parse-asr.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../src/gateway/responses/parse-response.js';
 import { parseEmbedding } from '../../src/gateway/text/embeddings.service.js';
-import { parseTokens } from '../../src/gateway/text/tokens/tokens.controller.js';
+import { parseTokens } from '../../src/gateway/text/tokens.controller.js';
 import { parseRerank } from '../../src/gateway/text/rerank/rerank.service.js';
 import { parseChat, parseCompletion } from '../../src/gateway/text/parse-generation.js';
 import { ModelList } from '../../src/platform/config/model-list.js';

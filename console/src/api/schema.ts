@@ -7758,7 +7758,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8320,7 +8320,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `invalid_api_key`: The API key is missing, unknown, revoked or expired. */
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;

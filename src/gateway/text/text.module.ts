@@ -4,7 +4,7 @@ import { ModelsModule } from '../models/models.module.js';
 import { EmbeddingsService } from './embeddings.service.js';
 import { RerankController } from './rerank/rerank.controller.js';
 import { RerankService } from './rerank/rerank.service.js';
-import { TokensController } from './tokens/tokens.controller.js';
+import { TokensController } from './tokens.controller.js';
 import { CompletionsController } from './completions.controller.js';
 import { CompletionsService } from './completions.service.js';
 import { TextGenerationService } from './text-generation.service.js';

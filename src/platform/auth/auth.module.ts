@@ -10,7 +10,7 @@ import { Authenticator, FailedAttempts } from './authenticator.js';
 import { TOKEN_SECRET, tokenSecret } from './internal-tokens.js';
 import { KeyIssuer } from './key-issuer.js';
 import { KeyRing } from './key-ring.js';
-import { IssuerTokens } from './oidc/issuer-tokens.js';
+import { IssuerTokens } from './issuer-tokens.js';
 import { OriginGuard } from './origin-guard.js';
 import { ShortLivedTokens } from './short-lived-tokens.js';
 import { StoredKeys } from './stored-keys.js';

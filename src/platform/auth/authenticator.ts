@@ -4,7 +4,7 @@ import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { INTERNAL_KEY_ID } from './internal-tokens.js';
 import { KeyRing } from './key-ring.js';
-import { isIssuersKeyId, IssuerTokens } from './oidc/issuer-tokens.js';
+import { isIssuersKeyId, IssuerTokens } from './issuer-tokens.js';
 import { ANYBODY, type Principal } from './principal.js';
 import { sessionToken } from './session-cookie.js';
 import { type ShortLivedToken, ShortLivedTokens, type TokenGrant } from './short-lived-tokens.js';

@@ -89,18 +89,14 @@ describe('switchyard models add', () => {
     'onnx/decoder_model_merged_quantized.onnx': fixture('whisper/spoken/onnx/decoder_model_merged.onnx'),
   });
 
+  const senseVoice = () => ({
+    'model.int8.onnx': fixture('sherpa/nemo-ctc/model.onnx'),
+    'tokens.txt': fixture('sherpa/nemo-ctc/tokens.txt'),
+  });
+
   it.each([
     ['whisper-onnx', 'whisper-base-onnx', () => Promise.resolve(whisper()), /word errors [\d.]+ %/],
-    [
-      'sherpa-onnx',
-      'sense-voice-small',
-      () =>
-        Promise.resolve({
-          'model.int8.onnx': fixture('sherpa/nemo-ctc/model.onnx'),
-          'tokens.txt': fixture('sherpa/nemo-ctc/tokens.txt'),
-        }),
-      /word errors [\d.]+ %/,
-    ],
+    ['sherpa-onnx', 'sense-voice-small', () => Promise.resolve(senseVoice()), /word errors [\d.]+ %/],
     [
       'llama-cpp, text',
       'qwen3-0.6b',
@@ -135,7 +131,7 @@ describe('switchyard models add', () => {
   );
 
   it('keeps comments, moves aliases from a stand-in, says so; without a gateway the next start reads it', async () => {
-    await offer('sense-voice-small', { 'model.int8.onnx': Buffer.from('a'), 'tokens.txt': Buffer.from('b') });
+    await offer('sense-voice-small', senseVoice());
     const added = await run('add', 'sense-voice-small', '--yes');
     expect([added.code, added.stderr]).toEqual([0, expect.stringContaining('whisper-1 moves from ears')]);
     expect(added.stderr).toContain('no gateway answers');

@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
-import { parseBoundedJson } from '../../../core/shared/bounded-json.js';
-import { isObject } from '../../../core/shared/schema.js';
-import { issuerUnavailable } from '../../http/passing-errors.js';
-import { SafeFetch } from '../../http/safe-fetch.js';
+import { parseBoundedJson } from '../../core/shared/bounded-json.js';
+import { isObject } from '../../core/shared/schema.js';
+import { issuerUnavailable } from '../http/passing-errors.js';
+import { SafeFetch } from '../http/safe-fetch.js';
 
 /** Known keys are fetched again after this time, so that a key which the issuer withdrew ends. */
 const REFRESH_MS = 600_000;

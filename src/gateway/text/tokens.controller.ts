@@ -1,18 +1,18 @@
 import { applyDecorators, Controller, HttpCode, Inject, Post, Req, Res, type Type } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { REQUEST_FIELDS } from '../../../contracts/openai/request-fields.js';
-import { DetokenizeDto, TokenizeDto } from '../../../contracts/openai/token.dto.js';
-import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { answerHeaders } from '../../http/answer-headers.js';
-import { parseDto } from '../../http/dto-validation.js';
-import { bodyObject, rawBodyOf } from '../../http/json-body.js';
-import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../../http/openapi/errors.js';
-import { summaryOf } from '../../http/openapi/route.decorator.js';
-import { httpCaller } from '../../inference/inference.service.js';
-import { advisedIn, demandAbilities, demandsOf, type Strictness } from '../../models/model-abilities.js';
-import { ModelCatalog } from '../../models/model-catalog.js';
-import { TextGenerationService } from '../text-generation.service.js';
+import { REQUEST_FIELDS } from '../../contracts/openai/request-fields.js';
+import { DetokenizeDto, TokenizeDto } from '../../contracts/openai/token.dto.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { answerHeaders } from '../http/answer-headers.js';
+import { parseDto } from '../http/dto-validation.js';
+import { bodyObject, rawBodyOf } from '../http/json-body.js';
+import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
+import { summaryOf } from '../http/openapi/route.decorator.js';
+import { httpCaller } from '../inference/inference.service.js';
+import { advisedIn, demandAbilities, demandsOf, type Strictness } from '../models/model-abilities.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { TextGenerationService } from './text-generation.service.js';
 
 const DTOS = { tokenize: TokenizeDto, detokenize: DetokenizeDto } as const;
 
