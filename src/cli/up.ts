@@ -11,9 +11,9 @@ interface UpOptions {
   readonly dev?: boolean;
 }
 
-const NOTES = `Settings come from switchyard.yaml of this folder, else from config/switchyard.yaml of the clone or, with the npm
-package, of ~/.switchyard; variables SWITCHYARD_… override them. Ctrl-C drains: running requests finish, then the
-workers stop.`;
+const NOTES = `Settings come from switchyard.yaml of this folder, else from config/switchyard.yaml of the clone or,
+with the npm package, of ~/.switchyard; variables SWITCHYARD_… override them. Ctrl-C drains: running requests finish,
+then the workers stop.`;
 
 export const upCommand = (): Command =>
   new Command('up')

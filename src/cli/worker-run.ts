@@ -7,7 +7,8 @@ import { runProgram } from './product-program.js';
 
 type Values = Readonly<Record<string, string | boolean | readonly string[]>>;
 
-const NOTES = `For a gateway on another machine, whose models.yaml has an entry with the same id, and in place of replicas:
+const NOTES = `For a gateway on another machine, whose models.yaml has an entry with the same id and, in place of
+replicas:
 
     addresses: [gpu-7:9000]
     remote: { token_file: worker-token }

@@ -3,12 +3,8 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { BATCH_ENDPOINTS, type BatchEndpoint } from '../../core/jobs/batch-job.js';
 import { BATCH_STATUSES, type BatchStatus } from '../../core/jobs/batch-status.js';
 import { COMPLETION_WINDOWS, windowSeconds } from '../../core/jobs/completion-window.js';
-import { Holds, InRange, LengthUpTo, NumberFromForm, OneOf, OptionalObject, WholeNumber } from './field.decorators.js';
+import { Holds, Labels, LengthUpTo, OneOf, OptionalObject, PageAfter, PageLimit } from './field.decorators.js';
 import { ExpiresAfterDto } from './file.dto.js';
-
-const METADATA_KEYS = 16;
-const METADATA_KEY_LENGTH = 64;
-const METADATA_VALUE_LENGTH = 512;
 
 export class BatchWebhookDto {
   @IsString({ message: 'must have a url' })
@@ -33,7 +29,7 @@ export class BatchCreateDto {
 
   @IsOptional()
   @IsObject({ message: 'must be an object' })
-  @Holds(isMetadata, `must have at most ${METADATA_KEYS} keys of ${METADATA_KEY_LENGTH} characters with texts of 512`)
+  @Labels()
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: { type: 'string' },
@@ -50,28 +46,11 @@ export class BatchCreateDto {
   webhook?: BatchWebhookDto;
 }
 
-function isMetadata(value: unknown): boolean {
-  const entries = Object.entries((value ?? {}) as Record<string, unknown>);
-  return (
-    entries.length <= METADATA_KEYS &&
-    entries.every(([key, text]) => {
-      const fits = typeof text === 'string' && text.length <= METADATA_VALUE_LENGTH;
-      return fits && key.length <= METADATA_KEY_LENGTH;
-    })
-  );
-}
-
 export class BatchListQueryDto {
-  @IsOptional()
-  @NumberFromForm()
-  @WholeNumber()
-  @InRange(1, 100)
-  @ApiPropertyOptional({ minimum: 1, maximum: 100, default: 20 })
+  @PageLimit(100, 20)
   limit = 20;
 
-  @IsOptional()
-  @IsString({ message: 'must be the id of a batch' })
-  @ApiPropertyOptional({ description: 'Id of the last batch of the page before.' })
+  @PageAfter('batch')
   after?: string;
 }
 

@@ -144,3 +144,53 @@ export function ServiceTierField(more = ''): PropertyDecorator {
   const decorators = [ApiPropertyOptional({ enum: SERVICE_TIERS, default: 'auto', description }), OneOf(SERVICE_TIERS)];
   return (target, key) => decorators.forEach(decorate => decorate(target, key));
 }
+
+/** A number that may be left out. */
+export const OptionalNumber =
+  (minimum: number, maximum: number): PropertyDecorator =>
+  (target, key) => {
+    ApiPropertyOptional({ type: Number, minimum, maximum })(target, key);
+    IsOptional()(target, key);
+    InRange(minimum, maximum)(target, key);
+  };
+
+/** `limit` of a list: the entries of one page. */
+export const PageLimit =
+  (maximum: number, usual: number): PropertyDecorator =>
+  (target, key) => {
+    IsOptional()(target, key);
+    NumberFromForm()(target, key);
+    WholeNumber()(target, key);
+    InRange(1, maximum)(target, key);
+    ApiPropertyOptional({ minimum: 1, maximum, default: usual })(target, key);
+  };
+
+/** `after` of a list. @param entry what the list holds, in the singular */
+export const PageAfter =
+  (entry: string): PropertyDecorator =>
+  (target, key) => {
+    IsOptional()(target, key);
+    IsString({ message: 'must be the id of an entry' })(target, key);
+    ApiPropertyOptional({ description: `Id of the last ${entry} of the page before.` })(target, key);
+  };
+
+/** `order` of a list, by time. */
+export const PageOrder = (): PropertyDecorator => (target, key) => {
+  IsOptional()(target, key);
+  OneOf(['asc', 'desc'])(target, key);
+  ApiPropertyOptional({ enum: ['asc', 'desc'], default: 'desc' })(target, key);
+};
+
+/** `metadata` within OpenAI's bounds; whether it must be given is another rule. */
+export const Labels = (): PropertyDecorator =>
+  Holds(areLabels, 'must map at most 16 keys of at most 64 characters to texts of at most 512');
+
+function areLabels(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  if (!isObject(value)) return false;
+  const entries = Object.entries(value);
+  return (
+    entries.length <= 16 &&
+    entries.every(([name, label]) => name.length <= 64 && typeof label === 'string' && label.length <= 512)
+  );
+}

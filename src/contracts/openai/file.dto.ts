@@ -1,7 +1,16 @@
-import { IsIn, IsOptional, IsString } from 'class-validator';
+import { IsIn, IsOptional } from 'class-validator';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { type FilePurpose, type StoredFile } from '../../core/jobs/job.ports.js';
-import { InRange, NumberFromForm, OneOf, OptionalObject, WholeNumber } from './field.decorators.js';
+import {
+  InRange,
+  NumberFromForm,
+  OneOf,
+  OptionalObject,
+  PageAfter,
+  PageLimit,
+  PageOrder,
+  WholeNumber,
+} from './field.decorators.js';
 
 /** What a client may upload a file for; `batch_output` files are made here. */
 export const UPLOAD_PURPOSES = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'] as const;
@@ -39,21 +48,13 @@ export class FileCreateDto {
 }
 
 export class FileListQueryDto {
-  @IsOptional()
-  @NumberFromForm()
-  @WholeNumber()
-  @InRange(1, 10_000)
-  @ApiPropertyOptional({ minimum: 1, maximum: 10_000, default: 10_000 })
+  @PageLimit(10_000, 10_000)
   limit = 10_000;
 
-  @IsOptional()
-  @IsString({ message: 'must be the id of a file' })
-  @ApiPropertyOptional({ description: 'Id of the last file of the page before.' })
+  @PageAfter('file')
   after?: string;
 
-  @IsOptional()
-  @OneOf(['asc', 'desc'])
-  @ApiPropertyOptional({ enum: ['asc', 'desc'], default: 'desc' })
+  @PageOrder()
   order: 'asc' | 'desc' = 'desc';
 
   @IsOptional()

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsDefined, IsNotEmpty, IsOptional, IsString } from 'class-validator';
 import { isObject } from '../../core/shared/schema.js';
 import { type ServiceTier } from './field-rules.js';
-import { Holds, InRange, ServiceTierField, WholeNumber } from './field.decorators.js';
+import { Holds, InRange, OptionalNumber, ServiceTierField, WholeNumber } from './field.decorators.js';
 import { isTextOrTokens, TEXT_OR_TOKENS } from './text-or-tokens.js';
 
 export const LARGEST_COUNT = 2_147_483_647;
@@ -47,24 +47,16 @@ export class TextGenerationFields extends TextModelFields {
   @InRange(1, 128)
   n = 1;
 
-  @ApiPropertyOptional({ type: Number, minimum: 0, maximum: 2 })
-  @IsOptional()
-  @InRange(0, 2)
+  @OptionalNumber(0, 2)
   temperature?: number;
 
-  @ApiPropertyOptional({ type: Number, minimum: 0, maximum: 1 })
-  @IsOptional()
-  @InRange(0, 1)
+  @OptionalNumber(0, 1)
   top_p?: number;
 
-  @ApiPropertyOptional({ type: Number, minimum: -2, maximum: 2 })
-  @IsOptional()
-  @InRange(-2, 2)
+  @OptionalNumber(-2, 2)
   presence_penalty?: number;
 
-  @ApiPropertyOptional({ type: Number, minimum: -2, maximum: 2 })
-  @IsOptional()
-  @InRange(-2, 2)
+  @OptionalNumber(-2, 2)
   frequency_penalty?: number;
 
   @ApiPropertyOptional({ oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] })

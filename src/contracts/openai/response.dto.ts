@@ -1,7 +1,16 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsBoolean, IsOptional, IsString } from 'class-validator';
 import { isObject } from '../../core/shared/schema.js';
-import { Holds, InRange, LengthUpTo, OneOf, TextList, WholeNumber } from './field.decorators.js';
+import {
+  Holds,
+  InRange,
+  Labels,
+  LengthUpTo,
+  OneOf,
+  OptionalNumber,
+  TextList,
+  WholeNumber,
+} from './field.decorators.js';
 import { LARGEST_COUNT, TextModelFields } from './generation.dto.js';
 
 /** Characters of a text. */
@@ -12,11 +21,6 @@ const MOST_TOOLS = 128;
 const isInput = (value: unknown): boolean =>
   value === undefined || (typeof value === 'string' ? value.length <= LONGEST_TEXT : isListOfItems(value));
 const isListOfItems = (value: unknown): boolean => Array.isArray(value) && value.length <= MOST_ITEMS;
-
-const isMetadata = (value: unknown): boolean => value === undefined || (isObject(value) && areLabels(value));
-const areLabels = (value: object): boolean =>
-  Object.keys(value).length <= 16 &&
-  Object.entries(value).every(([key, label]) => key.length <= 64 && typeof label === 'string' && label.length <= 512);
 
 const isAbsentOrObject = (value: unknown): boolean => value === undefined || isObject(value);
 const isAbsentNameOrObject = (value: unknown): boolean => typeof value === 'string' || isAbsentOrObject(value);
@@ -133,24 +137,16 @@ export class ResponseDto extends ResponseInputDto {
   @InRange(1, LARGEST_COUNT)
   max_tool_calls?: number;
 
-  @ApiPropertyOptional({ type: Number, minimum: 0, maximum: 2 })
-  @IsOptional()
-  @InRange(0, 2)
+  @OptionalNumber(0, 2)
   temperature?: number;
 
-  @ApiPropertyOptional({ type: Number, minimum: 0, maximum: 1 })
-  @IsOptional()
-  @InRange(0, 1)
+  @OptionalNumber(0, 1)
   top_p?: number;
 
-  @ApiPropertyOptional({ type: Number, minimum: -2, maximum: 2 })
-  @IsOptional()
-  @InRange(-2, 2)
+  @OptionalNumber(-2, 2)
   presence_penalty?: number;
 
-  @ApiPropertyOptional({ type: Number, minimum: -2, maximum: 2 })
-  @IsOptional()
-  @InRange(-2, 2)
+  @OptionalNumber(-2, 2)
   frequency_penalty?: number;
 
   @ApiPropertyOptional({ type: Number, minimum: 0, maximum: 20, description: 'Alternatives of each token.' })
@@ -164,7 +160,7 @@ export class ResponseDto extends ResponseInputDto {
     additionalProperties: { type: 'string' },
     description: 'Labels, returned as they are: at most 16, keys of 64 and values of 512 characters.',
   })
-  @Holds(isMetadata, 'must map at most 16 keys of at most 64 characters to texts of at most 512')
+  @Labels()
   metadata?: Readonly<Record<string, string>>;
 
   @ApiPropertyOptional({ type: String, description: 'Returned as it is.' })

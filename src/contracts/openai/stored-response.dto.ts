@@ -1,6 +1,14 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsOptional, IsString } from 'class-validator';
-import { BooleanFromForm, InRange, NumberFromForm, OneOf, WholeNumber } from './field.decorators.js';
+import { IsBoolean, IsOptional } from 'class-validator';
+import {
+  BooleanFromForm,
+  InRange,
+  NumberFromForm,
+  PageAfter,
+  PageLimit,
+  PageOrder,
+  WholeNumber,
+} from './field.decorators.js';
 import { LARGEST_COUNT } from './generation.dto.js';
 
 /** Of `GET /v1/responses/{id}`. */
@@ -21,21 +29,13 @@ export class RetrieveQueryDto {
 
 /** Of `GET /v1/responses/{id}/input_items`. */
 export class InputItemsQueryDto {
-  @IsOptional()
-  @NumberFromForm()
-  @WholeNumber()
-  @InRange(1, 100)
-  @ApiPropertyOptional({ minimum: 1, maximum: 100, default: 20 })
+  @PageLimit(100, 20)
   limit = 20;
 
-  @IsOptional()
-  @OneOf(['asc', 'desc'])
-  @ApiPropertyOptional({ enum: ['asc', 'desc'], default: 'desc' })
+  @PageOrder()
   order: 'asc' | 'desc' = 'desc';
 
-  @IsOptional()
-  @IsString({ message: 'must be the id of an item' })
-  @ApiPropertyOptional({ description: 'Id of the last item of the page before.' })
+  @PageAfter('item')
   after?: string;
 }
 

@@ -1,5 +1,5 @@
 import { withJsonFields } from '../../contracts/formats/json-fields.js';
-import { SSE_DONE } from '../../contracts/formats/server-sent-event.js';
+import { onOneLine, SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { valueSpans } from '../../core/jobs/line-span.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
 import { isObject } from '../../core/shared/schema.js';
@@ -30,11 +30,12 @@ export class NativeStream extends OutputStream implements GenerationOutput {
     const event = eventIn(json);
     if (!event) return '';
     this.#next = Number(event.sequence_number ?? this.#next) + 1;
-    if (!isObject(event.response)) return frameOf(event.type, json);
+    if (!isObject(event.response)) return sseEvent(String(event.type), onOneLine(json));
     this.#last = { ...event.response, ...this.fields };
     const { start, end } = valueSpans(json, ['response']).response!;
     const response = withJsonFields(json.subarray(start, end), this.fields);
-    return frameOf(event.type, Buffer.concat([json.subarray(0, start), response, json.subarray(end)]));
+    const whole = Buffer.concat([json.subarray(0, start), response, json.subarray(end)]);
+    return sseEvent(String(event.type), onOneLine(whole));
   }
 
   protected lastFrame(failure: DomainError | undefined): string {
@@ -49,9 +50,7 @@ export class NativeStream extends OutputStream implements GenerationOutput {
       { type: 'error', error },
       { type: 'response.failed', response },
     ];
-    return events
-      .map(event => frameOf(event.type, Buffer.from(JSON.stringify({ ...event, sequence_number: this.#next++ }))))
-      .join('');
+    return events.map(event => sseEvent(event.type, { ...event, sequence_number: this.#next++ })).join('');
   }
 }
 
@@ -64,7 +63,3 @@ function eventIn(json: Buffer): Json | undefined {
     return undefined;
   }
 }
-
-const NEWLINES = /[\r\n]+/g;
-const frameOf = (type: unknown, json: Buffer): string =>
-  `event: ${String(type)}\ndata: ${json.toString('utf8').replace(NEWLINES, ' ')}\n\n`;

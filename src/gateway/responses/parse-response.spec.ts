@@ -79,7 +79,7 @@ describe('the body of a response', () => {
   it.each([
     [{ input: [{ type: 'web_search_call', id: 'ws_1' }] }, 'invalid_value', 'input[0].type'],
     [{ input: [{ role: 'user' }] }, 'missing_required_parameter', 'input[0].content'],
-    [{ input: [{ role: 'nobody', content: '' }] }, 'invalid_value', 'input[0].role'],
+    [{ input: [{ role: 'narrator', content: '' }] }, 'invalid_value', 'input[0].role'],
     [{ input: ['hi'] }, 'invalid_value', 'input[0]'],
     [{ input: 7 }, 'invalid_value', 'input'],
     [{ input: [{ role: 'user', content: [{ type: 'input_file' }] }] }, 'invalid_value', 'input[0].content[0].type'],

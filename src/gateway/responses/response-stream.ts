@@ -1,5 +1,5 @@
 import { FINAL_EVENTS, type ResponseEvent, type ResponseObject } from '../../contracts/openai/responses.js';
-import { SSE_DONE } from '../../contracts/formats/server-sent-event.js';
+import { SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { OutputStream } from '../inference/output-stream.js';
 import { type GenerationOutput } from '../worker-pool/worker-task.js';
@@ -10,7 +10,7 @@ import { type ResponseWriter } from './response-writer.js';
 
 /** An event as it is streamed; the final one is followed by `[DONE]`. */
 export const eventFrame = (event: ResponseEvent): string =>
-  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n${FINAL_EVENTS.has(event.type) ? SSE_DONE : ''}`;
+  sseEvent(event.type, event) + (FINAL_EVENTS.has(event.type) ? SSE_DONE : '');
 
 /** Receives a response that is over. @returns it as it is after that */
 export type FinishResponse = (response: ResponseObject) => Promise<ResponseObject>;

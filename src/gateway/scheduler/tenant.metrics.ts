@@ -15,8 +15,8 @@ import { RequestRegistry } from './request-registry.js';
 const OUTCOMES = ['completed', 'cancelled', 'failed', 'rejected'] as const;
 
 /**
- * Requests, waits, device time and queue depth of the tenants that `metrics.tenants` names. Off, it listens to nothing and has no
- * series.
+ * Requests, waits, device time and queue depth of the tenants that `metrics.tenants` names. Off, it listens to nothing
+ * and has no series.
  */
 @Injectable()
 export class TenantMetrics implements OnModuleInit, OnApplicationShutdown {

@@ -1,11 +1,10 @@
 import { JsonFields } from '../../contracts/formats/json-fields.js';
-import { SSE_DONE, sseData } from '../../contracts/formats/server-sent-event.js';
+import { onOneLine, SSE_DONE, sseData } from '../../contracts/formats/server-sent-event.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
 import { OutputStream } from '../inference/output-stream.js';
 import { type GenerationOutput } from '../worker-pool/worker-task.js';
 
-const NEWLINES = /[\r\n]+/g;
 const DATA = Buffer.from('data: ');
 const END = Buffer.from('\n\n');
 
@@ -34,7 +33,3 @@ export class GenerationStream extends OutputStream implements GenerationOutput {
     return failure ? sseData(errorEnvelope(failure)) : SSE_DONE;
   }
 }
-
-/** An event is one line; outside of strings, where JSON has none, a line end is a space. */
-const onOneLine = (json: Buffer): Buffer =>
-  json.includes('\n') || json.includes('\r') ? Buffer.from(json.toString('utf8').replace(NEWLINES, ' ')) : json;

@@ -4,7 +4,7 @@ import { bytes, count, DAY_MS, flag, GIB, MIB, ms, type SettingDefinition } from
 export const RESPONSE_SETTINGS = {
   'responses.store': flag(
     true,
-    'Store responses unless a request says `store: false`; false: no response is stored, continued or run in background.',
+    'Store responses unless a request says `store: false`; false: none is stored, continued or run in the background.',
   ),
   'responses.keep_ms': ms(30 * DAY_MS, 1000, 3650 * DAY_MS, 'How long responses are stored after their creation.'),
   'responses.keep_events_ms': ms(

@@ -113,20 +113,20 @@ export class ContinuousGenerator implements TextGenerator {
     const { backend } = this.#options;
     const loop = this.#loop;
     if (!loop || this.#closed) throw new DomainError('shutting_down', 'The engine is not running.');
-    const wish = parseGenerationParams(item, backend.info);
-    const prompts = await this.#encoded(wish).catch((error: unknown) => {
+    const wanted = parseGenerationParams(item, backend.info);
+    const prompts = await this.#encoded(wanted).catch((error: unknown) => {
       // A backend that died between two steps is opened again, as one that died in a step.
       if (!(error instanceof BackendLost)) throw error;
-      return loop.repaired(error).then(() => this.#encoded(wish));
+      return loop.repaired(error).then(() => this.#encoded(wanted));
     });
     if (item.signal.aborted) throw cancelledError(item.requestId);
     const { requestId, form } = item;
     return new RunningAnswer({
       ...{ requestId, form, loop, sinceMs, nowMs: this.#nowMs },
-      writer: this.#writer(item, wish),
-      sequences: this.#sequences(item, wish, prompts, sinceMs),
+      writer: this.#writer(item, wanted),
+      sequences: this.#sequences(item, wanted, prompts, sinceMs),
       window: this.info.maxConcurrent,
-      choice: { stop: wish.stop, ...(wish.tools && { tools: wish.tools }) },
+      choice: { stop: wanted.stop, ...(wanted.tools && { tools: wanted.tools }) },
     });
   }
 
@@ -143,13 +143,13 @@ export class ContinuousGenerator implements TextGenerator {
     );
   }
 
-  #writer({ form, requestId, stream }: TokenItem, wish: GenerationFields): ChunkWriter | WholeWriter {
+  #writer({ form, requestId, stream }: TokenItem, wanted: GenerationFields): ChunkWriter | WholeWriter {
     const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${callersId(requestId)}`;
     const { model } = this.#options.backend.info;
     const options = {
       head: { form, id, created: Math.floor(Date.now() / 1000), model },
-      logprobs: wish.sampling.logprobs !== undefined,
-      includeUsage: wish.includeUsage,
+      logprobs: wanted.sampling.logprobs !== undefined,
+      includeUsage: wanted.includeUsage,
     };
     return stream ? new ChunkWriter(options) : new WholeWriter(options);
   }

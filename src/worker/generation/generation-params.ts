@@ -52,8 +52,8 @@ export function parseGenerationParams(
     ...(seed !== undefined && { seed }),
   };
   const sampling = samplingOf(body, info);
-  const wish = form === 'chat' ? chatFields(body, info) : completionFields(body, shared.n);
-  const { logprobs, grammar, ...rest } = wish;
+  const wanted = form === 'chat' ? chatFields(body, info) : completionFields(body, shared.n);
+  const { logprobs, grammar, ...rest } = wanted;
   if (grammar && sampling.grammar?.type === 'gbnf')
     throw body.invalid('grammar', 'cannot be combined with `tool_choice`');
   const drawn = { ...sampling, ...(grammar && { grammar }), ...(logprobs !== undefined && { logprobs }) };

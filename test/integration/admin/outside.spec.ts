@@ -40,7 +40,7 @@ describe('GET /admin/v1/alerts', () => {
     prometheus.close();
   });
 
-  it('shows what a Prometheus at a private address says, firing ones first, and asks it once for several pages', async () => {
+  it('shows alerts of a Prometheus at a private address, firing ones first; several pages ask it once', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => rig.json('/admin/v1/alerts') as Promise<AlertListDto>));
     const since = Math.floor(Date.parse(AT) / 1000);
     expect(answers[0]).toEqual({

@@ -43,7 +43,7 @@ describe('an answer that is continued on llama.cpp', () => {
       expect(await tokensOf([...prompt, ...whole.slice(0, cut)], sampling, cut)).toEqual(whole.slice(cut));
   });
 
-  it('is the rest of the prompt: the template ends where the answer begins, and control tokens in it are text', async () => {
+  it('is the rest of the prompt: the template ends where it begins; control tokens in it are text', async () => {
     const messages = [{ role: 'user', content: 'hello' }];
     const asked = await backend.encode({ type: 'chat', messages });
     const begun = await backend.encode({ type: 'chat', messages, begun: 'Hi there' });

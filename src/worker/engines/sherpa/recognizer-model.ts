@@ -61,20 +61,20 @@ interface RecognizerModelFields {
 }
 
 /** @throws Error that says what is missing, and what was there. */
-export function findRecognizerModel(folder: ModelFolder, wish: RecognizerModelFields): RecognizerModel {
-  const types = wish.streaming ? ONLINE : OFFLINE;
-  const type = wish.type || detectType(folder, wish.streaming);
+export function findRecognizerModel(folder: ModelFolder, wanted: RecognizerModelFields): RecognizerModel {
+  const types = wanted.streaming ? ONLINE : OFFLINE;
+  const type = wanted.type || detectType(folder, wanted.streaming);
   const found = type === undefined ? undefined : types[type];
-  if (type === undefined || found === undefined) throw unknownType(folder, wish, Object.keys(types));
+  if (type === undefined || found === undefined) throw unknownType(folder, wanted, Object.keys(types));
   const files = filesOf(folder, type, found);
-  if (wish.language !== '' && !found.takesLanguage && wish.type !== '') {
+  if (wanted.language !== '' && !found.takesLanguage && wanted.type !== '') {
     throw new Error(`options.language is for models of type whisper and sense-voice; this one is ${type}.`);
   }
-  const language = found.takesLanguage ? { language: wish.language } : {};
+  const language = found.takesLanguage ? { language: wanted.language } : {};
   const modelConfig = {
     [found.key]: { ...files, ...language },
     tokens: required(folder, 'tokens.txt', folder.tokens),
-    numThreads: wish.threads,
+    numThreads: wanted.threads,
     provider: 'cpu',
     debug: 0,
   };
@@ -118,9 +118,9 @@ function required(folder: ModelFolder, what: string, path: string | undefined): 
   throw new Error(`${what} is missing in '${folder.path}'; there: ${folder.listing}.`);
 }
 
-function unknownType(folder: ModelFolder, wish: RecognizerModelFields, types: readonly string[]): Error {
-  const kind = wish.streaming ? 'streaming model (options.streams above 0)' : 'model';
-  const given = wish.type === '' ? 'its type cannot be told from its files' : `options.type is ${wish.type}`;
+function unknownType(folder: ModelFolder, wanted: RecognizerModelFields, types: readonly string[]): Error {
+  const kind = wanted.streaming ? 'streaming model (options.streams above 0)' : 'model';
+  const given = wanted.type === '' ? 'its type cannot be told from its files' : `options.type is ${wanted.type}`;
   return new Error(
     `A ${kind} is required in '${folder.path}', but ${given}. ` +
       `Set options.type to one of ${types.join(', ')}. There: ${folder.listing}.`,

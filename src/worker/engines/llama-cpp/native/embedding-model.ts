@@ -38,7 +38,10 @@ const NO_POOLING = 0;
 const RANK = 4;
 const FROM_FILE = -1;
 
-/** A model that makes one vector of a text, or one score of a query with a document, on llama.h. All calls block: this is the only work of its process. */
+/**
+ * A model that makes one vector of a text, or one score of a query with a document, on llama.h. All calls block: this is
+ * the only work of its process.
+ */
 export class EmbeddingModel {
   readonly dimensions: number;
   readonly vocabularySize: number;
