@@ -170,7 +170,12 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     const pulls = worker === undefined || worker.pulls;
     if (!pulls && this.#models.get(worker.model)?.order(worker, order)) return;
     const why = pulls ? 'It takes its requests from the shared queue' : 'This gateway knows its address only';
-    throw new DomainError('worker_not_supervised', `${why}: ${order} ${workerId} where it runs.`);
+    throw new DomainError(
+      'worker_not_supervised',
+      pulls && order !== 'restart'
+        ? `${workerId} has not announced itself on the shared queue yet: try again when it is ready.`
+        : `${why}: ${order} ${workerId} where it runs.`,
+    );
   }
 
   /** What a worker wrote last, and what happened to its process. */

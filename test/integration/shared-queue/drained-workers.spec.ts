@@ -33,13 +33,17 @@ const workerOf = async (id: string) => {
 };
 
 it('a drained worker takes nothing from the shared queue until it is resumed; others serve', async () => {
-  expect(await order('synthetic-0', 'drain')).toMatchObject({ status: 200, body: { drained: true } });
+  await product.until(
+    'the other has announced itself',
+    async () => (await order('synthetic-1', 'resume')).status === 200,
+  );
+  await product.until('it has announced itself', async () => (await order('synthetic-0', 'drain')).status === 200);
   await product.until('the worker has seen it', async () => (await drained('synthetic-0')) === true);
   const served = new Set<string>();
   for (let n = 0; n < 6; n++) served.add((await workerOf(`r${n}`)).replace(/\..*/, ''));
   expect([...served]).toEqual(['synthetic-1']);
 
-  await order('synthetic-1', 'drain');
+  expect(await order('synthetic-1', 'drain')).toMatchObject({ status: 200, body: { drained: true } });
   await product.until('both have seen it', async () => (await drained('synthetic-1')) === true);
   const waits = product.transcribe('hello', { id: 'waits' });
   await product.until('it waits', async () => {
