@@ -7,7 +7,8 @@ const HEALTH = {
   'workers.health_timeout_ms': 400,
   'workers.health_failures': 2,
 };
-const SLOW = { baseMs: 300, maxBatch: 4 };
+/** Slow enough that all requests have arrived before the first group ends, also on a busy machine. */
+const SLOW = { baseMs: 700, maxBatch: 4 };
 
 /**
  * One worker of two replicas ends with 8 in flight and 50 queued; its sibling and the worker of another model go on.
