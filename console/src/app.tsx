@@ -63,11 +63,7 @@ function Console() {
       </a>
       <Side current={name} />
       <main id="main" tabIndex={-1}>
-        {Page ? (
-          <Page key={`${page} ${id}`} />
-        ) : (
-          <Blank title="There is no such page">The address may be mistyped.</Blank>
-        )}
+        {Page ? <Page key={`${page} ${id}`} /> : <Blank title="Page not found">Check the address.</Blank>}
       </main>
     </div>
   );

@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { type Query, search } from './api/client';
 
 const BASE = '/console';
 
@@ -12,10 +13,9 @@ export const place = computed(() => {
   return { view: view || 'now', id, query: url.searchParams };
 });
 
-export function href(view: string, id?: string, query: Readonly<Record<string, string>> = {}): string {
+export function href(view: string, id?: string, query: Query = {}): string {
   const parts = [BASE, ...(view === 'now' ? [] : [view]), ...(id === undefined ? [] : [encodeURIComponent(id)])];
-  const search = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== '')).toString();
-  return parts.join('/') + (search && `?${search}`);
+  return parts.join('/') + search(query);
 }
 
 export function go(path: string, { replace = false } = {}): void {

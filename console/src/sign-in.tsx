@@ -10,7 +10,7 @@ export function SignIn() {
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const key = String(new FormData(event.currentTarget as HTMLFormElement).get('key') ?? '').trim();
-    if (!key) return void (problem.value = 'Type a key.');
+    if (!key) return void (problem.value = 'Enter a key.');
     busy.value = true;
     problem.value = '';
     await signIn(key).catch((error: Error) => (problem.value = error.message));
@@ -21,7 +21,7 @@ export function SignIn() {
       <div class="card">
         <Brand />
         <h1>Sign in</h1>
-        <p class="lead">This server asks for an API key. What you may see and do depends on its scopes.</p>
+        <p class="lead">Enter an API key of this server. Its scopes decide what you can see and do.</p>
         <form class="stack" onSubmit={event => void submit(event)}>
           <Field label="API key">
             <input

@@ -83,7 +83,7 @@ describeWith(BROWSER, CONSOLE)('the console where keys are asked for', () => {
     await page.locator('nav a').first().waitFor();
     expect((await views()).map(text => text.trim())).toEqual(['Batches', 'Models', 'Playground']);
     await open('settings');
-    await page.getByText('Your key may not see this').first().waitFor();
+    await page.getByText('Your key has no access to this').first().waitFor();
   }, 60_000);
 
   it('transcribes what the microphone hears', async () => {
@@ -92,7 +92,7 @@ describeWith(BROWSER, CONSOLE)('the console where keys are asked for', () => {
     await page.getByRole('button', { name: 'Stop recording' }).click();
     await page.getByText('microphone.webm').first().waitFor();
     await page.getByRole('button', { name: 'Transcribe' }).click();
-    await page.getByText('In all').waitFor();
+    await page.getByText('Total').waitFor();
   }, 60_000);
 });
 

@@ -2,6 +2,7 @@ import { type Browser, type Page } from 'playwright-core';
 import { openBrowser } from '../support/browser.js';
 import { type Product } from '../support/product.js';
 import { ConsoleRig } from './console-rig.js';
+import { FeedProxy } from './feed-proxy.js';
 
 /**
  * The longest task of the console's main thread under load, and a list of 100,000 requests.
@@ -9,10 +10,13 @@ import { ConsoleRig } from './console-rig.js';
  */
 const WATCH_MS = 20_000;
 const ROWS = 100_000;
+const REPLAYED_PER_S = 500;
 
 interface Measured {
   readonly what: string;
+  /** Of requests at the gateway, which merges them, and sent to the page one by one. */
   readonly eventsPerS?: number;
+  readonly replayedPerS?: number;
   readonly frames: number;
   /** By the clock, as PerformanceObserver tells it; a busy machine lengthens it. */
   readonly longestTaskMs: number;
@@ -77,17 +81,22 @@ async function events(product: Product): Promise<number> {
 interface Scene {
   readonly browser: Browser;
   readonly rig: ConsoleRig;
+  readonly proxy: FeedProxy;
   readonly page: Page;
 }
 
-async function underLoad({ browser, rig, page }: Scene, view: string): Promise<Measured> {
-  await page.goto(`${rig.product.url}/console/${view}`);
+/** @param replayed deltas a second besides those of the gateway */
+async function underLoad({ browser, rig, proxy, page }: Scene, view: string, replayed: number): Promise<Measured> {
+  await page.goto(`${proxy.url}/console/${view}`);
   await page.locator('h1').waitFor();
   await page.waitForTimeout(3000);
   const [before, startMs] = [await events(rig.product), performance.now()];
-  const measured = await measure(browser, page, view || 'now', () => page.waitForTimeout(WATCH_MS));
+  let sent = 0;
+  const measured = await measure(browser, page, view || 'now', async () => {
+    sent = await proxy.replay(replayed, WATCH_MS);
+  });
   const rate = (1000 * ((await events(rig.product)) - before)) / (performance.now() - startMs);
-  return { ...measured, eventsPerS: Math.round(rate) };
+  return { ...measured, eventsPerS: Math.round(rate), replayedPerS: Math.round((1000 * sent) / WATCH_MS) };
 }
 
 /** The gateway's list, as if it had so many requests; the rest is the real one. */
@@ -111,24 +120,28 @@ async function longList({ browser, rig, page }: Scene): Promise<Measured> {
   return { ...measured, rowsInPage: await page.locator('.rows-space .row').count() };
 }
 
-async function main(browser: Browser, rig: ConsoleRig): Promise<void> {
+async function main(browser: Browser, rig: ConsoleRig, proxy: FeedProxy): Promise<void> {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
   await page.addInitScript(OBSERVE);
   await rig.signIn(page);
   const idle = await measure(browser, page, 'idle', () => page.waitForTimeout(3000));
   rig.load([40, 20, 20]);
+  const scene = { browser, rig, proxy, page };
   const found = [idle];
-  for (const view of ['', 'requests']) found.push(await underLoad({ browser, rig, page }, view));
-  found.push(await longList({ browser, rig, page }));
+  for (const replayed of [0, REPLAYED_PER_S])
+    for (const view of ['', 'requests']) found.push(await underLoad(scene, view, replayed));
+  found.push(await longList(scene));
   process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
 }
 
 const rig = await ConsoleRig.start({}, { fast: true });
+const proxy = await FeedProxy.start(rig.product.url);
 const browser = await openBrowser();
 try {
-  await main(browser, rig);
+  await main(browser, rig, proxy);
 } finally {
   await browser.close();
+  await proxy[Symbol.asyncDispose]();
   await rig[Symbol.asyncDispose]();
 }
 process.exit(0);

@@ -67,6 +67,12 @@ export class ConsoleRig implements AsyncDisposable {
     });
   }
 
+  /** The data of a list. */
+  async list(path: string): Promise<unknown[]> {
+    const answer = await fetch(this.product.url + path, { headers: { authorization: `Bearer ${this.operator}` } });
+    return ((await answer.json()) as { data: unknown[] }).data;
+  }
+
   async batch(lines: number, failing = 0): Promise<string> {
     const text = Array.from({ length: lines }, (_, n) => {
       const content = n < failing ? FAIL : 'hello';

@@ -38,20 +38,29 @@ describeWith(BROWSER, CONSOLE)('the console in a browser, on a gateway under loa
 
   const open = (view: string) => page.goto(`${product.url}/console/${view}`);
 
-  it('shows every view without a violation of accessibility, at both widths', async () => {
-    const axe = readFileSync(AXE, 'utf8');
-    for (const width of [1440, 390]) {
+  it.each([
+    [1440, 'light'],
+    [1440, 'dark'],
+    [390, 'light'],
+    [390, 'dark'],
+  ] as const)(
+    'shows every view without a violation of accessibility, %d px wide, %s',
+    async (width, colorScheme) => {
+      const axe = readFileSync(AXE, 'utf8');
       await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme });
       for (const view of VIEWS) {
         await open(view);
         await page.locator('h1').waitFor();
         await page.evaluate(axe);
         const found = await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))');
-        expect([view, width, found]).toEqual([view, width, []]);
+        expect([view, found]).toEqual([view, []]);
       }
-    }
-    await page.setViewportSize({ width: 1440, height: 900 });
-  }, 180_000);
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.emulateMedia({ colorScheme: null });
+    },
+    120_000,
+  );
 
   it('says why a request waits and who is ahead, and cancels it', async () => {
     const fillers = [0, 1, 2, 3, 4, 5].map(n => product.transcribe(HANG, { id: `req_filler_${n}` }));

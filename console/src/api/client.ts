@@ -1,12 +1,12 @@
 import type { paths } from './schema';
 
+export type Path = keyof paths;
 type Methods = 'get' | 'post' | 'delete';
 type Json<R> = R extends { content: { 'application/json': infer T } } ? T : never;
-type Responses<P extends keyof paths, M extends Methods> =
-  paths[P] extends Record<M, { responses: infer R }> ? R : never;
+type Responses<P extends Path, M extends Methods> = paths[P] extends Record<M, { responses: infer R }> ? R : never;
 
 /** What a route answers with when it did what it was asked for, as the OpenAPI document says. */
-export type Answer<P extends keyof paths, M extends Methods = 'get'> =
+export type Answer<P extends Path, M extends Methods = 'get'> =
   Responses<P, M> extends infer R ? Json<R[Extract<keyof R, 200 | 201>]> : never;
 
 /** An answer other than 2xx, in the words of the server. */
@@ -70,14 +70,14 @@ async function errorOf(answer: Response): Promise<ApiError> {
 /** Fills `{id}` or `{name}` in. */
 const filled = (path: string, id = ''): string => path.replace(/\{\w+\}/, encodeURIComponent(id));
 
-export async function get<P extends keyof paths>(
+export async function get<P extends Path>(
   path: P,
   { id, query = {}, signal }: { id?: string; query?: Query; signal?: AbortSignal } = {},
 ): Promise<Answer<P>> {
   return (await request(filled(path, id) + search(query), { ...(signal && { signal }) })).json() as Promise<Answer<P>>;
 }
 
-export async function post<P extends keyof paths>(
+export async function post<P extends Path>(
   path: P,
   { id, query = {}, body }: { id?: string; query?: Query; body?: object } = {},
 ): Promise<Answer<P, 'post'>> {
@@ -89,8 +89,7 @@ export type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** Without what is empty: `?a=1&b=2`. */
 export function search(query: Query): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined || value === '' ? [] : [[name, String(value)]],
-  );
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  const parts = given.map(([name, value]) => `${name}=${encodeURIComponent(value as string | number)}`);
+  return parts.length === 0 ? '' : `?${parts.join('&')}`;
 }

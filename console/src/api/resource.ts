@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError } from './client';
+import { type Answer, ApiError, get, type Path, type Query } from './client';
 
 export interface Resource<T> {
   readonly data: T | undefined;
@@ -42,6 +42,16 @@ export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, key = 
   const own = state?.key === key ? state : undefined;
   return { data: own?.data, error: own?.error, loading: own === undefined, reload: () => setRound(n => n + 1) };
 }
+
+interface Asked {
+  readonly id?: string;
+  readonly query?: Query;
+  readonly everyMs?: number;
+}
+
+/** The answer of a route, asked again every `everyMs`. */
+export const useGet = <P extends Path>(path: P, { everyMs, ...asked }: Asked = {}): Resource<Answer<P>> =>
+  useResource(signal => get(path, { ...asked, signal }), path + JSON.stringify(asked), everyMs);
 
 const asApiError = (error: unknown): ApiError =>
   error instanceof ApiError ? error : new ApiError(0, 'console_error', String((error as Error)?.message ?? error));

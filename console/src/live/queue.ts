@@ -9,7 +9,8 @@ export const queue = signal<ReadonlyMap<string, Counts>>(new Map());
 export const workers = signal<readonly LiveWorker[]>([]);
 
 /** Per second, over the last seconds. */
-export type Rates = Readonly<Record<'arrived' | 'completed' | 'failed' | 'cancelled' | 'rejected', number>>;
+export type Rates = Readonly<Record<'arrived' | (typeof RATED)[number], number>>;
+const RATED = ['completed', 'failed', 'cancelled', 'rejected'] as const;
 
 export const rates = signal<ReadonlyMap<string, Rates>>(new Map());
 
@@ -63,16 +64,8 @@ function measure(): void {
       const old = first.counts.get(model) ?? counts;
       // Less than before: the gateway started again.
       const rate = (of: (each: Counts) => number) => Math.max(0, of(counts) - of(old)) / seconds;
-      return [
-        model,
-        {
-          arrived: rate(arrivedOf),
-          completed: rate(each => each.completed),
-          failed: rate(each => each.failed),
-          cancelled: rate(each => each.cancelled),
-          rejected: rate(each => each.rejected),
-        },
-      ];
+      const ended = Object.fromEntries(RATED.map(name => [name, rate(each => each[name])]));
+      return [model, { ...(ended as Omit<Rates, 'arrived'>), arrived: rate(arrivedOf) }];
     }),
   );
 }

@@ -78,7 +78,7 @@ export function ConfirmDialog() {
     <Dialog open={asked !== undefined} title={asked?.title ?? ''} onClose={() => close(false)}>
       <div class="dialog-text">{asked?.text}</div>
       <div class="inline dialog-actions">
-        <Button act={() => close(false)}>Keep it</Button>
+        <Button act={() => close(false)}>Back</Button>
         <Button kind="danger" act={() => close(true)}>
           {asked?.verb}
         </Button>

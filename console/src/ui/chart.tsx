@@ -78,7 +78,7 @@ function optionsOf(
   return {
     ...{ width: width || 300, height, padding: [8, 8, 0, 0], legend: { show: false } },
     cursor: { y: false, points: { size: 6 } },
-    scales: { y: { range: (_plot, _min, max) => [0, Math.max(max * 1.15, 1)] } },
+    scales: { y: { range: (_plot, _min, max) => [0, Math.max(max * 1.15, 2)] } },
     axes: [
       { ...axis, size: 24, space: 70, incrs: MINUTES, values: (_plot, ticks) => ticks.map(at => clock(at)) },
       { ...axis, size: 58, space: 34, values: (_plot, ticks) => ticks.map(value => format(value)) },

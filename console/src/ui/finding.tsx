@@ -8,7 +8,12 @@ const FOLDER = 'docs/';
 export function Runbook({ at }: { at: string }) {
   const path = /[/]/.test(at) ? at : `${FOLDER}operate/runbook.md#${at}`;
   const manual = session.value?.links?.manual.replace(/\/+$/, '');
-  if (path.startsWith(FOLDER) && !manual) return <span class="muted sub">Runbook: {path}</span>;
+  if (path.startsWith(FOLDER) && !manual)
+    return (
+      <span class="muted small" title={path}>
+        Runbook: #{path.split('#')[1]}
+      </span>
+    );
   const url = path.startsWith(FOLDER) ? `${manual}/${path.slice(FOLDER.length).replace('.md', '.html')}` : path;
   return (
     <a href={url} target="_blank" rel="noreferrer">

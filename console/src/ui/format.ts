@@ -9,25 +9,18 @@ export const percent = (share: number): string => `${NUMBER.format(share * 100)}
 
 /** `12 ms`, `3.4 s`, `2 min 5 s`, `3 h 20 min`, `2 d 4 h`. */
 export function duration(ms: number): string {
+  if (ms === 0) return '0 s';
   if (ms < 1) return `${ONE.format(ms)} ms`;
   if (ms < 1000) return `${NUMBER.format(ms)} ms`;
-  if (ms < 60_000) return `${ONE.format(ms / 1000)} s`;
-  const units: [string, number][] = [
-    ['d', 86_400],
-    ['h', 3600],
-    ['min', 60],
-    ['s', 1],
-  ];
-  let rest = Math.round(ms / 1000);
-  const parts: string[] = [];
-  for (const [unit, seconds] of units) {
-    const whole = Math.floor(rest / seconds);
-    rest %= seconds;
-    if (whole > 0) parts.push(`${whole} ${unit}`);
-    else if (parts.length > 0) break;
-    if (parts.length === 2) break;
-  }
-  return parts.join(' ') || '0 s';
+  const s = Math.round(ms / 1000);
+  if (s < 60) return `${ONE.format(ms / 1000)} s`;
+  if (s < 3600) return two(s, 'min', 60, 's', 1);
+  return s < 86_400 ? two(s, 'h', 3600, 'min', 60) : two(s, 'd', 86_400, 'h', 3600);
+}
+
+function two(s: number, major: string, majorS: number, minor: string, minorS: number): string {
+  const rest = Math.floor((s % majorS) / minorS);
+  return `${Math.floor(s / majorS)} ${major}${rest > 0 ? ` ${rest} ${minor}` : ''}`;
 }
 
 export function bytes(value: number): string {

@@ -24,16 +24,12 @@ export function Blank({ icon = 'empty', title, children, tone }: Message) {
 
 export function Problem({ error, retry }: { error: ApiError; retry?: () => void }) {
   if (error.isMissing) {
-    return (
-      <Blank title="Not available on this server">
-        The gateway does not answer this question. A newer version may.
-      </Blank>
-    );
+    return <Blank title="Not available on this server">This version of the gateway has no such route.</Blank>;
   }
   if (error.isForbidden) {
     return (
-      <Blank icon="tenants" title="Your key may not see this">
-        It needs another scope. {error.message}
+      <Blank icon="tenants" title="Your key has no access to this">
+        {error.message}
       </Blank>
     );
   }
@@ -73,7 +69,7 @@ export function Loaded<T>({ from, rows, none, children }: LoadedProps<T>) {
     <>
       {from.error && (
         <p class="state warn sub" role="status">
-          Not current: {from.error.message}
+          Not up to date: {from.error.message}
         </p>
       )}
       {none && isEmpty(from.data) ? none : children(from.data)}

@@ -1,23 +1,24 @@
 import { useSignal } from '@preact/signals';
-import { get, post } from '../api/client';
-import { useResource } from '../api/resource';
+import { post } from '../api/client';
+import { useGet } from '../api/resource';
 import { attempt, Dialog } from '../ui/actions';
 import { bound, Button, Select } from '../ui/controls';
 import { bytes } from '../ui/format';
 import { Card, State, Time } from '../ui/parts';
 import { Loaded } from '../ui/states';
 
-/** Models on their way from the catalogue into the models file. */
+/** Models that are being added from the catalogue. */
 export function Additions() {
-  const list = useResource(signal => get('/admin/v1/catalogue/additions', { signal }), 'additions', 2000);
+  const list = useGet('/admin/v1/catalogue/additions', { everyMs: 2000 });
   const stop = async (name: string) => {
     const act = () => post('/admin/v1/catalogue/{name}/cancel', { id: name });
     if (await attempt(act, `The download of ${name} is stopped.`)) list.reload();
   };
-  return list.data?.data.map(({ name, state, started_at: at, lines }) => (
+  const newest = list.data?.data.filter(({ name }, at, all) => all.findIndex(each => each.name === name) === at);
+  return newest?.map(({ name, state, started_at: at, lines }) => (
     <Card
       key={`${name} ${at}`}
-      title={`Adding ${name}`}
+      title={`Download of ${name}`}
       aside={
         <>
           <State of={state} />
@@ -47,7 +48,7 @@ export function AddModel() {
 }
 
 function Choose({ close }: { close: () => void }) {
-  const catalogue = useResource(signal => get('/admin/v1/catalogue', { signal }), 'catalogue');
+  const catalogue = useGet('/admin/v1/catalogue');
   const name = useSignal('');
   return (
     <Loaded from={catalogue}>
@@ -62,7 +63,8 @@ function Choose({ close }: { close: () => void }) {
             <Select label="Model" of={data.map(each => each.name)} {...bound(name)} />
             <p>{chosen?.summary}</p>
             <p class="muted">
-              {bytes(chosen?.bytes ?? 0)} to download. Licence: {chosen?.licence ?? 'not stated'}.
+              Download: {chosen?.bytes ? bytes(chosen.bytes) : 'size unknown'}. Licence:{' '}
+              {chosen?.licence ?? 'not stated'}.
             </p>
             <div class="inline dialog-actions">
               <Button act={close}>Close</Button>

@@ -1,5 +1,5 @@
 import { type Answer, get } from '../api/client';
-import { useResource } from '../api/resource';
+import { useGet, useResource } from '../api/resource';
 import { href } from '../router';
 import { Finding } from '../ui/finding';
 import { plural } from '../ui/format';
@@ -38,7 +38,7 @@ const dependenciesOf = async (signal: AbortSignal): Promise<Dependency[]> => {
 
 export default function Health() {
   const dependencies = useResource(dependenciesOf, 'dependencies', 3000);
-  const workers = useResource(signal => get('/admin/v1/workers', { signal }), 'workers', 3000);
+  const workers = useGet('/admin/v1/workers', { everyMs: 3000 });
   return (
     <Page title="Health" lead={<Bottleneck />}>
       <div class="columns">
@@ -69,7 +69,7 @@ function DependencyCheck({ of: { name, state, text, since } }: { of: Dependency 
     <Finding
       name={name.replaceAll('_', ' ')}
       state={state}
-      aside={since && [`since `, <Time key="since" at={since} />]}
+      aside={since && <Time at={since} />}
       runbook={state === 'down' && section}
     >
       {text && <span class={state === 'down' ? 'state bad wrap' : ''}>{text}</span>}
@@ -80,14 +80,14 @@ function DependencyCheck({ of: { name, state, text, since } }: { of: Dependency 
 
 /** Of the Prometheus that the settings name; nothing where they name none. */
 function Alerts() {
-  const alerts = useResource(signal => get('/admin/v1/alerts', { signal }), 'alerts', 10_000);
+  const alerts = useGet('/admin/v1/alerts', { everyMs: 10_000 });
   if (!alerts.data?.configured) return null;
   return (
-    <Card title="Alerts" aside="of Prometheus">
+    <Card title="Alerts" aside="from Prometheus">
       <Loaded from={alerts}>
         {({ data, problem }) =>
           data.length === 0 ? (
-            <p class={`state wrap ${problem ? 'bad' : 'good'}`}>{problem ?? 'No alert is pending or fires.'}</p>
+            <p class={`state wrap ${problem ? 'bad' : 'good'}`}>{problem ?? 'No alert is pending or firing.'}</p>
           ) : (
             <ul class="stack">
               {data.map(({ name, state, severity, since, summary, runbook_url: runbook }, row) => (
@@ -95,7 +95,7 @@ function Alerts() {
                   key={row}
                   name={name}
                   state={state}
-                  aside={[`${severity ?? ''} since `, <Time key="since" at={since} />]}
+                  aside={[severity, ' ', <Time key="since" at={since} />]}
                   runbook={runbook}
                 >
                   <span>{summary}</span>
@@ -113,13 +113,13 @@ function WorkerChecks({ of: all }: { of: readonly Worker[] }) {
   const wrong = all.filter(
     ({ state, problem }) => problem !== undefined || !['ready', 'busy', 'stopped'].includes(state),
   );
-  if (wrong.length === 0) return <p class="state good">All of {plural(all.length, 'worker')} in order.</p>;
+  if (wrong.length === 0) return <p class="state good">All {plural(all.length, 'worker')} healthy.</p>;
   return (
     <ul class="stack">
       {wrong.map(({ id, state, problem, last_exit: exit }) => (
         <Finding key={id} name={id} state={state} runbook="switchyardmodelwithoutworker">
           {problem && <span class="state bad wrap">{problem}</span>}
-          {exit && <span class="muted">Last ended {exit.signal ? `by ${exit.signal}` : `with code ${exit.code}`}</span>}
+          {exit && <span class="muted">Last exit: {exit.signal ?? `code ${exit.code}`}</span>}
         </Finding>
       ))}
     </ul>
@@ -127,14 +127,10 @@ function WorkerChecks({ of: all }: { of: readonly Worker[] }) {
 }
 
 function GatewayLog() {
-  const log = useResource(
-    signal => get('/admin/v1/logs', { query: { lines: 100, level: 'warn' }, signal }),
-    'log',
-    5000,
-  );
+  const log = useGet('/admin/v1/logs', { query: { lines: 100, level: 'warn' }, everyMs: 5000 });
   return (
-    <Card title="Warnings and errors of the gateway" aside="newest last">
-      <Log of={log} label="Log" none="None since it started." />
+    <Card title="Gateway warnings and errors" aside="newest last">
+      <Log of={log} label="Log" none="None since the gateway started." />
     </Card>
   );
 }

@@ -36,28 +36,28 @@ export default function Models() {
     2000,
   );
   const reread = async () => {
-    const text = 'Models are added, replaced and removed as the models file now says. Running requests finish.';
+    const text = 'Models are added, replaced and removed as the file says. Running requests finish.';
     let changes = '';
     const act = async () => {
       const { added, changed, removed } = await post('/admin/v1/models/reload');
       changes = `${added.length} added, ${changed.length} changed, ${removed.length} removed.`;
     };
-    const question = ['Read the models file again?', text, 'Read it'] as const;
+    const question = ['Reload the models file?', text, 'Reload'] as const;
     if (await attemptConfirmed(question, act, () => changes)) list.reload();
   };
   const actions = isAdmin.value && (
     <>
       <AddModel />
-      <Button act={reread}>Read models file</Button>
+      <Button act={reread}>Reload models file</Button>
     </>
   );
   const none = (
     <Blank icon="models" title="No models">
-      <code>switchyard models add</code> adds the first one.
+      Add one from the catalogue, or with <code>switchyard models add</code>.
     </Blank>
   );
   return (
-    <Page title="Models" lead="What this server can compute, and how to ask for it." actions={actions}>
+    <Page title="Models" lead="What this server serves, and how to call it." actions={actions}>
       {isAdmin.value && <Additions />}
       <Loaded from={list} rows={6} none={none}>
         {models => (
@@ -94,23 +94,23 @@ function ModelCard({ of: { id, listed, run, aliases }, reload }: { of: Model; re
           <Facts
             of={[
               ['Kind', listed && KINDS[listed.kind]],
-              ['Also called', aliases.join(', ')],
+              ['Aliases', aliases.join(', ')],
               ['Languages', listed?.languages.join(', ')],
-              ['Can', listed?.capabilities.map(name => name.replaceAll('_', ' ')).join(', ')],
+              ['Capabilities', listed?.capabilities.map(name => name.replaceAll('_', ' ')).join(', ')],
               ['Voices', listed?.voices.join(', ')],
               ['Workers', run && workersOf(run)],
-              ['Starts', run && (run.autostart === 'on_request' ? 'with its first request' : 'with the server')],
-              ['Last needed', run && <Time at={run.last_used} />],
+              ['Starts', run && (run.autostart === 'on_request' ? 'with the first request' : 'with the server')],
+              ['Last used', run && <Time at={run.last_used} />],
             ]}
           />
           {run?.reason && <p class="state bad wrap">{run.reason}</p>}
           <div class="inline">
-            {run && <Switch of={run} reload={reload} />}
             {listed && mayInfer.value && (
               <a class="button" href={href('playground', undefined, { mode: MODES[listed.kind], model: id })}>
                 Try it
               </a>
             )}
+            {run && <Switch of={run} reload={reload} />}
           </div>
         </div>
         {example && <Snippet of={example} />}
@@ -123,18 +123,18 @@ const MODES = { stt: 'transcribe', tts: 'speak', llm: 'chat', embedding: 'chat' 
 
 const workersOf = ({ workers, running }: Run): string => {
   const ready = workers.filter(({ state }) => state === 'ready' || state === 'busy').length;
-  return `${ready} of ${plural(workers.length, 'worker')} ready, ${plural(running, 'request')} at them`;
+  return `${ready} of ${plural(workers.length, 'worker')} ready, ${plural(running, 'request')} in flight`;
 };
 
 function Switch({ of: { id, state, running }, reload }: { of: Run; reload: () => void }) {
   const isOff = state === 'unloaded' || state === 'unloading';
   const load = async () => {
-    if (await attempt(() => post('/admin/v1/models/{id}/load', { id }), `${id} is being loaded.`)) reload();
+    if (await attempt(() => post('/admin/v1/models/{id}/load', { id }), `${id} is loading.`)) reload();
   };
   const unload = async () => {
-    const text = `${plural(running, 'running request')} will finish; those that wait are refused.`;
+    const text = `${plural(running, 'running request')} will finish; waiting ones are rejected.`;
     const act = () => post('/admin/v1/models/{id}/unload', { id });
-    if (await attemptConfirmed([`Unload ${id}?`, text, 'Unload'], act, `${id} is being unloaded.`)) reload();
+    if (await attemptConfirmed([`Unload ${id}?`, text, 'Unload'], act, `${id} is unloading.`)) reload();
   };
   return (
     <Button kind={isOff ? 'primary' : 'danger'} act={isOff ? load : unload}>

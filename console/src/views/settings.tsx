@@ -1,28 +1,32 @@
 import { useSignal } from '@preact/signals';
-import { type Answer, get } from '../api/client';
-import { useResource } from '../api/resource';
+import type { Answer } from '../api/client';
+import { useGet } from '../api/resource';
 import { Button, Field } from '../ui/controls';
 import { Finding } from '../ui/finding';
-import { plural } from '../ui/format';
+import { bytes, duration, plural } from '../ui/format';
 import { Card, Page } from '../ui/parts';
 import { Blank, Loaded } from '../ui/states';
 import { type Column, Table } from '../ui/table';
 
 type Setting = Answer<'/admin/v1/settings'>['data'][number];
 
-const shown = (value: unknown): string => (value === '' || value === null ? 'empty' : String(value));
+/** A number with the unit that its name ends with. */
+function shown(name: string, value: Setting['value']): string {
+  if (value === '' || value === null) return 'empty';
+  if (typeof value !== 'number' || value === 0) return String(value);
+  if (name.endsWith('_ms')) return duration(value);
+  if (name.endsWith('_s')) return duration(value * 1000);
+  return name.endsWith('bytes') ? bytes(value) : String(value);
+}
 
 const isChanged = ({ secret, set, value, default: usual }: Setting): boolean => (secret ? set : value !== usual);
 
 export default function Settings() {
-  const list = useResource(signal => get('/admin/v1/settings', { signal }), 'settings');
+  const list = useGet('/admin/v1/settings');
   const search = useSignal('');
   const changedOnly = useSignal(false);
   return (
-    <Page
-      title="Settings"
-      lead="What is in effect, and where it came from. They are changed in the file or by variables."
-    >
+    <Page title="Settings" lead="Effective values and their sources. Change them in the settings file or by variables.">
       <Doctor />
       <form class="filters" role="search" aria-label="Settings" onSubmit={event => event.preventDefault()}>
         <Field label="Find">
@@ -34,7 +38,7 @@ export default function Settings() {
             checked={changedOnly.value}
             onChange={event => (changedOnly.value = event.currentTarget.checked)}
           />
-          Only those that differ from the default
+          Changed ones only
         </label>
       </form>
       <Loaded from={list} rows={8}>
@@ -71,22 +75,30 @@ const COLUMNS: readonly Column<Setting>[] = [
   ],
   [
     'Value',
-    ({ secret, set, value }) => (secret ? <i>{set ? 'secret, set' : 'not set'}</i> : <code>{shown(value)}</code>),
+    ({ name, secret, set, value }) =>
+      secret ? <i>{set ? 'secret, set' : 'not set'}</i> : <code title={String(value)}>{shown(name, value)}</code>,
   ],
-  ['From', ({ source }) => <span class={`tag ${source === 'default' ? '' : 'realtime'}`}>{source}</span>],
-  ['Default', each => <span class="muted">{each.secret ? '' : shown(each.default)}</span>],
+  [
+    'From',
+    ({ source, origin }) => (
+      <span class={`tag ${source === 'default' ? '' : 'realtime'}`} title={origin}>
+        {source}
+      </span>
+    ),
+  ],
+  ['Default', each => <span class="muted">{each.secret ? '' : shown(each.name, each.default)}</span>],
 ];
 
 /** What `switchyard doctor` says of the machine of the gateway, without what is in order. */
 function Doctor() {
-  const doctor = useResource(signal => get('/admin/v1/doctor', { signal }), 'doctor');
+  const doctor = useGet('/admin/v1/doctor');
   const again = <Button act={doctor.reload}>Check again</Button>;
   return (
     <Card title="Checks of this machine" aside={again}>
       <Loaded from={doctor} rows={2}>
         {({ checks }) => {
           const found = checks.filter(({ state }) => state !== 'ok');
-          if (found.length === 0) return <p class="state good">All of {plural(checks.length, 'check')} passed.</p>;
+          if (found.length === 0) return <p class="state good">All {plural(checks.length, 'check')} passed.</p>;
           return (
             <ul class="stack">
               {found.map(({ what, state, detail, fix }) => (

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
-import { type Answer, get, post } from '../api/client';
-import { useResource } from '../api/resource';
+import { type Answer, post } from '../api/client';
+import { useGet } from '../api/resource';
 import { attempt, attemptConfirmed, Dialog } from '../ui/actions';
 import { Button } from '../ui/controls';
-import { bytes, count } from '../ui/format';
+import { bytes, count, plural } from '../ui/format';
 import { Log } from '../ui/log';
 import { Bar, Card, Facts, Page, State, Time } from '../ui/parts';
 import { Blank, Loaded } from '../ui/states';
@@ -11,15 +11,15 @@ import { Blank, Loaded } from '../ui/states';
 type Worker = Answer<'/admin/v1/workers'>['data'][number];
 
 export default function Workers() {
-  const list = useResource(signal => get('/admin/v1/workers', { signal }), 'workers', 1500);
+  const list = useGet('/admin/v1/workers', { everyMs: 1500 });
   const logOf = useSignal<Worker | undefined>(undefined);
   const none = (
     <Blank icon="workers" title="No workers">
-      Add replicas or addresses to a model.
+      Set `replicas` or `addresses` of a model in the models file.
     </Blank>
   );
   return (
-    <Page title="Workers" lead="Processes that compute: their slots, restarts and last words.">
+    <Page title="Workers" lead="Processes that compute: state, device, slots, restarts and logs.">
       <Loaded from={list} rows={6} none={none}>
         {({ data }) => (
           <div class="columns">
@@ -47,25 +47,25 @@ function WorkerCard({ of: worker, reload, showLog }: { of: Worker; reload: () =>
     if (await attempt(() => post(`/admin/v1/workers/{id}/${verb}`, { id }), done)) reload();
   };
   const restart = async () => {
-    const text = 'What it computes now is tried again on another worker, or on this one when it is back.';
+    const text = 'It finishes its running requests, then its process is replaced.';
     const order = () => post('/admin/v1/workers/{id}/restart', { id });
     if (await attemptConfirmed([`Restart ${id}?`, text, 'Restart'], order, `${id} restarts.`)) reload();
   };
   return (
     <Card title={id} aside={<State of={state} />}>
       <div class="stack">
-        <Bar value={slots.in_use} max={slots.total} label={`${slots.in_use} of ${slots.total} slots in use`} />
+        <Bar value={slots.in_use} max={slots.total} label={`Slots: ${slotsText(worker)}`} />
         <Facts
           of={[
             ['Model', model],
-            ['Slots', `${slots.in_use} of ${slots.total} in use`],
+            ['Slots', slotsText(worker)],
             ['Device', worker.device],
             ['Group size', groupSize(worker)],
             ['Live streams', worker.streams > 0 ? `${worker.streams_in_use} of ${worker.streams}` : undefined],
             ['Memory', memory(worker)],
             [
               'Process',
-              worker.pid === undefined ? worker.address : `${worker.pid} at ${worker.address ?? 'no address'}`,
+              worker.pid === undefined ? worker.address : `PID ${worker.pid}, ${worker.address ?? 'no address'}`,
             ],
             ['Restarts', count(worker.restarts)],
             ['Breaker', worker.breaker?.replace('_', ' ')],
@@ -92,7 +92,7 @@ function WorkerCard({ of: worker, reload, showLog }: { of: Worker; reload: () =>
 function LastExit({ of: { code, signal, reason, lines } }: { of: NonNullable<Worker['last_exit']> }) {
   return (
     <details>
-      <summary>Last ended {signal ? `by ${signal}` : `with code ${code ?? 'unknown'}`}</summary>
+      <summary>Last exit: {signal ?? `code ${code ?? 'unknown'}`}</summary>
       {reason && <p>{reason}</p>}
       {lines.length > 0 && (
         <pre class="log" tabIndex={0} aria-label="Its last lines">
@@ -104,9 +104,15 @@ function LastExit({ of: { code, signal, reason, lines } }: { of: NonNullable<Wor
 }
 
 function WorkerLog({ of: { id } }: { of: Worker }) {
-  const log = useResource(signal => get('/admin/v1/workers/{id}/log', { id, query: { lines: 200 }, signal }), id, 2000);
-  return <Log of={log} label={`Last lines of ${id}`} none="It has written nothing yet." />;
+  const log = useGet('/admin/v1/workers/{id}/log', { id, query: { lines: 200 }, everyMs: 2000 });
+  return <Log of={log} label={`Last lines of ${id}`} none="No output yet." />;
 }
+
+/** A worker that does not answer offers none, but the requests that it has still count. */
+const slotsText = ({ slots: { in_use: used, total }, state }: Worker): string =>
+  total > 0
+    ? `${used} of ${total} in use`
+    : `none while ${state}${used > 0 ? `; ${plural(used, 'request')} in flight` : ''}`;
 
 const health = ({ health: said }: Worker): Record<string, unknown> => (said ?? {}) as Record<string, unknown>;
 

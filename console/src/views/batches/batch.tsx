@@ -40,14 +40,14 @@ export default function BatchPage() {
 function Actions({ of: batch, reload }: { of: Batch; reload: () => void }) {
   const { id, output_file_id: output, error_file_id: errors } = batch;
   const cancel = async () => {
-    const question = ['Cancel this batch?', 'What is done is kept and can be downloaded.', 'Cancel it'] as const;
+    const question = ['Cancel this batch?', 'Results so far are kept and can be downloaded.', 'Cancel it'] as const;
     const act = () => post('/v1/batches/{id}/cancel', { id });
     if (await attemptConfirmed(question, act, 'It is being cancelled.')) reload();
   };
   const retry = async () => {
     let made = '';
     const act = async () => void (made = (await post('/v1/batches/{id}/retry-failed', { id })).id);
-    if (await attempt(act, 'A new batch of the failed lines has begun.')) go(href('batches', made));
+    if (await attempt(act, 'A new batch with the failed lines is submitted.')) go(href('batches', made));
   };
   return (
     <>
@@ -81,12 +81,12 @@ function Detail({ of: batch }: { of: Batch }) {
       <dl class="figures">
         <Figure label="Done" value={percent(share)} note={`${count(counts.completed)} completed`} />
         <Figure label="Failed" value={count(counts.failed)} note="requests" tone={counts.failed > 0 && 'bad'} />
-        <Figure label="Rate" value={rate === null ? 'none' : perSecond(rate)} note="requests" />
-        <Figure
-          label="Remaining"
-          value={eta === null ? 'none' : duration(eta * 1000)}
-          note={isLive(batch) ? 'at this rate' : 'ended'}
-        />
+        {isLive(batch) && (
+          <>
+            <Figure label="Rate" value={rate === null ? 'unknown' : perSecond(rate)} note="requests" />
+            <Figure label="Remaining" value={eta === null ? 'unknown' : duration(eta * 1000)} note="at this rate" />
+          </>
+        )}
       </dl>
       <div class="columns">
         <Card title="Facts">
@@ -95,7 +95,7 @@ function Detail({ of: batch }: { of: Batch }) {
               ['Route', batch.endpoint],
               ['Model', batch.model],
               ['Created', <Time at={batch.created_at} />],
-              ['Begun', batch.in_progress_at && <Time at={batch.in_progress_at} />],
+              ['Started', batch.in_progress_at && <Time at={batch.in_progress_at} />],
               ['Completed', batch.completed_at && <Time at={batch.completed_at} />],
               ['Deadline', <Time at={batch.expires_at} />],
               ['Retry of', batch.retry_of && <a href={href('batches', batch.retry_of)}>{batch.retry_of}</a>],

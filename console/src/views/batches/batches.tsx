@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { type Answer, get } from '../../api/client';
-import { useResource } from '../../api/resource';
+import type { Answer } from '../../api/client';
+import { useGet } from '../../api/resource';
 import { href } from '../../router';
 import { Button } from '../../ui/controls';
 import { count, duration, percent } from '../../ui/format';
@@ -15,7 +15,7 @@ export const isLive = ({ status }: Batch): boolean =>
   ['validating', 'in_progress', 'finalizing', 'cancelling'].includes(status);
 
 export default function Batches() {
-  const list = useResource(signal => get('/v1/batches', { query: { limit: 100 }, signal }), 'batches', 2000);
+  const list = useGet('/v1/batches', { query: { limit: 100 }, everyMs: 2000 });
   const submitting = useSignal(false);
   const open = (
     <Button kind="primary" act={() => (submitting.value = true)}>
@@ -24,11 +24,11 @@ export default function Batches() {
   );
   const none = (
     <Blank icon="batches" title="No batches yet">
-      A batch is a file with one request a line. Submit one to see its progress here.
+      A batch is a file with one request per line.
     </Blank>
   );
   return (
-    <Page title="Batches" lead="Files of requests that are worked through in the background." actions={open}>
+    <Page title="Batches" lead="Files of requests, processed in the background." actions={open}>
       <Card>
         <Loaded from={list} rows={5} none={none}>
           {({ data }) => <Table label="Batches" of={data as Batch[]} columns={COLUMNS} />}
@@ -77,5 +77,5 @@ export function Progress({ of: { status, request_counts: counts }, withText }: {
 
 function remaining(batch: Batch): string {
   if (batch.status === 'in_progress' && batch.eta_s !== null) return `about ${duration(batch.eta_s * 1000)}`;
-  return isLive(batch) ? 'soon known' : '';
+  return isLive(batch) ? 'estimating' : '';
 }

@@ -60,14 +60,14 @@ function read(row: string): { line?: Line; problem?: string } {
     const line: unknown = JSON.parse(row);
     return typeof line === 'object' && line !== null ? { line } : { problem: 'must be a JSON object' };
   } catch {
-    return { problem: 'is no JSON' };
+    return { problem: 'is not JSON' };
   }
 }
 
 function fault(line: Line, seen: ReadonlySet<unknown>, endpoint: string | undefined): string | undefined {
   const { custom_id: id, method, url, body } = line;
   if (typeof id !== 'string' || id === '') return 'custom_id is missing';
-  if (seen.has(id)) return `custom_id ${id} is there twice`;
+  if (seen.has(id)) return `custom_id ${id} is used twice`;
   if (method !== 'POST') return 'method must be POST';
   if (!ENDPOINTS.includes(String(url))) return `url must be one of ${ENDPOINTS.join(', ')}`;
   if (endpoint !== undefined && url !== endpoint) return `url differs from that of the first line, ${endpoint}`;

@@ -41,7 +41,7 @@ function Form({ onClose }: { onClose: () => void }) {
       const body = { input_file_id: uploaded.id, endpoint, completion_window: window.value };
       id = ((await post('/v1/batches', { body })) as { id: string }).id;
     };
-    const done = await attempt(act, 'The batch has begun.');
+    const done = await attempt(act, 'The batch is submitted.');
     busy.value = false;
     if (!done) return;
     onClose();
@@ -53,11 +53,11 @@ function Form({ onClose }: { onClose: () => void }) {
         file={file.value}
         choose={chosen => void choose(chosen)}
         prompt="Drop a .jsonl file here, or choose one"
-        hint="One request a line: custom_id, method, url, body"
+        hint="One request per line: custom_id, method, url, body"
         accept=".jsonl,.ndjson,application/jsonl"
       />
       {file.value && <Verdict of={checked.value} />}
-      <Select label="To be done within" of={WINDOWS} {...bound(window)} />
+      <Select label="Complete within" of={WINDOWS} {...bound(window)} />
       <div class="inline dialog-actions">
         <Button act={onClose}>Close</Button>
         <Button
@@ -79,7 +79,7 @@ function Verdict({ of }: { of: Checked | undefined }) {
     <div role="status" class="stack">
       {problems.length === 0 ? (
         <p class="state good wrap">
-          {isWhole ? plural(lines, 'request') : `The first ${count(lines)} lines are right`} for {endpoint}.
+          {isWhole ? plural(lines, 'request') : `The first ${count(lines)} lines are valid`} for {endpoint}.
         </p>
       ) : (
         <ul class="stack">

@@ -1,5 +1,5 @@
-import { type Answer, get } from '../../api/client';
-import { useResource } from '../../api/resource';
+import type { Answer } from '../../api/client';
+import { useGet } from '../../api/resource';
 import { href } from '../../router';
 import { Runbook } from '../../ui/finding';
 
@@ -19,9 +19,9 @@ const NEXT: Readonly<Record<Kind, readonly [view: string, title: string, section
 
 /** One sentence: what binds now, and what would help. */
 export function Bottleneck() {
-  const { data } = useResource(signal => get('/admin/v1/status', { signal }), 'status', 2000);
-  if (!data) return <>Requests on their way from arrival to answer.</>;
-  if (!data.bottleneck) return <span class="state good">Nothing holds requests back.</span>;
+  const { data } = useGet('/admin/v1/status', { everyMs: 2000 });
+  if (!data) return <>Requests from arrival to answer.</>;
+  if (!data.bottleneck) return <span class="state good">No bottleneck: nothing delays requests.</span>;
   const { kind, model, text } = data.bottleneck;
   const [view, title, section] = NEXT[kind];
   return (

@@ -25,7 +25,11 @@ export function Flow({ depths, waiting }: { depths: readonly Depth[]; waiting: r
   const rows = busiest(queue.value);
   const most = Math.max(1, ...rows.map(([, { realtime, batch }]) => realtime + batch));
   if (rows.length === 0) {
-    return <Blank title="Nothing has arrived yet">Models appear here with their first request.</Blank>;
+    return (
+      <Blank title="No requests yet">
+        <a href={href('models')}>Models</a> that get requests are shown here.
+      </Blank>
+    );
   }
   return (
     <div class="flow" ref={box}>
@@ -125,13 +129,11 @@ const MOST_SLOTS = 48;
 function Slots({ workers: own, running }: { workers: readonly LiveWorker[]; running: number }) {
   const total = own.reduce((sum, { slots }) => sum + slots, 0);
   const lost = own.filter(({ state }) => !['ready', 'busy', 'draining'].includes(state)).length;
-  const said = `${own.length} workers, ${total} slots, ${running} requests at them${lost ? `, ${lost} not ready` : ''}`;
+  const said = `${own.length} workers, ${total} slots, ${running} requests in flight${lost ? `, ${lost} not ready` : ''}`;
   return (
     <div class="stop" data-stop="workers">
       <span class="inline spread stop-line">
-        <b>
-          {count(running)} / {count(total)}
-        </b>
+        <b>{total > 0 ? `${count(running)} / ${count(total)}` : count(running)}</b>
         <span class={lost ? 'state bad' : 'muted'}>{lost ? `${lost} of ${own.length} not ready` : 'in use'}</span>
       </span>
       {total <= MOST_SLOTS ? (

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
-import { type Answer, get } from '../../api/client';
-import { useResource } from '../../api/resource';
+import type { Answer } from '../../api/client';
+import { useGet } from '../../api/resource';
 import { Chart } from '../../ui/chart';
 import { compact, duration, perSecond } from '../../ui/format';
 import { Card } from '../../ui/parts';
@@ -11,17 +11,13 @@ type Counts = History['points'][number]['models'][string];
 
 /** Three charts: what came and went, what waited, and how long. */
 export function LastHour() {
-  const history = useResource(
-    signal => get('/admin/v1/history', { query: { minutes: 60 }, signal }),
-    'history',
-    10_000,
-  );
+  const history = useGet('/admin/v1/history', { query: { minutes: 60 }, everyMs: 10_000 });
   return (
-    <Card title="Last hour" aside="all models, 10 s each">
+    <Card title="Last hour" aside="all models, in steps of 10 s">
       <Loaded from={history} rows={4}>
         {data =>
           data.points.length === 0 ? (
-            <Blank title="Nothing yet">The first ten seconds are not over.</Blank>
+            <Blank title="No data yet">The first 10 s are not over.</Blank>
           ) : (
             <Charts of={data} />
           )
@@ -47,14 +43,14 @@ const CHARTS: readonly {
     lines: [
       ['arrived', '--accent', counts => counts.arrived],
       ['completed', '--good', counts => counts.completed, true],
-      ['failed or refused', '--bad', counts => counts.failed + counts.refused],
+      ['errors', '--bad', counts => counts.failed + counts.refused],
     ],
   },
   {
-    ...{ title: 'Waiting and at workers', format: compact, join: add },
+    ...{ title: 'Waiting and in flight', format: compact, join: add },
     lines: [
       ['waiting', '--batch', counts => counts.waiting, true],
-      ['at workers', '--realtime', counts => counts.in_flight],
+      ['in flight', '--realtime', counts => counts.in_flight],
     ],
   },
   {

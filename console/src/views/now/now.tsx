@@ -1,5 +1,4 @@
-import { get } from '../../api/client';
-import { useResource } from '../../api/resource';
+import { useGet } from '../../api/resource';
 import { isAdmin } from '../../api/session';
 import { queue, rates, workers } from '../../live/queue';
 import { compact, duration, percent, perSecond } from '../../ui/format';
@@ -10,14 +9,11 @@ import { LastHour } from './last-hour';
 
 /** What the server is doing. */
 export default function Now() {
-  const depths = useResource(signal => get('/admin/v1/queue', { signal }), 'queue', isAdmin.value ? 2000 : 0);
-  const waiting = useResource(
-    signal => get('/admin/v1/requests', { query: { state: 'queued', limit: 1000 }, signal }),
-    'waiting',
-    isAdmin.value ? 2000 : 0,
-  );
+  const everyMs = isAdmin.value ? 2000 : 0;
+  const depths = useGet('/admin/v1/queue', { everyMs });
+  const waiting = useGet('/admin/v1/requests', { query: { state: 'queued', limit: 1000 }, everyMs });
   return (
-    <Page title="Now" lead={isAdmin.value ? <Bottleneck /> : 'Requests on their way from arrival to answer.'}>
+    <Page title="Now" lead={isAdmin.value ? <Bottleneck /> : 'Requests from arrival to answer.'}>
       <Figures oldestMs={Math.max(0, ...(depths.data?.models ?? []).map(each => each.oldest_wait_ms ?? 0))} />
       <Card title="Flow" aside={<Legend />}>
         <Flow depths={depths.data?.models ?? []} waiting={waiting.data?.data ?? []} />
@@ -55,7 +51,7 @@ function Figures({ oldestMs }: { oldestMs: number }) {
       <Figure
         label="Oldest wait"
         value={duration(oldestMs)}
-        note={oldestMs === 0 ? 'nothing waits' : 'of all queues'}
+        note={oldestMs === 0 ? 'queues are empty' : 'of all queues'}
         tone={oldestMs > 60_000 && 'warn'}
       />
       <Figure label="Arriving" value={perSecond(speed('arrived'))} note="last 10 s" />

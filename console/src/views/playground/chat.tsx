@@ -53,7 +53,7 @@ export function Chat(props: PanelProps) {
           <textarea value={text.value} onInput={event => (text.value = event.currentTarget.value)} />
         </Field>
         <Choices of={choice}>
-          <Field label="At once">
+          <Field label="Requests">
             <input
               type="number"
               min={1}
@@ -67,7 +67,7 @@ export function Chat(props: PanelProps) {
           <Button kind="primary" disabled={!text.value.trim()} act={send}>
             Send
           </Button>
-          <span class="muted">Several at once show groups and priorities at work.</span>
+          <span class="muted">Send several to see batching and priorities.</span>
         </div>
       </TryOut>
       <Card title="Answers">
@@ -107,10 +107,10 @@ function LaneCard({ of: { state, text, requestId, firstMs, rate, priority, abort
         )}
         {rate.value !== undefined && (
           <span>
-            Pieces <b>{perSecond(rate.value)}</b>
+            Chunks <b>{perSecond(rate.value)}</b>
           </span>
         )}
-        {requestId.value && <a href={href('requests', requestId.value)}>Where its time went</a>}
+        {requestId.value && <a href={href('requests', requestId.value)}>Its timing</a>}
       </p>
     </article>
   );

@@ -7,21 +7,20 @@ export interface Example {
   readonly javascript: string;
 }
 
-const KEY = (): string => (session.value?.keys_required ? '$SWITCHYARD_API_KEY' : 'unused');
-const auth = (): string => (session.value?.keys_required ? ` -H "Authorization: Bearer $SWITCHYARD_API_KEY"` : '');
-const pyKey = (): string => (session.value?.keys_required ? "os.environ['SWITCHYARD_API_KEY']" : "'unused'");
-const jsKey = (): string => (session.value?.keys_required ? 'process.env.SWITCHYARD_API_KEY' : "'unused'");
+const keyed = (yes: string, no: string): string => (session.value?.keys_required ? yes : no);
+const auth = (): string => keyed(' \\\n  -H "Authorization: Bearer $SWITCHYARD_API_KEY"', '');
+const asJson = (): string => `${auth()} \\\n  -H 'content-type: application/json'`;
 
 const python = (call: string): string =>
-  `${KEY() === 'unused' ? '' : 'import os\n'}from openai import OpenAI
+  `${keyed('import os\n', '')}from openai import OpenAI
 
-client = OpenAI(base_url='${location.origin}/v1', api_key=${pyKey()})
+client = OpenAI(base_url='${location.origin}/v1', api_key=${keyed("os.environ['SWITCHYARD_API_KEY']", "'unused'")})
 ${call}`;
 
 const javascript = (call: string, imports = ''): string =>
   `${imports}import OpenAI from 'openai';
 
-const client = new OpenAI({ baseURL: '${location.origin}/v1', apiKey: ${jsKey()} });
+const client = new OpenAI({ baseURL: '${location.origin}/v1', apiKey: ${keyed('process.env.SWITCHYARD_API_KEY', "'unused'")} });
 ${call}`;
 
 /** For a shell, in single quotes. */
@@ -44,7 +43,7 @@ const { text } = await client.audio.transcriptions.create({ model: ${text(model)
 });
 
 export const speakExample = (model: string, voice: string, input: string): Example => ({
-  curl: `curl ${location.origin}/v1/audio/speech${auth()} -H 'content-type: application/json' \\
+  curl: `curl ${location.origin}/v1/audio/speech${asJson()} \\
   -d ${quoted({ model, voice, input })} -o speech.mp3`,
   python: python(
     `speech = client.audio.speech.create(model=${text(model)}, voice=${text(voice)}, input=${text(input)})
@@ -60,7 +59,7 @@ speech.write_to_file('speech.mp3')`,
 });
 
 export const chatExample = (model: string, content: string, priority = 'batch'): Example => ({
-  curl: `curl ${location.origin}/v1/chat/completions${auth()} -H 'content-type: application/json' \\
+  curl: `curl ${location.origin}/v1/chat/completions${asJson()} \\
   -H 'x-priority: ${priority}' \\
   -d ${quoted({ model, messages: [{ role: 'user', content }], stream: true })}`,
   python: python(
@@ -83,7 +82,7 @@ for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.c
 });
 
 const embedExample = (model: string): Example => ({
-  curl: `curl ${location.origin}/v1/embeddings${auth()} -H 'content-type: application/json' \\
+  curl: `curl ${location.origin}/v1/embeddings${asJson()} \\
   -d ${quoted({ model, input: 'A text.' })}`,
   python: python(`vector = client.embeddings.create(model=${text(model)}, input='A text.').data[0].embedding`),
   javascript: javascript(

@@ -137,7 +137,7 @@ function Timing({ of: headers }: { of: Headers | undefined }) {
     ['Device', ms('device')],
     ['First token', ms('ttft')],
     ['In a group of', headers.get('x-switchyard-batch-size')],
-    ['In all', headers.get('openai-processing-ms') && duration(Number(headers.get('openai-processing-ms')))],
+    ['Total', headers.get('openai-processing-ms') && duration(Number(headers.get('openai-processing-ms')))],
     ['Ignored', headers.get('x-switchyard-ignored')],
   ];
   return (

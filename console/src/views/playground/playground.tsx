@@ -1,5 +1,4 @@
-import { get } from '../../api/client';
-import { useResource } from '../../api/resource';
+import { useGet } from '../../api/resource';
 import { go, href, place } from '../../router';
 import { Page } from '../../ui/parts';
 import { Loaded } from '../../ui/states';
@@ -19,7 +18,7 @@ const MODES = [
 
 /** Every kind of request by hand, and how a program sends the same. */
 export default function Playground() {
-  const models = useResource(signal => get('/v1/models', { signal }), 'models');
+  const models = useGet('/v1/models');
   const { view, query } = place.value;
   const wanted = view === 'realtime' ? 'live' : (query.get('mode') ?? '');
   const mode = MODES.some(([value]) => value === wanted) ? wanted : 'transcribe';
@@ -30,7 +29,7 @@ export default function Playground() {
       content: () => <Panel models={models} wanted={query.get('model') ?? ''} />,
     }));
   return (
-    <Page title="Playground" lead="Try what is served here, and copy the code that does the same.">
+    <Page title="Playground" lead="Send requests by hand, and copy the code that does the same.">
       <Loaded from={models}>
         {({ data }) => (
           <Tabs

@@ -42,7 +42,7 @@ export function Transcribe(props: PanelProps) {
         <Select label="Format" of={FORMATS} {...bound(format)} />
       </Choices>
       <Sending of={sent.value} verb="Transcribe" disabled={!file.value} send={send}>
-        {text => (text === '' ? <Blank title="No words were heard" /> : <p class="answer">{text}</p>)}
+        {text => (text === '' ? <Blank title="No speech was recognized" /> : <p class="answer">{text}</p>)}
       </Sending>
     </TryOut>
   );

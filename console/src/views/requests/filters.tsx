@@ -4,8 +4,8 @@ import { Field, type Option, Select } from '../../ui/controls';
 import type { Choice } from './requests';
 
 const STATES = [
-  ['', 'Not ended'],
-  ['queued', 'Waiting'],
+  ['', 'Active'],
+  ['queued', 'Queued'],
   ['running', 'Running'],
   ['completed', 'Completed'],
   ['failed', 'Failed'],
@@ -38,11 +38,9 @@ interface Options {
 }
 
 export function Filters({ of: choice, onChange }: Options) {
-  const models = useComputed(() => [...queue.value.keys()].sort());
-  const known: readonly Option[] = [
-    ['', 'Any'],
-    ...new Set([...models.value, ...(choice.model ? [choice.model] : [])]),
-  ];
+  // A text, so that new counts of the same models draw nothing.
+  const models = useComputed(() => [...queue.value.keys()].sort().join('\n')).value;
+  const known: readonly Option[] = [['', 'Any'], ...new Set([...models.split('\n'), choice.model].filter(Boolean))];
   const text = (field: keyof Choice, label: string, list?: string) => (
     <Field label={label}>
       <input
@@ -59,7 +57,7 @@ export function Filters({ of: choice, onChange }: Options) {
   return (
     <form class="filters" role="search" aria-label="Requests" onSubmit={event => event.preventDefault()}>
       {select('state', 'State', STATES)}
-      {text('search', 'Part of its id')}
+      {text('search', 'Id contains')}
       {select('model', 'Model', known)}
       {text('tenant', 'Tenant')}
       {select('priority', 'Priority', PRIORITIES)}

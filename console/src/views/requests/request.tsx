@@ -47,7 +47,7 @@ function Actions({ of: request, reload }: { of: Found; reload: () => void }) {
   if (request.state !== 'queued' && request.state !== 'running') return null;
   const other = request.priority === 'realtime' ? 'batch' : 'realtime';
   const change = async () => {
-    if (await attempt(() => setPriority(request, other), `It counts as ${other} now.`)) reload();
+    if (await attempt(() => setPriority(request, other), `Its priority is ${other} now.`)) reload();
   };
   const cancel = async () => {
     const question = ['Cancel this request?', 'Its client gets an error at once.', 'Cancel it'] as const;
@@ -77,7 +77,7 @@ function Detail({ of: request, live }: { of: Found; live: LiveRequest | undefine
       </Card>
       <div class="split">
         <Card
-          title="Where its time went"
+          title="Where the time went"
           aside={request.phases.total_ms !== undefined && duration(request.phases.total_ms)}
         >
           <Waterfall of={request} live={live} />
@@ -88,11 +88,16 @@ function Detail({ of: request, live }: { of: Found; live: LiveRequest | undefine
               ['Model', model && <a href={href('requests', undefined, { model })}>{model}</a>],
               ['Tenant', tenant && <a href={href('requests', undefined, { tenant })}>{tenant}</a>],
               ['Priority', request.aged ? `${priority}, aged: takes turns with realtime` : priority],
-              ['Place in its queue', request.position && count(request.position)],
+              ['Queue position', request.position && count(request.position)],
               ['Waited', duration(request.waited_ms)],
               ['Worker', worker],
               ['Attempts', attempts > 1 ? plural(attempts, 'worker') : count(attempts)],
-              ['Group', group && group.size > 1 && `${plural(group.size, 'request')} sent together: ${group.reason}`],
+              [
+                'Group',
+                group &&
+                  group.size > 1 &&
+                  `${plural(group.size, 'request')} sent together: ${group.reason.replaceAll('_', ' ')}`,
+              ],
               [
                 'Computed with',
                 live?.batch_size && live.batch_size > 1 ? `${count(live.batch_size - 1)} others` : undefined,
@@ -100,17 +105,17 @@ function Detail({ of: request, live }: { of: Found; live: LiveRequest | undefine
               ['Error code', code && <code>{code}</code>],
               ['Cancelled by', live?.cancel_reason],
               ['Route', request.endpoint],
-              ['Came', request.created_at && <Time at={request.created_at} />],
+              ['Received', request.created_at && <Time at={request.created_at} />],
               ['Ended', request.completed_at && <Time at={request.completed_at} />],
               [
                 'Trace',
                 trace && (
                   <a {...NEW_TAB} href={trace}>
-                    open in a new tab
+                    search for its id in a new tab
                   </a>
                 ),
               ],
-              ['Answer', request.content_url && <a href={request.content_url}>{request.status_code} as sent</a>],
+              ['Response', request.content_url && <a href={request.content_url}>{request.status_code}, as sent</a>],
             ]}
           />
         </Card>

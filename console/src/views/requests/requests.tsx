@@ -28,7 +28,7 @@ export default function Requests() {
   return (
     <Page
       title="Requests"
-      lead="Waiting ones in the order of their turn, then running ones. Ended ones are kept for a while."
+      lead="Queued requests in scheduling order, then running ones. Ended ones are kept for a while."
     >
       <Filters of={choice} onChange={set} />
       <List key={key} choice={choice} />
@@ -68,7 +68,7 @@ function List({ choice }: { choice: Choice }) {
       />
       {total === 0 ? (
         <Blank icon="requests" title="No request matches">
-          {Object.values(choice).some(Boolean) ? 'Change or clear the filters.' : 'Nothing waits and nothing runs.'}
+          {Object.values(choice).some(Boolean) ? 'Change or clear the filters.' : 'Nothing is queued or running.'}
         </Blank>
       ) : (
         <VirtualRows
@@ -166,7 +166,7 @@ export const setPriority = (row: Row, priority: 'realtime' | 'batch'): Promise<u
 const isLive = ({ state }: Row): boolean => state === 'queued' || state === 'running';
 
 const WAITS_FOR = {
-  ...{ worker: 'no worker is up', slot: 'every slot is taken', window: 'its group gathers', turn: 'others are first' },
+  ...{ worker: 'no worker is ready', slot: 'all slots in use', window: 'batch window', turn: 'others are ahead' },
 } as const;
 
 /** Name, content, and the whole text where a cell may be too narrow for it. */
@@ -185,7 +185,7 @@ const COLUMNS: readonly (readonly [name: string, cell: (row: Row) => ComponentCh
     ({ state, position }) => (
       <>
         <State of={state} />
-        {position !== undefined && <span class="muted"> number {count(position)}</span>}
+        {position !== undefined && <span class="muted"> #{count(position)}</span>}
       </>
     ),
   ],
@@ -194,7 +194,7 @@ const COLUMNS: readonly (readonly [name: string, cell: (row: Row) => ComponentCh
   ['Tenant', ({ tenant = '' }) => tenant, 'tenant'],
   ['Waited', ({ waited_ms: waited }) => duration(waited)],
   [
-    'Why',
+    'Detail',
     row => <span class="muted">{row.code ?? (row.waits_for ? WAITS_FOR[row.waits_for] : (row.worker ?? ''))}</span>,
     'explanation',
   ],

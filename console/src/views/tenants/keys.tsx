@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { type Answer, get, post, request } from '../../api/client';
-import { useResource } from '../../api/resource';
+import { type Answer, post, request } from '../../api/client';
+import { useGet } from '../../api/resource';
 import { attempt, attemptConfirmed, Dialog } from '../../ui/actions';
 import { Button, Field } from '../../ui/controls';
 import { Card, CopyButton, State, Time } from '../../ui/parts';
@@ -11,7 +11,7 @@ type Key = Answer<'/admin/v1/keys'>['data'][number];
 type Issued = Answer<'/admin/v1/keys', 'post'>;
 
 export function Keys() {
-  const list = useResource(signal => get('/admin/v1/keys', { signal }), 'keys', 10_000);
+  const list = useGet('/admin/v1/keys', { everyMs: 10_000 });
   const creating = useSignal(false);
   const made = useSignal<Issued | undefined>(undefined);
   const done = (key: Issued) => {
@@ -33,7 +33,7 @@ export function Keys() {
         <CreateForm done={done} close={() => (creating.value = false)} />
       </Dialog>
       <Dialog open={made.value !== undefined} title="Your new key" onClose={() => (made.value = undefined)}>
-        <p>It is shown this once. Only its hash is kept.</p>
+        <p>It is shown only once. Switchyard stores its hash.</p>
         <code class="secret">{made.value?.secret}</code>
         <div class="inline dialog-actions">
           <CopyButton text={made.value?.secret ?? ''} />
@@ -54,12 +54,12 @@ interface KeyTableProps {
 
 function KeyTable({ of: keys, reload, rotated }: KeyTableProps) {
   const revoke = async ({ id, name }: Key) => {
-    const question = [`Revoke ${name}?`, 'Whoever uses it is refused at once.', 'Revoke'] as const;
+    const question = [`Revoke ${name}?`, 'Requests with it are rejected from now on.', 'Revoke'] as const;
     const act = () => request(`/admin/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE' });
     if (await attemptConfirmed(question, act, `${name} is revoked.`)) reload();
   };
   const rotate = ({ id, name }: Key) => {
-    const text = 'A new secret is made; the old one works for another hour.';
+    const text = 'It gets a new secret. The old one stays valid for one hour.';
     const act = async () => rotated(await post('/admin/v1/keys/{id}/rotate', { id, body: { grace_s: 3600 } }));
     return attemptConfirmed([`Rotate ${name}?`, text, 'Rotate'], act, `${name} has a new secret.`);
   };
@@ -96,7 +96,7 @@ const COLUMNS: readonly Column<Key>[] = [
 const SCOPES = [
   ['inference', 'send requests and batches'],
   ['events', 'watch the live feed'],
-  ['admin', 'see and stop everything'],
+  ['admin', 'administer the server, see all tenants'],
 ] as const;
 
 function CreateForm({ done, close }: { done: (key: Issued) => void; close: () => void }) {
@@ -112,7 +112,7 @@ function CreateForm({ done, close }: { done: (key: Issued) => void; close: () =>
       ...(models.length > 0 && { models }),
       ...(days > 0 && { expires_in_days: days }),
     };
-    await attempt(async () => done(await post('/admin/v1/keys', { body })), 'The key is made.');
+    await attempt(async () => done(await post('/admin/v1/keys', { body })), 'The key is created.');
   };
   return (
     <form class="stack" onSubmit={event => void submit(event)}>
@@ -123,7 +123,7 @@ function CreateForm({ done, close }: { done: (key: Issued) => void; close: () =>
         <input name="tenant" required maxLength={64} pattern="[A-Za-z0-9._\-]+" />
       </Field>
       <fieldset class="stack scopes">
-        <legend class="muted small">May</legend>
+        <legend class="muted small">Scopes</legend>
         {SCOPES.map(([scope, means]) => (
           <label key={scope} class="inline">
             <input type="checkbox" name="scopes" value={scope} defaultChecked={scope === 'inference'} /> {means}

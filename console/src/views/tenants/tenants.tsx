@@ -1,5 +1,5 @@
-import { type Answer, get } from '../../api/client';
-import { useResource } from '../../api/resource';
+import type { Answer } from '../../api/client';
+import { useGet } from '../../api/resource';
 import { count, duration } from '../../ui/format';
 import { Card, Page } from '../../ui/parts';
 import { Blank, Loaded } from '../../ui/states';
@@ -25,10 +25,10 @@ const COLUMNS: readonly Column<Tenant>[] = [
 ];
 
 export default function Tenants() {
-  const list = useResource(signal => get('/admin/v1/tenants', { signal }), 'tenants', 10_000);
+  const list = useGet('/admin/v1/tenants', { everyMs: 10_000 });
   return (
-    <Page title="Tenants and keys" lead="Who may ask, how much they may ask, and what they have used.">
-      <Card title="Tenants" aside="used today, UTC">
+    <Page title="Tenants and keys" lead="Who can send requests, with which limits, and what they have used.">
+      <Card title="Tenants" aside="usage of today, UTC">
         <Loaded from={list} none={<Blank icon="tenants" title="No tenants" />}>
           {({ data }) => <Table label="Tenants" of={data} columns={COLUMNS} />}
         </Loaded>

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { type Answer, get } from '../../api/client';
-import { useResource } from '../../api/resource';
+import type { Answer } from '../../api/client';
+import { useGet } from '../../api/resource';
 import { bound, Select } from '../../ui/controls';
 import { count, duration } from '../../ui/format';
 import { Card } from '../../ui/parts';
@@ -21,7 +21,7 @@ const GROUPS = [
 ] as const;
 
 const COLUMNS: readonly Column<Answer<'/admin/v1/usage'>['data'][number]>[] = [
-  ['Of', ({ day, tenant, model }) => [day, tenant, model].filter(Boolean).join(', ')],
+  ['Group', ({ day, tenant, model }) => [day, tenant, model].filter(Boolean).join(', ')],
   ['Requests', row => count(row.requests), 'number'],
   ['Failed', row => count(row.failed), 'number'],
   ['Audio', row => duration(row.audio_s * 1000), 'number'],
@@ -37,7 +37,7 @@ export function Usage() {
   const days = useSignal('7');
   const group = useSignal<string>(GROUPS[0][0]);
   const query = { from: dayBefore(Number(days.value) - 1), to: dayBefore(0), group_by: group.value };
-  const list = useResource(signal => get('/admin/v1/usage', { query, signal }), JSON.stringify(query), 30_000);
+  const list = useGet('/admin/v1/usage', { query, everyMs: 30_000 });
   const choices = (
     <>
       <Select bare label="Days" of={DAYS} {...bound(days)} />
@@ -46,7 +46,7 @@ export function Usage() {
   );
   return (
     <Card title="Usage" aside={choices}>
-      <Loaded from={list} none={<Blank title="Nothing was used" />}>
+      <Loaded from={list} none={<Blank title="No usage in this period" />}>
         {({ data }) => <Table label="Usage" of={data} columns={COLUMNS} />}
       </Loaded>
     </Card>
