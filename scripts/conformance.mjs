@@ -34,8 +34,21 @@ await runMain(async () => {
     return await withProduct(folder, async url => {
       const flags = ['-B', '-W', 'ignore::DeprecationWarning'];
       const checks = [python, ...flags, suite('python', 'run.py'), `${url}/v1`, folder, values.only];
-      const failed = values.only === 'node' ? 0 : await run(...checks);
-      return failed || !['', 'node'].includes(values.only) ? failed : await run(nodeBinary(), clients, `${url}/v1`);
+      const typescript = ['--import', inRoot('test', 'support', 'typescript-loader.mjs')];
+      const parts = [
+        [
+          ['', 'responses'],
+          [nodeBinary(), ...typescript, suite('open-responses.ts'), url],
+        ],
+        [values.only === 'node' ? [] : [values.only], checks],
+        [
+          ['', 'node'],
+          [nodeBinary(), clients, `${url}/v1`],
+        ],
+      ];
+      let failed = 0;
+      for (const [names, command] of parts) if (names.includes(values.only)) failed += await run(...command);
+      return Math.min(failed, 1);
     });
   } finally {
     await rm(folder, { recursive: true, force: true });

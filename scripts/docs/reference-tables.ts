@@ -17,6 +17,7 @@ import { environmentName, SETTING_PATHS, settingDefinition } from '../../src/pla
 import { type MetricDefinition, METRICS } from '../../src/platform/metrics/registry.js';
 import { ENGINE_TABLE, type EngineRow } from '../../src/worker/engines/engine-table.js';
 import { KEYWORDS } from '../../src/worker/engines/llama-cpp/grammar/schema-keywords.js';
+import { OPEN_RESPONSES_CASES, OPEN_RESPONSES_OTHERS } from '../../test/support/open-responses.js';
 import { fieldTables } from './field-tables.js';
 import { code, table } from './markdown-table.js';
 
@@ -158,6 +159,11 @@ const COMMAND_TABLES: Tables = {
       .join('\n\n'),
 };
 
+const OPEN_RESPONSES_TABLES: Tables = {
+  'open-responses': () =>
+    table(['rule', 'result'], [...OPEN_RESPONSES_CASES.map(({ rule }) => [rule, 'passed']), ...OPEN_RESPONSES_OTHERS]),
+};
+
 /** Tables generated from the registries: file → marker name → Markdown. */
 export const REFERENCE_TABLES: Readonly<Record<string, Tables>> = {
   'docs/reference/http-api.md': ENDPOINT_TABLES,
@@ -166,6 +172,7 @@ export const REFERENCE_TABLES: Readonly<Record<string, Tables>> = {
   'docs/reference/errors.md': ERROR_TABLES,
   'docs/reference/settings.md': SETTING_TABLES,
   'docs/reference/metrics.md': METRIC_TABLES,
+  'docs/reference/open-responses.md': OPEN_RESPONSES_TABLES,
   'docs/reference/models-yaml.md': MODEL_TABLES,
   'docs/guides/choose-an-engine.md': CHOICE_TABLES,
   [CATALOGUE_PAGE]: CATALOGUE_TABLES,

@@ -8,6 +8,7 @@ export interface AnswerChoice {
   readonly delta?: { readonly role?: string; readonly content?: string; readonly tool_calls?: readonly object[] };
   readonly message?: { readonly content: string | null; readonly tool_calls?: readonly object[] };
   readonly text?: string;
+  readonly token_ids?: readonly number[];
   readonly logprobs?: unknown;
 }
 

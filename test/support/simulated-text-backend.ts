@@ -132,8 +132,7 @@ export class SimulatedTextBackend implements TextBackend {
 
   #encode(prompt: Prompt): readonly number[] {
     if (prompt.type === 'text') return [...Buffer.from(prompt.text), ANSWER];
-    if (prompt.type === 'chat')
-      return [...Buffer.from(this.#rendered(prompt)), ANSWER, ...Buffer.from(prompt.begun ?? '')];
+    if (prompt.type === 'chat') return [...Buffer.from(this.#rendered(prompt)), ANSWER];
     const wrong = prompt.tokens.find(token => token >= VOCABULARY);
     if (wrong !== undefined) throw invalid('prompt', `There is no token ${wrong}.`);
     return prompt.tokens;

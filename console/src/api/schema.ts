@@ -1685,7 +1685,7 @@ export interface components {
              * @description Every line goes there.
              * @enum {string}
              */
-            endpoint: "/v1/chat/completions" | "/v1/completions" | "/v1/embeddings" | "/v1/audio/transcriptions" | "/v1/audio/translations" | "/v1/audio/speech";
+            endpoint: "/v1/chat/completions" | "/v1/completions" | "/v1/embeddings" | "/v1/responses" | "/v1/audio/transcriptions" | "/v1/audio/translations" | "/v1/audio/speech";
             /**
              * @description Uploaded with the purpose `batch`.
              * @example file-0198a1b2c3d47e5f8091a2b3c4d5e6f7
@@ -1716,7 +1716,7 @@ export interface components {
             /** @description Unix seconds, as all times here. */
             created_at: number;
             /** @enum {string} */
-            endpoint: "/v1/chat/completions" | "/v1/completions" | "/v1/embeddings" | "/v1/audio/transcriptions" | "/v1/audio/translations" | "/v1/audio/speech";
+            endpoint: "/v1/chat/completions" | "/v1/completions" | "/v1/embeddings" | "/v1/responses" | "/v1/audio/transcriptions" | "/v1/audio/translations" | "/v1/audio/speech";
             error_file_id: string | null;
             errors: components["schemas"]["BatchErrorsDto"] | null;
             /** @description Seconds until the last line, at that rate. */

@@ -78,6 +78,8 @@ export interface ChoiceDelta {
   readonly logprobs?: object;
   /** Whole calls; `at` counts those of this choice before them. */
   readonly toolCalls?: { readonly at: number; readonly calls: readonly ToolCallBody[] };
+  /** Tokens of the answer up to here, after those of the chunk before. */
+  readonly tokenIds?: readonly number[];
 }
 
 export interface WholeChoice {
@@ -89,11 +91,10 @@ export interface WholeChoice {
 
 /** `usageNull`: with `stream_options.include_usage` every chunk but the last says `usage: null`. */
 export function generationChunk(head: GenerationHead, delta: ChoiceDelta, usageNull = false): object {
-  const { index, text, finishReason, logprobs = null } = delta;
-  const choice =
-    head.form === 'chat'
-      ? { index, delta: chatDelta(delta), logprobs, finish_reason: finishReason }
-      : { index, text, logprobs, finish_reason: finishReason };
+  const { index, text, finishReason, logprobs = null, tokenIds } = delta;
+  const told = head.form === 'chat' ? { delta: chatDelta(delta) } : { text };
+  const tokens = tokenIds && { token_ids: tokenIds };
+  const choice = { index, ...told, logprobs, finish_reason: finishReason, ...tokens };
   return { ...headFields(head, true), choices: [choice], ...(usageNull && { usage: null }) };
 }
 

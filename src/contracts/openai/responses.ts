@@ -102,7 +102,7 @@ export interface NamedTool {
 /** Some of the tools, in place of all. */
 export interface AllowedTools {
   readonly type: 'allowed_tools';
-  readonly mode: 'auto' | 'required';
+  readonly mode: 'auto' | 'required' | 'none';
   readonly tools: readonly NamedTool[];
 }
 

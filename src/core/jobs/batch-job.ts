@@ -6,6 +6,7 @@ export const BATCH_ENDPOINTS = [
   '/v1/chat/completions',
   '/v1/completions',
   '/v1/embeddings',
+  '/v1/responses',
   '/v1/audio/transcriptions',
   '/v1/audio/translations',
   '/v1/audio/speech',

@@ -17,7 +17,9 @@ export function prefixHash(body: unknown): number {
 }
 
 function systemPrompt(body: unknown): string {
-  const messages = field(body, 'messages');
+  const instructions = field(body, 'instructions');
+  if (typeof instructions === 'string') return instructions;
+  const messages = field(body, 'messages') ?? field(body, 'input');
   if (!Array.isArray(messages)) return '';
   const first: unknown = messages.find(message => isSystem(field(message, 'role')));
   return textOf(field(first, 'content'));

@@ -74,6 +74,8 @@ export interface ResponseRecordStore {
   events(ref: ResponseRef, after: number, limit: number): Promise<readonly ResponseEventGroup[]>;
   /** With its events. False: there was none. */
   remove(ref: ResponseRef): Promise<boolean>;
+  /** Number of responses that have not ended, which are background responses. */
+  countOpen(): Promise<Readonly<Record<OpenResponseStatus, number>>>;
   /** Background responses that no stored request runs any more: their gateways died too often, or before they began. */
   abandoned(createdBeforeMs: number, limit: number): Promise<readonly ResponseRecord[]>;
   /** Removes expired responses, and events that are no longer stored. @returns the number of responses */

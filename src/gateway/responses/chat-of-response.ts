@@ -98,7 +98,7 @@ class ChatMessages {
     if (item.type === 'reasoning') this.#reasoning += reasoningIn(item);
     else if (item.type === 'function_call') this.#call(item);
     else if (item.type === 'message') this.#message(item);
-    else {
+    else if (item.type === 'function_call_output') {
       const { call_id: tool_call_id, output } = item;
       this.add({ role: 'tool', tool_call_id, content: typeof output === 'string' ? output : contentOf(output) });
     }

@@ -1,7 +1,7 @@
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { type ItemReference, type ResponseItem, type ResponseRequest } from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { RESPONSE_STORE, type ResponseStore } from './response-store.port.js';
+import { RESPONSE_STORE, type ResponseStore, type StoredResponse } from './response-store.port.js';
 
 export interface KnownConversation {
   /** Without references. */
@@ -10,13 +10,17 @@ export interface KnownConversation {
   readonly all: readonly ResponseItem[];
 }
 
-/** What a request continues. */
+type Continuing = Pick<ResponseRequest, 'previous_response_id' | 'input' | 'instructions'>;
+
+/** What a request continues, and what it leaves to be continued. */
 @Injectable()
 export class Conversations {
+  readonly #logger = new Logger(Conversations.name);
+
   constructor(@Optional() @Inject(RESPONSE_STORE) private readonly store?: ResponseStore) {}
 
   /** @throws DomainError for what is unknown, or when nothing was said at all */
-  async of(tenant: string, request: ResponseRequest): Promise<KnownConversation> {
+  async of(tenant: string, request: Continuing): Promise<KnownConversation> {
     const { previous_response_id: previous } = request;
     const earlier = previous !== null && this.store ? await this.store.conversation(tenant, previous) : [];
     const input = await this.#resolved(tenant, request.input, earlier);
@@ -25,6 +29,17 @@ export class Conversations {
     throw new DomainError('missing_required_parameter', '`input` is required: it must hold at least one item.', {
       param: 'input',
     });
+  }
+
+  /** A caller that continues from the response can rely on it. @returns whether it is stored */
+  async save(tenant: string, stored: StoredResponse): Promise<boolean> {
+    try {
+      await this.store?.save(tenant, stored);
+      return this.store !== undefined;
+    } catch (error) {
+      this.#logger.error(`response ${stored.response.id} could not be stored`, error);
+      return false;
+    }
   }
 
   async #resolved(

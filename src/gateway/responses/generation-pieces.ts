@@ -12,10 +12,19 @@ const listIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? valu
  * What an answer of a chat says, whole or a chunk of it. Upstreams send what they like: what has another form than
  * OpenAI's says nothing.
  */
-export function piecesOf(answer: Buffer): readonly GenerationPiece[] {
+export const piecesOf = (answer: Buffer): readonly GenerationPiece[] => readAnswer(answer).pieces;
+
+export interface ReadAnswer {
+  readonly pieces: readonly GenerationPiece[];
+  /** Tokens of the answer that a chunk brings, with `return_token_ids`. */
+  readonly tokens: readonly number[];
+}
+
+export function readAnswer(answer: Buffer): ReadAnswer {
   const { choices, usage } = jsonIn(JSON.parse(answer.toString('utf8')));
   const choice = listIn(choices)[0];
-  return [...(choice ? saidIn(choice) : []), ...(isJson(usage) ? [usagePiece(usage)] : [])];
+  const pieces = [...(choice ? saidIn(choice) : []), ...(isJson(usage) ? [usagePiece(usage)] : [])];
+  return { pieces, tokens: (choice?.token_ids ?? []) as readonly number[] };
 }
 
 function* saidIn({ delta, message, logprobs, finish_reason: reason }: Json): Generator<GenerationPiece> {

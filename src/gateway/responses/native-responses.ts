@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { withJsonFields } from '../../contracts/formats/json-fields.js';
-import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
 import { ResponseDto } from '../../contracts/openai/response.dto.js';
+import { type ItemReference, type ResponseItem, type ResponseObject } from '../../contracts/openai/responses.js';
+import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { parseDto } from '../http/dto-validation.js';
@@ -10,26 +11,41 @@ import { bodyObject, rawBodyOf } from '../http/json-body.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
+import { sendEvents } from '../text/generation-output-stream.js';
 import { TextGenerationService } from '../text/text-generation.service.js';
-import { NativeStream } from './native-stream.js';
+import { Conversations } from './conversations.js';
+import { type NativeFields, NativeStream } from './native-stream.js';
+import { readInput } from './read-items.js';
+import { newId } from './response-object.js';
 
 /** Characters that tell conversations apart. */
 const IDENTIFYING_CHARACTERS = 512;
+const MOST_ITEMS = 100_000;
+
+/** What the gateway changes in a request and in its response. */
+interface NativeTurn {
+  readonly sent: NativeFields;
+  readonly answered: NativeFields;
+  /** Receives a response that is over. @returns fields that follow from it */
+  readonly finish: (response: ResponseObject) => Promise<NativeFields>;
+}
 
 /**
  * Requests that a server behind a model answers by itself, by the capability `responses`: they go there as they came
- * but for `model` and `store`, fields that are unknown here included. What needs the store is answered here.
+ * but for `model` and `store`, fields that are unknown here included. The store is the gateway's: what a request
+ * continues becomes its input, and the response is stored here.
  */
 @Injectable()
 export class NativeResponses {
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly generations: TextGenerationService,
+    private readonly conversations: Conversations,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /**
-   * @param stores whether a request that does not say is stored
+   * @param stores whether responses can be stored; without that, what needs it is refused elsewhere
    * @returns false: it is not such a request, and nothing was done
    * @throws DomainError as long as nothing was sent
    */
@@ -37,34 +53,59 @@ export class NativeResponses {
     if (!this.catalog.all().some(({ capabilities }) => capabilities.includes('responses'))) return false;
     const dto = parseDto(ResponseDto, bodyObject(request));
     const model = this.catalog.getOfKind(dto.model, 'llm');
-    if (!model.capabilities.includes('responses') || needsStore(dto, stores)) return false;
+    const isStored = dto.store ?? stores;
+    const needsStore = isStored || continues(dto);
+    if (!model.capabilities.includes('responses') || dto.background || (needsStore && !stores)) return false;
     const caller = httpCaller(request, reply, { tier: dto.service_tier, model });
+    const turn = needsStore ? await this.#stored(dto, caller.tenant) : STATELESS;
     const task = { form: 'response', maxTokens: dto.max_output_tokens ?? 0, n: 1 } as const;
-    const body = withJsonFields(rawBodyOf(request), { store: false });
+    const body = withJsonFields(rawBodyOf(request), turn.sent);
     const generation = { model, task, beginning: beginningOf(dto), body };
-    const fields = { model: model.id, service_tier: usedTier(caller.priority, dto.service_tier) };
+    const tier = usedTier(caller.priority, dto.service_tier);
+    const fields = { model: model.id, service_tier: tier, ...turn.answered };
     if (!dto.stream) {
       const { reply: whole, timings } = await this.generations.start(caller, generation).answer('generation');
       const headers = answerHeaders(model.id, { ...timings, usage: whole.usage });
-      void reply.headers(headers).type('application/json; charset=utf-8').send(withJsonFields(whole.answer, fields));
+      const answer = withJsonFields(whole.answer, fields);
+      const finished = await turn.finish(JSON.parse(answer.toString('utf8')) as ResponseObject);
+      void reply.headers(headers).type('application/json; charset=utf-8').send(withJsonFields(answer, finished));
       return true;
     }
-    const output = new NativeStream(this.settings.generation.maxBufferedBytes, fields);
+    const output = new NativeStream(this.settings.generation.maxBufferedBytes, fields, turn.finish);
     const { phases, firstOutputMs } = await this.generations.start(caller, generation, output).firstOutput();
-    void reply
-      .headers({ ...answerHeaders(model.id, { phases, ttftMs: firstOutputMs }), 'cache-control': 'no-cache' })
-      .header('x-accel-buffering', 'no')
-      .type(SSE_CONTENT_TYPE)
-      .send(output.chunks);
+    sendEvents(reply, answerHeaders(model.id, { phases, ttftMs: firstOutputMs }), output.chunks);
     return true;
+  }
+
+  async #stored(dto: ResponseDto, tenant: string): Promise<NativeTurn> {
+    const { previous_response_id: previous = null, instructions = null, store = true } = dto;
+    const asked = { previous_response_id: previous, instructions, input: itemsOf(dto.input) };
+    const { input, all } = await this.conversations.of(tenant, asked);
+    // Ids of stored items are the gateway's: the other server would look for them in its own store.
+    const whole = { previous_response_id: null, input: all.map(({ id: _, ...item }) => item) };
+    return {
+      sent: { store: false, ...(continues(dto) && whole) },
+      answered: { id: newId('resp'), previous_response_id: previous, store },
+      finish: async response => (store ? { store: await this.conversations.save(tenant, { response, input }) } : {}),
+    };
   }
 }
 
-const needsStore = ({ store, background, previous_response_id, input }: ResponseDto, stores: boolean): boolean =>
-  (store ?? stores) || background || previous_response_id !== undefined || refersToItems(input);
+const STATELESS: NativeTurn = { sent: { store: false }, answered: {}, finish: () => Promise.resolve({}) };
 
-const refersToItems = (input: unknown): boolean =>
-  Array.isArray(input) && input.some(item => (item as { type?: unknown } | null)?.type === 'item_reference');
+const continues = ({ previous_response_id, input }: ResponseDto): boolean =>
+  previous_response_id !== undefined || (Array.isArray(input) && input.some(isReference));
+
+const isReference = (item: unknown): boolean => (item as { type?: unknown } | null)?.type === 'item_reference';
+
+/** Items as they came, those of hosted tools included: only the other server knows what they may be. */
+function itemsOf(input: unknown): readonly (ResponseItem | ItemReference)[] {
+  if (!Array.isArray(input)) return readInput(input, newId);
+  new FieldReader({ input }, '').objects('input', MOST_ITEMS);
+  return (input as Partial<ResponseItem>[]).map(
+    item => ({ ...item, type: item.type ?? 'message', id: item.id ?? newId('item') }) as ResponseItem,
+  );
+}
 
 function beginningOf({ instructions = '', input }: ResponseDto): string {
   const first: unknown = Array.isArray(input) ? input[0] : input;

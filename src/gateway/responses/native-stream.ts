@@ -1,45 +1,54 @@
 import { withJsonFields } from '../../contracts/formats/json-fields.js';
 import { onOneLine, SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
+import { FINAL_EVENTS, type ResponseObject } from '../../contracts/openai/responses.js';
 import { valueSpans } from '../../core/jobs/line-span.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
 import { isObject } from '../../core/shared/schema.js';
-import { OutputStream } from '../inference/output-stream.js';
-import { type GenerationOutput } from '../worker-pool/worker-task.js';
+import { GenerationOutputStream } from '../text/generation-output-stream.js';
 import { failureOf } from './response-object.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** Fields that the gateway sets in what another server reads or wrote. */
+export type NativeFields = Json;
+
 /** The events of another server, each byte by byte but for the fields that the gateway sets in the response. */
-export class NativeStream extends OutputStream implements GenerationOutput {
-  readonly chunks = this.body;
+export class NativeStream extends GenerationOutputStream {
   #last: Json = {};
+  /** The final event: it is sent when the response is stored. */
+  #final: Buffer | undefined;
   #next = 0;
 
+  /** @param finish receives the response when it is over. @returns fields that follow from it */
   constructor(
     maxBufferedBytes: number,
-    private readonly fields: Json,
+    private readonly fields: NativeFields,
+    private readonly finish: (response: ResponseObject) => Promise<NativeFields>,
   ) {
     super(maxBufferedBytes);
-  }
-
-  begin(): void {
-    // Nothing to prepare. The scheduler notes it: this request is not sent again.
   }
 
   protected format(json: Buffer): string {
     const event = eventIn(json);
     if (!event) return '';
     this.#next = Number(event.sequence_number ?? this.#next) + 1;
-    if (!isObject(event.response)) return sseEvent(String(event.type), onOneLine(json));
+    const type = String(event.type);
+    if (!isObject(event.response)) return sseEvent(type, onOneLine(json));
     this.#last = { ...event.response, ...this.fields };
-    const { start, end } = valueSpans(json, ['response']).response!;
-    const response = withJsonFields(json.subarray(start, end), this.fields);
-    const whole = Buffer.concat([json.subarray(0, start), response, json.subarray(end)]);
-    return sseEvent(String(event.type), onOneLine(whole));
+    const whole = withResponseFields(json, this.fields);
+    if (!FINAL_EVENTS.has(type)) return sseEvent(type, onOneLine(whole));
+    this.#final = whole;
+    return '';
   }
 
-  protected lastFrame(failure: DomainError | undefined): string {
-    return (failure ? this.#failed(failure) : '') + SSE_DONE;
+  protected async lastFrame(failure: DomainError | undefined): Promise<string> {
+    return (failure ? this.#failed(failure) : await this.#ended()) + SSE_DONE;
+  }
+
+  async #ended(): Promise<string> {
+    if (!this.#final) return '';
+    const fields = await this.finish(this.#last as unknown as ResponseObject);
+    return sseEvent(String(eventIn(this.#final)!.type), onOneLine(withResponseFields(this.#final, fields)));
   }
 
   /** What the other server did not tell: its last state, and why it ended. */
@@ -52,6 +61,12 @@ export class NativeStream extends OutputStream implements GenerationOutput {
     ];
     return events.map(event => sseEvent(event.type, { ...event, sequence_number: this.#next++ })).join('');
   }
+}
+
+function withResponseFields(json: Buffer, fields: NativeFields): Buffer {
+  const { start, end } = valueSpans(json, ['response']).response!;
+  const response = withJsonFields(json.subarray(start, end), fields);
+  return Buffer.concat([json.subarray(0, start), response, json.subarray(end)]);
 }
 
 /** Undefined: no event. An engine has read it before, so it is one of an engine that keeps no promise. */

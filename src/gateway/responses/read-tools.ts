@@ -51,7 +51,7 @@ export function readToolChoice(body: FieldReader, tools: readonly FunctionTool[]
   if (choice.raw('type') !== 'allowed_tools') return namedIn(choice, tools);
   const allowed = choice.objects('tools', MOST_TOOLS) ?? [];
   if (allowed.length === 0) throw choice.missing('tools');
-  const mode = choice.oneOf('mode', ['auto', 'required']) ?? 'auto';
+  const mode = choice.oneOf('mode', ['auto', 'required', 'none']) ?? 'auto';
   return { type: 'allowed_tools', mode, tools: allowed.map(tool => namedIn(tool, tools)) };
 }
 

@@ -1,11 +1,10 @@
-import {
-  type ResponseFailure,
-  type ResponseObject,
-  type ResponseParams,
-  type ResponseRequest,
-} from '../../contracts/openai/responses.js';
+import { randomBytes } from 'node:crypto';
+import { type ResponseFailure, type ResponseObject, type ResponseRequest } from '../../contracts/openai/responses.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
+
+/** An id that no one can guess, which names a response of its tenant. */
+export const newId = (prefix: string): string => `${prefix}_${randomBytes(24).toString('hex')}`;
 
 export interface ResponseHead {
   readonly id: string;
@@ -21,29 +20,17 @@ export function newResponse(
   request: ResponseRequest,
   { id, createdS, model, serviceTier }: ResponseHead,
 ): ResponseObject {
+  const { model: _, input: _input, include: _include, stream: _stream, ...repeated } = request;
   return {
     ...{ id, object: 'response', created_at: createdS, completed_at: null },
     status: request.background ? 'queued' : 'in_progress',
     ...{ incomplete_details: null, error: null, model, output: [], usage: null },
-    ...repeated(request),
+    ...repeated,
     temperature: request.temperature ?? 1,
     top_p: request.top_p ?? 1,
     presence_penalty: request.presence_penalty ?? 0,
     frequency_penalty: request.frequency_penalty ?? 0,
     service_tier: serviceTier,
-  };
-}
-
-/** What a response repeats of its request. */
-function repeated(request: ResponseRequest): ResponseParams {
-  const { instructions, previous_response_id, max_output_tokens, max_tool_calls, text, reasoning, truncation } =
-    request;
-  const { tools, tool_choice, parallel_tool_calls, top_logprobs, metadata, store, background } = request;
-  const { user, safety_identifier, prompt_cache_key } = request;
-  return {
-    ...{ instructions, previous_response_id, max_output_tokens, max_tool_calls, text, reasoning, truncation },
-    ...{ tools, tool_choice, parallel_tool_calls, top_logprobs, metadata, store, background },
-    ...{ user, safety_identifier, prompt_cache_key },
   };
 }
 

@@ -1,8 +1,9 @@
+import { Readable } from 'node:stream';
+import { type FastifyReply } from 'fastify';
 import { FINAL_EVENTS, type ResponseEvent, type ResponseObject } from '../../contracts/openai/responses.js';
 import { SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { OutputStream } from '../inference/output-stream.js';
-import { type GenerationOutput } from '../worker-pool/worker-task.js';
+import { GenerationOutputStream, sendEvents } from '../text/generation-output-stream.js';
 import { piecesOf } from './generation-pieces.js';
 import { inWordsOfResponses } from './response-generation.js';
 import { failureOf } from './response-object.js';
@@ -12,12 +13,22 @@ import { type ResponseWriter } from './response-writer.js';
 export const eventFrame = (event: ResponseEvent): string =>
   sseEvent(event.type, event) + (FINAL_EVENTS.has(event.type) ? SSE_DONE : '');
 
+/** Sends stored events until the final one, or until the caller leaves. */
+export function followEvents(
+  reply: FastifyReply,
+  headers: Record<string, string>,
+  events: (left: AbortSignal) => AsyncIterable<ResponseEvent>,
+): void {
+  const left = new AbortController();
+  reply.raw.once('close', () => left.abort());
+  sendEvents(reply, headers, Readable.from(events(left.signal)).map(eventFrame));
+}
+
 /** Receives a response that is over. @returns it as it is after that */
 export type FinishResponse = (response: ResponseObject) => Promise<ResponseObject>;
 
 /** Generated text as the events of a response. */
-export class ResponseStream extends OutputStream implements GenerationOutput {
-  readonly chunks = this.body;
+export class ResponseStream extends GenerationOutputStream {
   #hasBegun = false;
   #unreadable: DomainError | undefined;
 
@@ -27,10 +38,6 @@ export class ResponseStream extends OutputStream implements GenerationOutput {
     private readonly finish: FinishResponse,
   ) {
     super(maxBufferedBytes);
-  }
-
-  begin(): void {
-    // Nothing to prepare. The scheduler notes it: this request is not sent again.
   }
 
   protected format(json: Buffer): string {

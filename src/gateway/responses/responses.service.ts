@@ -1,8 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { Readable } from 'node:stream';
-import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
 import { IgnoredFields } from '../../contracts/openai/field-rules.js';
 import { type ResponseObject } from '../../contracts/openai/responses.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -11,18 +8,18 @@ import { bodyObject } from '../http/json-body.js';
 import { httpCaller, type InferenceCaller } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
+import { sendEvents } from '../text/generation-output-stream.js';
 import { type Generation, TextGenerationService } from '../text/text-generation.service.js';
 import { Conversations, type KnownConversation } from './conversations.js';
 import { piecesOf } from './generation-pieces.js';
 import { type ParsedResponse, parseInputCount, type ParseOptions, parseResponse } from './parse-response.js';
 import { generationOf, inWordsOfResponses } from './response-generation.js';
 import { NativeResponses } from './native-responses.js';
-import { newResponse } from './response-object.js';
+import { newId, newResponse } from './response-object.js';
 import { RESPONSE_STORE, type ResponseStore } from './response-store.port.js';
-import { eventFrame, type FinishResponse, ResponseStream } from './response-stream.js';
+import { type FinishResponse, followEvents, ResponseStream } from './response-stream.js';
 import { ResponseWriter } from './response-writer.js';
 
-const newId = (prefix: string): string => `${prefix}_${randomBytes(24).toString('hex')}`;
 const nowS = (): number => Math.floor(Date.now() / 1000);
 
 interface Turn extends ParsedResponse {
@@ -38,8 +35,6 @@ interface Turn extends ParsedResponse {
 /** `/v1/responses`: a dialect of chat, and the store of what was said. */
 @Injectable()
 export class ResponsesService {
-  readonly #logger = new Logger(ResponsesService.name);
-
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly generations: TextGenerationService,
@@ -116,11 +111,7 @@ export class ResponsesService {
     });
     const { phases, firstOutputMs } = first;
     const headers = answerHeaders(turn.model.id, { phases, ttftMs: firstOutputMs }, ignored.paths);
-    void this.#stream(turn.reply, headers).send(output.chunks);
-  }
-
-  #stream(reply: FastifyReply, headers: Record<string, string>): FastifyReply {
-    return reply.headers({ ...headers, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }).type(SSE_CONTENT_TYPE);
+    sendEvents(turn.reply, headers, output.chunks);
   }
 
   async #answerLater(turn: Turn, store: ResponseStore): Promise<void> {
@@ -130,23 +121,14 @@ export class ResponsesService {
     await store.startBackground(work);
     const headers = answerHeaders(turn.model.id, { phases: {} }, ignored.paths);
     if (!request.stream) return void reply.headers(headers).send(response);
-    const gone = new AbortController();
-    reply.raw.once('close', () => gone.abort());
-    const frames = Readable.from(store.events(caller.tenant, response.id, -1, gone.signal)).map(eventFrame);
-    void this.#stream(reply, headers).send(frames);
+    followEvents(reply, headers, signal => store.events(caller.tenant, response.id, -1, signal));
   }
 
-  /** A caller that continues from a response can rely on `store`: it is saved before its end is told. */
-  #finish({ request, conversation, caller }: Turn): FinishResponse {
+  /** A response is stored before its end is sent. */
+  #finish({ request, conversation: { input }, caller }: Turn): FinishResponse {
     return async response => {
-      if (!request.store || !this.store) return response;
-      try {
-        await this.store.save(caller.tenant, { response, input: conversation.input });
-        return response;
-      } catch (error) {
-        this.#logger.error(`response ${response.id} could not be stored`, error);
-        return { ...response, store: false };
-      }
+      if (!request.store) return response;
+      return { ...response, store: await this.conversations.save(caller.tenant, { response, input }) };
     };
   }
 }

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { withJsonFields } from '../../contracts/formats/json-fields.js';
-import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { bodyObject, rawBodyOf } from '../http/json-body.js';
 import { httpCaller, type InferenceCaller, type InferenceRequest } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
+import { sendEvents } from './generation-output-stream.js';
 import { GenerationStream } from './generation-stream.js';
 import { parseChat, parseCompletion, type ParsedGeneration } from './parse-generation.js';
 import { TextGenerationService } from './text-generation.service.js';
@@ -55,11 +55,8 @@ export class CompletionsService {
     const { reply, fields, params } = call;
     const output = new GenerationStream(this.settings.generation.maxBufferedBytes, fields);
     const { phases, firstOutputMs } = await this.#start(call, output).firstOutput();
-    void reply
-      .headers(answerHeaders(fields.model, { phases, ttftMs: firstOutputMs }, params.ignored))
-      .headers({ 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
-      .type(SSE_CONTENT_TYPE)
-      .send(output.chunks);
+    const headers = answerHeaders(fields.model, { phases, ttftMs: firstOutputMs }, params.ignored);
+    sendEvents(reply, headers, output.chunks);
   }
 
   #start({ params, caller, request }: GenerationCall, output?: GenerationStream): InferenceRequest {

@@ -2,8 +2,7 @@ import { JsonFields } from '../../contracts/formats/json-fields.js';
 import { onOneLine, SSE_DONE, sseData } from '../../contracts/formats/server-sent-event.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
-import { OutputStream } from '../inference/output-stream.js';
-import { type GenerationOutput } from '../worker-pool/worker-task.js';
+import { GenerationOutputStream } from './generation-output-stream.js';
 
 const DATA = Buffer.from('data: ');
 const END = Buffer.from('\n\n');
@@ -11,18 +10,13 @@ const END = Buffer.from('\n\n');
 /**
  * Generated text as OpenAI's events: chunks, then `[DONE]`, or the error envelope if it fails after the first chunk.
  */
-export class GenerationStream extends OutputStream implements GenerationOutput {
-  readonly chunks = this.body;
+export class GenerationStream extends GenerationOutputStream {
   readonly #fields: JsonFields;
 
   /** @param fields set in every chunk; the rest of a chunk is sent unchanged */
   constructor(maxBufferedBytes: number, fields: Readonly<Record<string, unknown>>) {
     super(maxBufferedBytes);
     this.#fields = new JsonFields(fields);
-  }
-
-  begin(): void {
-    // Nothing to prepare. The scheduler notes it: this request is not sent again.
   }
 
   protected format(json: Buffer): Buffer {

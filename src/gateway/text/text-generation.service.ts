@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { type InferenceCaller, type InferenceRequest, InferenceService } from '../inference/inference.service.js';
-import { type OutputStream } from '../inference/output-stream.js';
-import { type GenerationOutput } from '../worker-pool/worker-task.js';
+import { type GenerationOutputStream } from './generation-output-stream.js';
 import { affinityOf, type ParsedGeneration } from './parse-generation.js';
 
 /**
@@ -25,7 +24,7 @@ export class TextGenerationService {
   start(
     caller: InferenceCaller,
     { model, task, beginning, body }: Generation,
-    output?: OutputStream & GenerationOutput,
+    output?: GenerationOutputStream,
   ): InferenceRequest {
     const { generationTimeoutMs: timeoutMs, generationIdleMs: idleMs } = this.settings.inference;
     const work = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type IncomingHttpHeaders } from 'node:http';
-import { BlockList, isIP, isIPv6 } from 'node:net';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { type Networks, networksAndNames } from '../http/networks.js';
 import { INTERNAL_KEY_ID } from './internal-tokens.js';
 import { type Principal } from './principal.js';
 
@@ -18,12 +18,11 @@ const MAPPED = /^::ffff:(?=\d+\.)/i;
  */
 export class ForwardedUsers {
   readonly #keys: ReadonlySet<string>;
-  readonly #addresses = new BlockList();
+  readonly #networks: Networks;
 
   /** @param trusted ids of keys, addresses and networks such as 10.0.0.0/8, separated by commas; empty: none */
   constructor(trusted: string) {
-    const entries = trusted.split(',').map(entry => entry.trim());
-    this.#keys = new Set(entries.filter(entry => entry !== '' && !this.#addAddress(entry)));
+    ({ names: this.#keys, networks: this.#networks } = networksAndNames(trusted));
   }
 
   /**
@@ -43,20 +42,9 @@ export class ForwardedUsers {
   /** The gateway's requests to itself carry their tenant; without keys there are no tenants. */
   #trusts({ keyId }: Principal, address: string): boolean {
     if (keyId === undefined || keyId === INTERNAL_KEY_ID) return false;
-    const peer = address.replace(MAPPED, '');
-    return this.#keys.has(keyId) || (isIP(peer) !== 0 && this.#addresses.check(peer, familyOf(peer)));
-  }
-
-  #addAddress(entry: string): boolean {
-    const [address = '', prefix] = entry.split('/');
-    if (isIP(address) === 0) return false;
-    const bits = prefix === undefined ? (isIPv6(address) ? 128 : 32) : Number(prefix);
-    this.#addresses.addSubnet(address, bits, familyOf(address));
-    return true;
+    return this.#keys.has(keyId) || this.#networks.has(address.replace(MAPPED, ''));
   }
 }
-
-const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv6(address) ? 'ipv6' : 'ipv4');
 
 /** A name that would be too long ends in a digest, so that two users never share one. */
 function tenantOf(tenant: string, user: string): string {

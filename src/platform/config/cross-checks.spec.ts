@@ -47,4 +47,10 @@ describe('the configuration of the server', () => {
     ]);
     expect(found.join()).not.toContain('secret');
   });
+
+  it.each(['10.0.0.0/33', '10.0.0.0/x', '::1/129', 'name/8', '1.2.3.4/8/8'])('refuses %s as a network', network => {
+    expect(problems({ 'auth.forwarded_users_from': `webui, 10.0.0.0/8, ${network}` })).toEqual([
+      expect.stringContaining(`auth.forwarded_users_from: \`${network}\` is no network such as 10.1.0.0/16`),
+    ]);
+  });
 });

@@ -4,6 +4,7 @@ import { wrongHosts } from '../http/allowed-hosts.js';
 import { CrossOrigins } from '../http/cross-origin.js';
 import { isLoopback } from '../http/loopback.js';
 import { HostExceptions } from '../http/host-exceptions.js';
+import { networksAndNames } from '../http/networks.js';
 import { isTenantSetting } from '../metrics/tenant-labels.js';
 import { type SourcedValue } from './setting-source.js';
 import { type SettingPath, type Settings } from './settings.js';
@@ -66,6 +67,7 @@ const LISTS: readonly (readonly [path: SettingPath, parse: (text: string) => unk
   ['batch.webhook_allow_hosts', hosts],
   ['pull.callback_allow_hosts', hosts],
   ['server.cors_origins', text => new CrossOrigins(text)],
+  ['auth.forwarded_users_from', networksAndNames],
 ];
 
 const badLists = (sources: Sources): ConfigProblem[] =>

@@ -1,5 +1,6 @@
 import { type Kysely, type Transaction } from 'kysely';
 import {
+  type OpenResponseStatus,
   type ResponseAppend,
   type ResponseEventGroup,
   type ResponseRecord,
@@ -116,6 +117,18 @@ export class KyselyResponseStore implements ResponseRecordStore {
 
   remove(ref: ResponseRef): Promise<boolean> {
     return this.#db.transaction().execute(db => removeOne(db, ref));
+  }
+
+  async countOpen(): Promise<Readonly<Record<OpenResponseStatus, number>>> {
+    const rows = await this.#db
+      .selectFrom('responses')
+      .select(['status', ({ fn }) => fn.countAll<number>().as('count')])
+      .where('status', 'in', OPEN)
+      .groupBy('status')
+      .execute();
+    const countOf = (wanted: OpenResponseStatus): number =>
+      Number(rows.find(({ status }) => status === wanted)?.count ?? 0);
+    return { queued: countOf('queued'), in_progress: countOf('in_progress') };
   }
 
   async abandoned(createdBeforeMs: number, limit: number): Promise<readonly ResponseRecord[]> {

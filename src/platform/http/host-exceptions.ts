@@ -1,11 +1,11 @@
-import { BlockList, isIP } from 'node:net';
+import { Networks } from './networks.js';
 
 const ALWAYS_OPEN = ['80', '443'];
 
 /** What `fetch.allow_hosts` adds to the public Internet's ports 80 and 443. */
 export class HostExceptions {
   readonly #hosts = new Set<string>();
-  readonly #networks = new BlockList();
+  readonly #networks = new Networks();
 
   /**
    * Entries, separated by commas: `host` (its addresses may be private), `host:port` (that port too), or `10.1.0.0/16`
@@ -14,8 +14,9 @@ export class HostExceptions {
    */
   constructor(text: string) {
     for (const entry of text.split(',').map(part => part.trim())) {
-      if (entry.includes('/')) this.#addNetwork(entry);
-      else if (entry !== '') this.#addHost(entry);
+      if (!entry.includes('/')) {
+        if (entry !== '') this.#addHost(entry);
+      } else if (!this.#networks.add(entry)) throw badEntry(entry);
     }
   }
 
@@ -30,8 +31,7 @@ export class HostExceptions {
   }
 
   isAddressTrusted(address: string): boolean {
-    const family = isIP(address);
-    return family !== 0 && this.#networks.check(address, family === 4 ? 'ipv4' : 'ipv6');
+    return this.#networks.has(address);
   }
 
   #addHost(entry: string): void {
@@ -40,14 +40,6 @@ export class HostExceptions {
     if (url === null || url.host === '' || url.username !== '' || /[?#@\s\\]/.test(entry)) throw badEntry(entry);
     const port = /:(\d+)$/.exec(entry)?.[1];
     this.#hosts.add(port === undefined ? url.hostname : `${url.hostname}:${Number(port)}`);
-  }
-
-  #addNetwork(entry: string): void {
-    const [network = '', prefix = '', ...rest] = entry.split('/');
-    const family = isIP(network);
-    const fits = /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
-    if (family === 0 || !fits || rest.length > 0) throw badEntry(entry);
-    this.#networks.addSubnet(network, Number(prefix), family === 4 ? 'ipv4' : 'ipv6');
   }
 }
 

@@ -124,6 +124,15 @@ export const METRICS = {
     'status',
   ),
   switchyard_limit_store_failures_total: counter('Calls to the shared limits that Redis did not answer.'),
+  switchyard_background_responses: gauge(
+    'Background responses of all gateways that have not ended: queued (no gateway has begun them), in_progress.',
+    'status',
+  ),
+  switchyard_background_response_runs_total: counter(
+    'Runs of background responses that this gateway began, by kind: first, resumed (after another run was lost).',
+    'kind',
+  ),
+  switchyard_responses_expired_total: counter('Stored responses that this gateway removed because they had expired.'),
   switchyard_dependency_up: gauge(
     '1 while a dependency answers, else 0: redis, database, blobs. Probed in the background, never by a scrape.',
     'dependency',

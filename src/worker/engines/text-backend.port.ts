@@ -79,8 +79,6 @@ export type Prompt =
       readonly messages: unknown;
       readonly tools?: unknown;
       readonly toolChoice?: unknown;
-      /** The answer so far, which is continued; absent: it begins. */
-      readonly begun?: string;
     }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tokens'; readonly tokens: readonly number[] };

@@ -27,24 +27,34 @@ export interface WriterOptions {
   readonly logprobs: boolean;
   /** A stream's last chunk is its usage. */
   readonly includeUsage: boolean;
+  /** Chunks bring the tokens that made them. */
+  readonly tokenIds: boolean;
 }
 
 /** A chunk per token; the first of a choice says whose words follow, the last why it ended. */
 export class ChunkWriter implements AnswerWriter {
   readonly #begun = new Set<Choice>();
+  /** Tokens whose text is held back. */
+  readonly #untold = new Map<Choice, readonly number[]>();
 
   constructor(private readonly options: WriterOptions) {}
 
-  said(choice: Choice, { text, tokens, calls }: ChoiceOutput): readonly object[] {
+  said(choice: Choice, { text, tokens, calls, token }: ChoiceOutput): readonly object[] {
     const opening = this.#opening(choice);
-    const { head, logprobs } = this.options;
+    const { head, logprobs, tokenIds } = this.options;
+    const told = tokenIds && token !== undefined ? [...(this.#untold.get(choice) ?? []), token] : undefined;
     const scored = logprobs && tokens.length > 0;
-    if (text === '' && calls.length === 0 && !scored) return opening;
+    if (text === '' && calls.length === 0 && !scored) {
+      if (told) this.#untold.set(choice, told);
+      return opening;
+    }
     const delta = {
       text,
       ...(scored && { logprobs: logprobsOf(head, tokens) }),
       ...(calls.length > 0 && { toolCalls: { at: choice.calls - calls.length, calls: calls.map(named) } }),
+      ...(told && { tokenIds: told }),
     };
+    this.#untold.delete(choice);
     return [...opening, this.#chunk(choice, delta)];
   }
 

@@ -84,19 +84,6 @@ export function chatMessages(body: FieldReader): readonly Message[] {
   return messages.map((message, index) => chatMessage(message, (raw as readonly Message[])[index]!));
 }
 
-/**
- * The messages of a chat. With `continue_final_message` (vLLM's name) the text of the last one is apart from them: the
- * answer continues it.
- */
-export function chatPrompt(body: FieldReader): { messages: readonly Message[]; begun?: string } {
-  const messages = chatMessages(body);
-  if (!body.boolean('continue_final_message')) return { messages };
-  const { role, content, tool_calls: calls } = messages.at(-1)!;
-  if (role !== 'assistant' || content === '' || calls !== undefined)
-    throw body.invalid('continue_final_message', 'needs a last message of the assistant, with text only');
-  return { messages: messages.slice(0, -1), begun: content as string };
-}
-
 function chatMessage(message: FieldReader, raw: Message): Message {
   const role = message.oneOf('role', ROLES);
   if (role === undefined) throw message.missing('role');

@@ -10,6 +10,8 @@ export interface ChoiceOutput {
   readonly text: string;
   readonly tokens: readonly PlacedToken[];
   readonly calls: readonly ToolCall[];
+  /** The token that it came with; absent: the answer has ended, and this was held until then. */
+  readonly token?: number;
 }
 
 export interface ChoiceListener {
@@ -22,7 +24,15 @@ export interface ChoiceOptions {
   readonly index: number;
   readonly stop: readonly string[];
   readonly tools?: WantedTools;
+  /**
+   * The answer so far, which was told before: it is read again, so that what comes next is told as it would have been.
+   */
+  readonly begun: readonly BegunToken[];
   readonly listener: ChoiceListener;
+}
+
+export interface BegunToken extends Drawn {
+  readonly token: number;
 }
 
 /** One choice of an answer: a sequence of the scheduler, and its tokens on their way to text. */
@@ -37,6 +47,8 @@ export class Choice implements LiveSequence {
   readonly maxTokens: number;
   readonly sampling: Sampling;
   readonly begunTokens: number;
+  /** What was begun is complete, for this reason. */
+  readonly over: 'stop' | 'length' | undefined;
   /** Tokens of the answer, those of a stop string included. */
   tokens = 0;
   /** Calls of tools so far. */
@@ -63,6 +75,8 @@ export class Choice implements LiveSequence {
     this.#options = options;
     this.#text = new AnswerText(options.stop);
     this.#callReader = options.tools && new ToolCallReader();
+    const isStopped = options.begun.map(drawn => this.#readAgain(drawn)).includes(true);
+    this.over = isStopped ? 'stop' : this.maxTokens < 1 ? 'length' : undefined;
   }
 
   get index(): number {
@@ -73,8 +87,8 @@ export class Choice implements LiveSequence {
     this.#options.listener.begun(this, cachedTokens);
   }
 
-  read(drawn: Drawn): boolean {
-    this.#next = this.#withCalls(this.#text.take(drawn), false);
+  read(token: number, drawn: Drawn): boolean {
+    this.#next = { ...this.#withCalls(this.#text.take(drawn), false), token };
     this.#cut = this.#options.tools?.parallel === false && this.#next.calls.length > 0;
     return this.#text.stopped || this.#cut;
   }
@@ -87,6 +101,12 @@ export class Choice implements LiveSequence {
   ended(end: GenerationEnd): void {
     if (end.type === 'finished' && !this.#cut) this.#tell(this.#withCalls(this.#text.flush(), true));
     this.#options.listener.ended(this, end);
+  }
+
+  #readAgain(begun: BegunToken): boolean {
+    const isLast = this.read(begun.token, begun);
+    this.calls += this.#next.calls.length;
+    return isLast;
   }
 
   #tell(said: ChoiceOutput): void {

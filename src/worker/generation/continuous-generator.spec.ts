@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { answerOf, askItem, says, textOf } from '../../../test/support/answers.js';
+import { type AnswerObject, answerOf, askItem, says, textOf } from '../../../test/support/answers.js';
 import { type SimulatedOptions, SimulatedTextBackend } from '../../../test/support/simulated-text-backend.js';
+import { type TokenUsage } from '../../contracts/formats/usage.js';
 import { type GenerateItem } from '../engines/text-generator.js';
 import { ContinuousGenerator } from './continuous-generator.js';
 
@@ -16,6 +17,17 @@ async function start(options: SimulatedOptions = {}): Promise<SimulatedTextBacke
 
 const ask = (fields: object, changes: Partial<GenerateItem> = {}) =>
   answerOf(engine.generate(askItem(fields, changes)));
+
+const tools = [{ type: 'function', function: { name: 'look', parameters: {} } }];
+const counted = ({ promptTokens, completionTokens }: TokenUsage) => ({ promptTokens, completionTokens });
+
+/** Text and calls, without ids and the chunks that they came in. */
+const saidBy = (objects: readonly AnswerObject[]) => ({
+  text: textOf(objects),
+  calls: objects
+    .flatMap(({ choices }) => choices[0]?.delta?.tool_calls ?? [])
+    .map(call => ({ ...call, id: undefined })),
+});
 
 describe('the answers of a ContinuousGenerator', () => {
   it('stream as OpenAI does: the role, the text, why it ended, the usage', async () => {
@@ -66,33 +78,35 @@ describe('the answers of a ContinuousGenerator', () => {
     expect(completion.objects[0]).toMatchObject({ id: 'cmpl-r1', object: 'text_completion' });
   });
 
-  it('go on after any part of them, drawn and counted as if they had not been interrupted', async () => {
-    await start();
-    const fields = { temperature: 1, seed: 25, max_completion_tokens: 10 };
-    const whole = await ask(says('grüße', fields));
-    expect(textOf(whole.objects)).toBe('grüßez');
-    const { promptTokens, completionTokens } = whole.done.usage!;
-    for (const begun of ['g', 'grü', 'grüße', 'grüßez']) {
-      const messages = [
-        { role: 'user', content: 'grüße' },
-        { role: 'assistant', content: begun },
-      ];
-      const rest = await ask({ ...fields, messages, continue_final_message: true });
-      expect(begun + textOf(rest.objects)).toBe('grüßez');
-      expect(rest.done).toMatchObject({ finishReasons: ['stop'], usage: { promptTokens, completionTokens } });
+  const called = 'see <tool_call>{"name": "a"}</tool_call> <tool_call>{"name": "b"}</tool_call> grü';
+  it.each([
+    ['text', 'grüße', {}, 'stop'],
+    ['a stop string', 'one two three', { stop: 'wo t' }, 'stop'],
+    ['a limit in a character', 'grüße', { max_completion_tokens: 3 }, 'length'],
+    ['calls of tools', called, { tools }, 'tool_calls'],
+    ['one call of a tool', called, { tools, parallel_tool_calls: false }, 'tool_calls'],
+  ])('go on from the tokens of any chunk as if they had not been interrupted: %s', async (_, said, fields, reason) => {
+    await start({ toolCalls: true, contextTokens: 512 });
+    const limit = { max_completion_tokens: 120 };
+    const asked = says(said, { temperature: 1, seed: 25, stream: true, return_token_ids: true, ...limit, ...fields });
+    const whole = await ask(asked);
+    expect(whole.done.finishReasons).toEqual([reason]);
+    const tokens: number[] = [];
+    for (const [at, { choices }] of whole.objects.entries()) {
+      const told = choices[0]?.token_ids;
+      if (!told) continue;
+      tokens.push(...told);
+      const rest = await ask({ ...asked, continue_token_ids: tokens });
+      expect(saidBy(rest.objects)).toEqual(saidBy(whole.objects.slice(at + 1)));
+      expect(rest.done).toMatchObject({ finishReasons: [reason], usage: counted(whole.done.usage!) });
     }
+    expect(tokens.length).toBeGreaterThan(1);
   });
 
-  it('that were interrupted at their limit end by length', async () => {
+  it('that are to go on from what are no tokens are refused', async () => {
     await start();
-    const messages = [
-      { role: 'user', content: 'hello' },
-      { role: 'assistant', content: 'he' },
-    ];
-    const fields = { messages, continue_final_message: true, max_completion_tokens: 2 };
-    const { objects, done } = await ask(fields);
-    expect(textOf(objects)).toBe('');
-    expect(done).toMatchObject({ finishReasons: ['length'], usage: { promptTokens: 6, completionTokens: 2 } });
+    for (const tokens of ['x', [1.5], [99_999]])
+      await expect(ask(says('x', { continue_token_ids: tokens }))).rejects.toMatchObject({ code: 'invalid_value' });
   });
 
   it('are `n` choices with seeds of their own, the prompt counted once and computed once', async () => {
@@ -183,7 +197,6 @@ describe('the answers of a ContinuousGenerator', () => {
   it('call tools in the form of their template', async () => {
     await start({ toolCalls: true });
     const said = 'see <tool_call>{"name": "look", "arguments": {"at": 1}}</tool_call>';
-    const tools = [{ type: 'function', function: { name: 'look', parameters: {} } }];
     const { objects, done } = await ask(says(said, { tools, stream: true, max_tokens: 100 }));
     expect(textOf(objects)).toBe('see ');
     expect(objects.flatMap(({ choices }) => choices[0]?.delta?.tool_calls ?? [])).toEqual([

@@ -29,12 +29,6 @@ export interface ContinuousOptions {
   readonly nowMs?: () => number;
 }
 
-interface EncodedPrompt {
-  readonly tokens: readonly number[];
-  /** Those at the end that are the answer so far. */
-  readonly begunTokens: number;
-}
-
 const CLASSES = { realtime: 0, batch: 1 } as const;
 /**
  * Share of the rows that may wait here: enough to fill a row that becomes free, few enough for the gateway's order
@@ -126,21 +120,20 @@ export class ContinuousGenerator implements TextGenerator {
       writer: this.#writer(item, wanted),
       sequences: this.#sequences(item, wanted, prompts, sinceMs),
       window: this.info.maxConcurrent,
-      choice: { stop: wanted.stop, ...(wanted.tools && { tools: wanted.tools }) },
+      choice: {
+        stop: wanted.stop,
+        begun: wanted.begun.map(token => ({ token, bytes: backend.bytesOf(token) })),
+        ...(wanted.tools && { tools: wanted.tools }),
+      },
     });
   }
 
-  async #encoded({ sampling, prompts }: GenerationFields): Promise<readonly EncodedPrompt[]> {
+  /** Each prompt, and the answer so far behind it. */
+  async #encoded({ sampling, prompts, begun }: GenerationFields): Promise<readonly (readonly number[])[]> {
     const { backend } = this.#options;
     await backend.check({ ...sampling, seed: 0 });
-    return Promise.all(
-      prompts.map(async prompt => {
-        const tokens = await backend.encode(prompt);
-        if (prompt.type !== 'chat' || prompt.begun === undefined) return { tokens, begunTokens: 0 };
-        const { begun: _, ...asked } = prompt;
-        return { tokens, begunTokens: tokens.length - (await backend.encode(asked)).length };
-      }),
-    );
+    const known = await backend.encode({ type: 'tokens', tokens: begun });
+    return Promise.all(prompts.map(async prompt => [...(await backend.encode(prompt)), ...known]));
   }
 
   #writer({ form, requestId, stream }: TokenItem, wanted: GenerationFields): ChunkWriter | WholeWriter {
@@ -150,21 +143,23 @@ export class ContinuousGenerator implements TextGenerator {
       head: { form, id, created: Math.floor(Date.now() / 1000), model },
       logprobs: wanted.sampling.logprobs !== undefined,
       includeUsage: wanted.includeUsage,
+      tokenIds: wanted.tokenIds,
     };
     return stream ? new ChunkWriter(options) : new WholeWriter(options);
   }
 
   #sequences(
     { priority, agingShare, tenant, form }: TokenItem,
-    { n, sampling, seed = randomInt(2 ** 32), maxTokens }: GenerationFields,
-    prompts: readonly EncodedPrompt[],
+    { n, sampling, seed = randomInt(2 ** 32), maxTokens, begun }: GenerationFields,
+    prompts: readonly (readonly number[])[],
     arrivalMs: number,
   ): TextSequence[][] {
     // With a share of 1 aged work is REALTIME, in order of arrival.
     const priorityClass = agingShare === 1 ? CLASSES.realtime : CLASSES[priority];
     const shared = { priorityClass, agingShare, arrivalMs, tenant, salt: tenant };
     const seeds = Array.from({ length: n }, (_, choice) => (seed + choice) % 2 ** 32);
-    return prompts.map(({ tokens: prompt, begunTokens }) => {
+    const begunTokens = begun.length;
+    return prompts.map(prompt => {
       // The tokens of an answer that is continued count as its own.
       const most = { maxTokens: this.#fitting(form, prompt.length - begunTokens, maxTokens) - begunTokens };
       return seeds.map(own => ({ ...shared, ...most, prompt, begunTokens, sampling: { ...sampling, seed: own } }));

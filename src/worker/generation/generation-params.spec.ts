@@ -19,24 +19,12 @@ describe('what is read of a body', () => {
   it('has the defaults of OpenAI, and null is absent', () => {
     const fields = { temperature: null, stop: null, n: null, logprobs: null, response_format: null, tools: null };
     expect(chat(fields)).toEqual({
-      ...{ form: 'chat', n: 1, stop: [], includeUsage: false },
+      ...{ form: 'chat', n: 1, stop: [], includeUsage: false, tokenIds: false, begun: [] },
       prompts: [{ type: 'chat', messages: [{ role: 'user', content: 'hi' }] }],
       sampling: {
         ...{ temperature: 1, topP: 1, topK: 0, minP: 0, frequencyPenalty: 0, presencePenalty: 0, repeatPenalty: 1 },
       },
     });
-  });
-
-  it('takes the last message for the beginning of the answer with `continue_final_message`', () => {
-    const asked = { role: 'user', content: 'hi' };
-    const begun = [asked, { role: 'assistant', content: 'Hel' }];
-    expect(chat({ messages: begun, continue_final_message: true }).prompts).toEqual([
-      { type: 'chat', messages: [asked], begun: 'Hel' },
-    ]);
-    expect(chat({ messages: begun }).prompts).toEqual([{ type: 'chat', messages: begun }]);
-    const called = { ...callsWith({ name: 'look', arguments: '{}' }), content: 'x' };
-    for (const last of [asked, { role: 'assistant', content: '' }, called])
-      expect(() => chat({ messages: [asked, last], continue_final_message: true })).toThrow('continue_final_message');
   });
 
   it('ignores fields that nobody knows', () => {

@@ -3,7 +3,7 @@ import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { parseBoundedJson } from '../../core/shared/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type TokenItem } from '../engines/text-generator.js';
-import { chatPrompt, toolsOf } from './chat-messages.js';
+import { chatMessages, toolsOf } from './chat-messages.js';
 import { samplingOf, seedOf, stopOf } from './sampling-fields.js';
 import { type Grammar, type Prompt, type Sampling, type TextBackendInfo } from '../engines/text-backend.port.js';
 
@@ -26,6 +26,10 @@ export interface GenerationFields {
   readonly seed?: number;
   readonly stop: readonly string[];
   readonly includeUsage: boolean;
+  /** Chunks bring the tokens that made them. */
+  readonly tokenIds: boolean;
+  /** Tokens of the answer so far, which is continued; empty: it begins. */
+  readonly begun: readonly number[];
   /** Calls of tools are looked for in the answer, and it ends after the first unless several are wanted. */
   readonly tools?: WantedTools;
 }
@@ -49,6 +53,8 @@ export function parseGenerationParams(
     n: body.integer('n', 1, MOST_CHOICES) ?? 1,
     stop: stopOf(body),
     includeUsage: body.object('stream_options')?.boolean('include_usage') ?? false,
+    tokenIds: body.boolean('return_token_ids') ?? false,
+    begun: begunOf(body),
     ...(seed !== undefined && { seed }),
   };
   const sampling = samplingOf(body, info);
@@ -74,7 +80,7 @@ function chatFields(body: FieldReader, info: TextBackendInfo): FormFields {
   demandText(body);
   const tools = toolsOf(body, info);
   const forced = tools?.forced;
-  const prompt: Prompt = { type: 'chat', ...chatPrompt(body), ...(tools && { tools: tools.tools }) };
+  const prompt: Prompt = { type: 'chat', messages: chatMessages(body), ...(tools && { tools: tools.tools }) };
   return {
     prompts: [prompt],
     ...(maxTokens !== undefined && { maxTokens }),
@@ -82,6 +88,12 @@ function chatFields(body: FieldReader, info: TextBackendInfo): FormFields {
     ...(tools && { tools: { parallel: tools.parallel, ...(tools.forced?.named && { named: true }) } }),
     ...(forced && { grammar: { type: 'tool_calls', tools: forced.tools, several: tools?.parallel ?? false } }),
   };
+}
+
+function begunOf(body: FieldReader): readonly number[] {
+  const tokens = body.raw('continue_token_ids') ?? [];
+  if (Array.isArray(tokens) && tokens.every(token => Number.isInteger(token))) return tokens as readonly number[];
+  throw body.invalid('continue_token_ids', 'must be a list of tokens');
 }
 
 function demandText(body: FieldReader): void {

@@ -42,7 +42,7 @@ export interface AnswerOptions {
   readonly writer: AnswerWriter;
   /** By prompt: the sequences of its choices, all with that prompt. */
   readonly sequences: readonly (readonly TextSequence[])[];
-  readonly choice: Pick<ChoiceOptions, 'stop' | 'tools'>;
+  readonly choice: Pick<ChoiceOptions, 'stop' | 'tools' | 'begun'>;
   /** Sequences that may be in the scheduler at a time. */
   readonly window: number;
   /** Monotonic milliseconds at which it was asked for. */
@@ -151,8 +151,7 @@ export class RunningAnswer implements ChoiceListener {
   }
 
   #submit(choice: Choice): void {
-    // What is continued was complete but for its end.
-    if (choice.begunTokens > 0 && choice.maxTokens < 1) return this.#finished(choice, 'length');
+    if (choice.over) return choice.ended({ type: 'finished', reason: choice.over });
     if (this.#isStarted) choice.arrivalMs = this.#options.nowMs();
     const refusal = this.#options.loop.submit(choice);
     if (refusal) return this.#fail(this.#refused(choice, refusal), 'consumer_gone');

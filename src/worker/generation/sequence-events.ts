@@ -6,7 +6,7 @@ export interface LiveSequence extends TextSequence {
   /** It runs for the first time. @param cachedTokens of its prompt that need no computing */
   begun(cachedTokens: number): void;
   /** A token of the answer, before it counts. @returns true when the answer is complete with it */
-  read(drawn: Drawn): boolean;
+  read(token: number, drawn: Drawn): boolean;
   /** The token just read counts. */
   emitted(): void;
   /** Once, and nothing afterwards. */

@@ -228,7 +228,7 @@ export class StepLoop {
 
 function readOne(sequence: LiveSequence, result: ItemResult, drawn: ReadonlyMap<TextSequence, Drawn>): ItemResult {
   if (result.type !== 'token') return result;
-  const token = drawn.get(sequence);
-  if (token === undefined) return { type: 'failed', error: new Error('A token came without its text.') };
-  return { ...result, stop: sequence.read(token) };
+  const text = drawn.get(sequence);
+  if (text === undefined) return { type: 'failed', error: new Error('A token came without its text.') };
+  return { ...result, stop: sequence.read(result.token, text) };
 }

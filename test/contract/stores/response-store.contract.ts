@@ -136,6 +136,16 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     expect(await abandoned()).toEqual(['lost']);
     expect(await abandoned(NOW)).toEqual([]);
   });
+
+  it('counts what has not ended', async () => {
+    const { responses } = await fresh();
+    expect(await responses.countOpen()).toEqual({ queued: 0, in_progress: 0 });
+    await responses.create(record('a'), []);
+    await responses.create(record('b', { tenant: 'other' }), []);
+    await responses.create(record('c', { status: 'in_progress' }), []);
+    await responses.create(record('d', { status: 'completed' }), []);
+    expect(await responses.countOpen()).toEqual({ queued: 2, in_progress: 1 });
+  });
 }
 
 const keptFor = (id: string): NewStoredRequest => ({

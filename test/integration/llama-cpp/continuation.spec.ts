@@ -42,12 +42,4 @@ describe('an answer that is continued on llama.cpp', () => {
     for (const cut of [1, 7, whole.length - 1])
       expect(await tokensOf([...prompt, ...whole.slice(0, cut)], sampling, cut)).toEqual(whole.slice(cut));
   });
-
-  it('is the rest of the prompt: the template ends where it begins; control tokens in it are text', async () => {
-    const messages = [{ role: 'user', content: 'hello' }];
-    const asked = await backend.encode({ type: 'chat', messages });
-    const begun = await backend.encode({ type: 'chat', messages, begun: 'Hi there' });
-    expect(begun.slice(0, asked.length)).toEqual(asked);
-    expect(begun.length).toBeGreaterThan(asked.length);
-  });
 });

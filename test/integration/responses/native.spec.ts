@@ -73,6 +73,32 @@ describe('responses of a server that has the route itself', () => {
     ]);
   });
 
+  it('are stored here, and what they continue is their input', async () => {
+    const said = '{"type":"message","id":"msg_up","role":"assistant","status":"completed","content":[]}';
+    const more = `,"previous_response_id":null,"output":[{"type":"web_search_call","id":"ws_1"},${said}],${usage}`;
+    upstream.script({ kind: 'body', type: 'application/json', body: response('completed', more) });
+    const first = (await (await post(`${BODY}}`)).json()) as { id: string };
+    expect(first).toMatchObject({ id: expect.stringMatching(/^resp_.{48}$/), store: true, model: 'upstream-llm' });
+    const found = (id: string) => fetch(`${rig.url}/v1/responses/${id}`).then(answer => answer.json());
+    expect(await found(first.id)).toEqual(first);
+
+    const delta = event('response.output_text.delta', 1, '"item_id":"m","delta":"a"');
+    const done = event('response.completed', 2, `"response":${response('completed', `,"output":[${said}],${usage}`)}`);
+    const body = event('response.created', 0, `"response":${response('in_progress')}`) + delta + done;
+    upstream.script({ kind: 'body', type: 'text/event-stream', body });
+    const before = upstream.posts.length;
+    const text = await (await post(`${BODY}, "stream":true, "previous_response_id":"${first.id}"}`)).text();
+    const last = JSON.parse(text.split('data: ').at(-2)!.split('\n')[0]!) as { response: { id: string } };
+    expect(last.response).toMatchObject({ store: true, previous_response_id: first.id, status: 'completed' });
+    expect(await found(last.response.id)).toEqual(last.response);
+    const user = { type: 'message', role: 'user', status: 'completed', content: [{ type: 'input_text', text: 'hi' }] };
+    const assistant = { type: 'message', role: 'assistant', status: 'completed', content: [] };
+    expect((await upstream.post(before)).json()).toMatchObject({
+      ...{ model: 'its/own-name', store: false, previous_response_id: null },
+      input: [user, { type: 'web_search_call' }, assistant, user],
+    });
+  });
+
   it('are chats where they need what only the gateway has', async () => {
     const before = upstream.posts.length;
     const counted = await rig.post('/v1/responses/input_tokens', { model: 'gpt-4o-mini', input: 'hi' });

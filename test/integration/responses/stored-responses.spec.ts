@@ -10,6 +10,7 @@ import { ModelCatalog } from '../../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../../src/gateway/responses/parse-response.js';
 import { ResponseWriter } from '../../../src/gateway/responses/response-writer.js';
 import { RESPONSE_RECORDS, STORED_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
+import { withTokens } from '../../../src/gateway/responses/store/durable-events.js';
 import { ResponseExpiry } from '../../../src/gateway/responses/store/response-expiry.js';
 import {
   countFrom,
@@ -305,12 +306,13 @@ describe('a background response that is broken off', () => {
   });
 
   it.each([
-    ['with a local model goes on at another gateway', 'synthetic-llm', 1, 'completed'],
-    ['with an upstream ends failed there', 'upstream-llm', 1, 'failed'],
-    ['by the deaths of three gateways ends failed', 'synthetic-llm', 3, 'failed'],
-  ])('by the death of its gateway: %s', async (_title, model, attempts, status) => {
-    const id = `resp_orphan_${model}_${attempts}`;
-    await abandoned(id, model, attempts);
+    ['with a local model goes on at another gateway', 'synthetic-llm', 1, [0, 1], 'completed'],
+    ['without its tokens ends failed', 'synthetic-llm', 1, [], 'failed'],
+    ['with an upstream ends failed there', 'upstream-llm', 1, [], 'failed'],
+    ['by the deaths of three gateways ends failed', 'synthetic-llm', 3, [0, 1], 'failed'],
+  ])('by the death of its gateway: %s', async (_title, model, attempts, tokens, status) => {
+    const id = `resp_orphan_${model}_${attempts}_${tokens.length}`;
+    await abandoned(id, model, attempts, tokens);
     const end = await ended(acme, id);
     expect(end.status).toBe(status);
     expect(textOf(end).startsWith('one two')).toBe(true);
@@ -323,7 +325,7 @@ describe('a background response that is broken off', () => {
 });
 
 /** What a gateway leaves that is killed when two words are durable. */
-async function abandoned(id: string, model: string, attempts: number): Promise<void> {
+async function abandoned(id: string, model: string, attempts: number, tokens: readonly number[]): Promise<void> {
   const { id: likeId } = await acme.created(WORDS, { background: true });
   const like = await acme.found(likeId);
   const records = one.app.get<ResponseRecordStore>(RESPONSE_RECORDS, { strict: false });
@@ -342,7 +344,7 @@ async function abandoned(id: string, model: string, attempts: number): Promise<v
       ...{ request: JSON.stringify(work), input: '[]', response: JSON.stringify(writer.response) },
       ...{ ...times, nextSequence: events.length },
     },
-    events.map(event => JSON.stringify(event)),
+    events.map((event, at) => JSON.stringify(at < events.length - 1 ? event : withTokens(event, tokens))),
   );
   const kept = {
     ...{

@@ -2,6 +2,7 @@ const ENDPOINTS = [
   '/v1/chat/completions',
   '/v1/completions',
   '/v1/embeddings',
+  '/v1/responses',
   '/v1/audio/transcriptions',
   '/v1/audio/translations',
   '/v1/audio/speech',

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ResponseEvent, type ResponseItem, type ResponseRequest } from '../../../contracts/openai/responses.js';
+import { type ResponseItem, type ResponseRequest } from '../../../contracts/openai/responses.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type InferenceCaller, type InferenceRequest } from '../../inference/inference.service.js';
 import { type Generation } from '../../text/text-generation.service.js';
-import { piecesOf } from '../generation-pieces.js';
+import { type ReadAnswer, readAnswer } from '../generation-pieces.js';
 import { inWordsOfResponses } from '../response-generation.js';
 import { failureOf } from '../response-object.js';
-import { type ResponseWriter } from '../response-writer.js';
+import { type GenerationPiece } from '../response-writer.js';
 import { ChunkLines, restOf } from './continued-generation.js';
-import { type DurableEvents } from './durable-events.js';
+import { withTokens } from './durable-events.js';
+import { type ResponseRunState } from './response-runs.js';
 
 /** What a background response is run from, on any gateway. */
 export interface BackgroundWork {
@@ -18,14 +19,10 @@ export interface BackgroundWork {
   readonly caller: Pick<InferenceCaller, 'terms'>;
 }
 
-export interface BackgroundRunOptions {
+interface BackgroundRunOptions extends Omit<ResponseRunState, 'record'> {
   /** @throws DomainError for what the model, as it is configured now, cannot do */
   readonly generation: () => Generation;
   readonly start: (generation: Generation, output: ChunkLines) => InferenceRequest;
-  readonly writer: ResponseWriter;
-  readonly events: DurableEvents;
-  /** Writes the last events and the response as it ended. */
-  readonly end: (events: readonly ResponseEvent[]) => Promise<void>;
   /** Unix milliseconds after which it no longer waits for a worker. */
   readonly giveUpAtMs: number;
   /** True until the request was queued: its caller receives a rejection. */
@@ -58,13 +55,14 @@ export class BackgroundRun {
    * @throws RunReplaced
    */
   async run(): Promise<void> {
-    const { writer, events } = this.options;
+    const { writer, events, tokens } = this.options;
     for (;;) {
       try {
-        const rest = restOf(this.options.generation(), writer.response);
+        const rest = restOf(this.options.generation(), writer.response, tokens);
         if (!rest) return await this.#fail(brokenOff());
-        await this.#generate(rest);
-        return await this.options.end(writer.end(Math.floor(Date.now() / 1000)));
+        const last = await this.#generate(rest);
+        const said = last.flatMap(piece => writer.take(piece));
+        return await this.options.end([...said, ...writer.end(Math.floor(Date.now() / 1000))]);
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
         if (this.options.early()) throw error;
@@ -76,17 +74,25 @@ export class BackgroundRun {
     }
   }
 
-  /** @throws DomainError when the generation failed; what it said before is on its way to the database */
-  async #generate(generation: Generation): Promise<void> {
-    const { start, writer, events, maxBufferedBytes } = this.options;
+  /**
+   * Resolves with the last pieces. What was held back until the answer ended is told by no token, so that it has to
+   * become durable together with the end.
+   * @throws DomainError when the generation failed; what it said before is on its way to the database
+   */
+  async #generate(generation: Generation): Promise<readonly GenerationPiece[]> {
+    const { start, writer, events, tokens, maxBufferedBytes } = this.options;
     const output = new ChunkLines(maxBufferedBytes);
     const inference = start(generation, output);
+    const last: GenerationPiece[] = [];
+    let untold: readonly number[] = [];
     try {
       for await (const chunks of output.read()) {
         if (writer.response.status === 'queued') await events.add(writer.begin());
-        const made = chunks.flatMap(chunk => piecesOf(chunk)).flatMap(piece => writer.take(piece));
-        if (made.length > 0) this.#losses = 0;
-        await events.add(made);
+        for (const chunk of chunks) {
+          const answer = readAnswer(chunk);
+          if (answer.tokens.length === 0 && tokens.length + untold.length > 0) last.push(...answer.pieces);
+          else untold = await this.#take(answer, untold);
+        }
       }
     } catch (error) {
       inference.cancel('client');
@@ -96,6 +102,20 @@ export class BackgroundRun {
     const { settlement } = await inference.settled;
     if (settlement.status !== 'completed') throw settlement.error;
     if (writer.response.status === 'queued') await events.add(writer.begin());
+    return last;
+  }
+
+  /** @param untold tokens before, of which no event tells yet @returns those after */
+  async #take({ pieces, tokens }: ReadAnswer, untold: readonly number[]): Promise<readonly number[]> {
+    const { writer, events, tokens: told } = this.options;
+    const now = [...untold, ...tokens];
+    const made = pieces.flatMap(piece => writer.take(piece));
+    const final = made.pop();
+    if (!final) return now;
+    this.#losses = 0;
+    told.push(...now);
+    await events.add([...made, withTokens(final, now)]);
+    return [];
   }
 
   async #mayContinue({ code, retryAfterMs = WAIT_MS }: DomainError): Promise<boolean> {

@@ -1,24 +1,18 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { errorEnvelope } from '../../../contracts/openai/error-envelope.js';
-import { type ResponseEvent } from '../../../contracts/openai/responses.js';
 import { RequestPriority } from '../../../core/request/request-priority.js';
-import { type ResponseRecord, type ResponseRecordStore } from '../../../core/request/response-record.port.js';
 import { type StoredRequest } from '../../../core/request/stored-request.port.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { RESPONSE_RECORDS } from '../../../platform/database/database.tokens.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { AsyncRequests } from '../../requests/async-requests.js';
 import { type InnerAnswer } from '../../requests/inner-requests.js';
 import { TextGenerationService } from '../../text/text-generation.service.js';
 import { generationOf } from '../response-generation.js';
-import { ResponseWriter } from '../response-writer.js';
-import { BackgroundRun, type BackgroundRunOptions, type BackgroundWork } from './background-run.js';
-import { DurableEvents } from './durable-events.js';
-import { ResponseEventLog } from './response-event-log.js';
-import { allEvents } from './response-feed.js';
-import { endingOf } from './response-records.js';
+import { BackgroundRun, type BackgroundWork } from './background-run.js';
+import { type ResponseRunState, ResponseRuns } from './response-runs.js';
+import { ResponseMetrics } from './responses.metrics.js';
 
 /** Of stored requests that are background responses; no route has it. */
 export const BACKGROUND_PATH = '/v1/responses/background';
@@ -29,8 +23,8 @@ const GONE_STATUS = 499;
 @Injectable()
 export class BackgroundRunner implements OnModuleInit {
   constructor(
-    @Inject(RESPONSE_RECORDS) private readonly store: ResponseRecordStore,
-    private readonly log: ResponseEventLog,
+    private readonly runs: ResponseRuns,
+    private readonly metrics: ResponseMetrics,
     private readonly asyncs: AsyncRequests,
     private readonly catalog: ModelCatalog,
     private readonly generations: TextGenerationService,
@@ -42,16 +36,13 @@ export class BackgroundRunner implements OnModuleInit {
   }
 
   async #run({ tenant, requestId: id }: StoredRequest, early: () => boolean): Promise<InnerAnswer> {
-    const record = await this.store.begin({ tenant, id });
-    if (record?.request === undefined) return answered(GONE_STATUS, { id });
-    const writer = ResponseWriter.resumed(await allEvents(this.log, record));
-    const events = new DurableEvents(this.log, record, writer.nextSequence, this.settings.responses.flushBytes);
-    const end = (last: readonly ResponseEvent[]): Promise<void> =>
-      events.end(last, endingOf(writer.response, this.settings));
+    const run = await this.runs.begin({ tenant, id });
+    if (run?.record.request === undefined) return answered(GONE_STATUS, { id });
+    this.metrics.begun(run.record.epoch > 1);
     try {
-      await this.#runOf(record, { writer, events, end, early }).run();
+      await this.#runOf(run, early).run();
       // What was said is stored once, so that it can be deleted.
-      return answered(200, { id, object: 'response', status: writer.response.status });
+      return answered(200, { id, object: 'response', status: run.writer.response.status });
     } catch (error) {
       // With the database away the outcome cannot be written: this run, or that of another gateway, begins again.
       if (!(error instanceof DomainError) || error.code === 'storage_unavailable') throw error;
@@ -59,14 +50,13 @@ export class BackgroundRunner implements OnModuleInit {
     }
   }
 
-  #runOf(
-    { tenant, id, request: json, createdAtMs }: ResponseRecord,
-    parts: Pick<BackgroundRunOptions, 'writer' | 'events' | 'end' | 'early'>,
-  ): BackgroundRun {
-    const { request, conversation, caller } = JSON.parse(json!) as BackgroundWork;
+  #runOf({ record, ...state }: ResponseRunState, early: () => boolean): BackgroundRun {
+    const { tenant, id, createdAtMs } = record;
+    const { request, conversation, caller } = JSON.parse(record.request!) as BackgroundWork;
     const asked = { ...caller, tenant, id, priority: RequestPriority.BATCH };
     return new BackgroundRun({
-      ...parts,
+      ...state,
+      early,
       generation: () => generationOf(request, conversation, this.catalog),
       start: (generation, output) => this.generations.start(asked, generation, output),
       giveUpAtMs: createdAtMs + this.settings.responses.backgroundMs,

@@ -1,43 +1,31 @@
-import { type ResponseItem, type ResponseObject } from '../../../contracts/openai/responses.js';
+import { withJsonFields } from '../../../contracts/formats/json-fields.js';
+import { type ResponseObject } from '../../../contracts/openai/responses.js';
 import { type EngineName } from '../../../platform/config/model-spec.js';
-import { OutputStream } from '../../inference/output-stream.js';
+import { GenerationOutputStream } from '../../text/generation-output-stream.js';
 import { type Generation } from '../../text/text-generation.service.js';
-import { type GenerationOutput } from '../../worker-pool/worker-task.js';
 
-/** Engines that continue an answer where its text ends. */
+/** Engines that tell the tokens of an answer, and continue it from them. */
 const CONTINUING: ReadonlySet<EngineName> = new Set(['llama-cpp', 'synthetic']);
 
 /**
- * The rest of a response whose first part is durable: the text so far is the beginning of the answer. Undefined: the
- * engine cannot continue it, or it has calls, which are not text.
+ * The rest of a response whose first part is durable, from the tokens of that part. Undefined: they are not known, and
+ * text alone does not say how the engine came to it.
  */
-export function restOf(generation: Generation, { output }: ResponseObject): Generation | undefined {
-  if (output.length === 0) return generation;
-  const begun = textOf(output);
-  if (begun === undefined || !CONTINUING.has(generation.model.engine)) return undefined;
-  if (begun === '') return generation;
-  const { messages, ...chat } = JSON.parse(generation.body.toString('utf8')) as { messages: readonly object[] };
-  const continued = [...messages, { role: 'assistant', content: begun }];
-  const body = { ...chat, messages: continued, continue_final_message: true };
-  return { ...generation, body: Buffer.from(JSON.stringify(body)) };
-}
-
-function textOf(output: readonly ResponseItem[]): string | undefined {
-  const [item, ...others] = output;
-  if (item?.type !== 'message' || others.length > 0) return undefined;
-  return item.content.map(part => ('text' in part ? part.text : '')).join('');
+export function restOf(
+  generation: Generation,
+  { output }: ResponseObject,
+  tokens: readonly number[],
+): Generation | undefined {
+  if (output.length > 0 && tokens.length === 0) return undefined;
+  if (!CONTINUING.has(generation.model.engine)) return generation;
+  const fields = { return_token_ids: true, ...(tokens.length > 0 && { continue_token_ids: tokens }) };
+  return { ...generation, body: withJsonFields(generation.body, fields) };
 }
 
 const NEWLINES = /[\r\n]+/g;
 
 /** Chunks of an answer, one per line, for a reader in this process that may hold the engine back. */
-export class ChunkLines extends OutputStream implements GenerationOutput {
-  readonly chunks = this.body;
-
-  begin(): void {
-    // Nothing to prepare. The scheduler notes it: this request is not sent again.
-  }
-
+export class ChunkLines extends GenerationOutputStream {
   /** Every piece that is read ends with a whole line. */
   async *read(): AsyncGenerator<readonly Buffer[]> {
     for await (const lines of this.body as AsyncIterable<Buffer>)

@@ -5,6 +5,7 @@ import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { RESPONSE_RECORDS } from '../../../platform/database/database.tokens.js';
 import { failureOf } from '../response-object.js';
 import { ResponseStops } from './response-stops.js';
+import { ResponseMetrics } from './responses.metrics.js';
 
 const PORTION = 200;
 
@@ -17,6 +18,7 @@ export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     @Inject(RESPONSE_RECORDS) private readonly store: ResponseRecordStore,
     private readonly stops: ResponseStops,
+    private readonly metrics: ResponseMetrics,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -32,7 +34,9 @@ export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
   async sweep(nowMs: number): Promise<number> {
     for (const record of await this.store.abandoned(nowMs - this.settings.requests.leaseMs, PORTION))
       await this.stops.endWith(record, writer => writer.fail(failureOf(abandoned())));
-    return this.store.expire(nowMs, PORTION);
+    const removed = await this.store.expire(nowMs, PORTION);
+    this.metrics.expired(removed);
+    return removed;
   }
 
   /** If the database is away, the next run tries again. */

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { FINAL_EVENTS, type ResponseEvent } from '../../../contracts/openai/responses.js';
 import { type ResponseRef } from '../../../core/request/response-record.port.js';
+import { type StoredEvent } from './durable-events.js';
 import { ResponseEventLog } from './response-event-log.js';
 import { isOpen, ResponseRecords } from './response-records.js';
 
@@ -33,7 +34,7 @@ export class ResponseFeed implements OnModuleDestroy {
     let last = after;
     while (!signal.aborted) {
       const groups = await this.log.read(ref, last, PORTION);
-      for (const event of groups.flatMap(({ events }) => events.map(parsed))) {
+      for (const { token_ids: _, ...event } of groups.flatMap(({ events }) => events.map(parsed))) {
         last = event.sequence_number;
         yield event;
         if (FINAL_EVENTS.has(event.type)) return;
@@ -46,14 +47,4 @@ export class ResponseFeed implements OnModuleDestroy {
   }
 }
 
-/** All events so far. */
-export async function allEvents(log: ResponseEventLog, ref: ResponseRef): Promise<readonly ResponseEvent[]> {
-  const all: ResponseEvent[] = [];
-  for (;;) {
-    const groups = await log.read(ref, all.at(-1)?.sequence_number ?? -1, 1000);
-    if (groups.length === 0) return all;
-    all.push(...groups.flatMap(({ events }) => events.map(parsed)));
-  }
-}
-
-const parsed = (json: string): ResponseEvent => JSON.parse(json) as ResponseEvent;
+const parsed = (json: string): StoredEvent => JSON.parse(json) as StoredEvent;

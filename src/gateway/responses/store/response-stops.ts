@@ -1,27 +1,22 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type ResponseEvent, type ResponseObject } from '../../../contracts/openai/responses.js';
-import { type ResponseRecordStore, type ResponseRef } from '../../../core/request/response-record.port.js';
+import { type ResponseRef } from '../../../core/request/response-record.port.js';
 import { type StoredRequestStore } from '../../../core/request/stored-request.port.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { RESPONSE_RECORDS, STORED_REQUEST_STORE } from '../../../platform/database/database.tokens.js';
+import { STORED_REQUEST_STORE } from '../../../platform/database/database.tokens.js';
 import { SchedulerService } from '../../scheduler/scheduler.service.js';
-import { ResponseWriter } from '../response-writer.js';
-import { DurableEvents } from './durable-events.js';
-import { ResponseEventLog } from './response-event-log.js';
-import { allEvents } from './response-feed.js';
-import { endingOf, ResponseRecords, responseOfRecord } from './response-records.js';
+import { type ResponseWriter } from '../response-writer.js';
+import { ResponseRecords, responseOfRecord } from './response-records.js';
+import { ResponseRuns } from './response-runs.js';
 
 /** Ends background responses from outside, whichever gateway runs them. */
 @Injectable()
 export class ResponseStops {
   constructor(
-    @Inject(RESPONSE_RECORDS) private readonly store: ResponseRecordStore,
+    private readonly runs: ResponseRuns,
     @Inject(STORED_REQUEST_STORE) private readonly requests: StoredRequestStore,
     private readonly records: ResponseRecords,
-    private readonly log: ResponseEventLog,
     private readonly scheduler: SchedulerService,
-    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /** @throws DomainError `response_not_found`, or `invalid_value` for one that does not run in the background */
@@ -38,12 +33,8 @@ export class ResponseStops {
 
   /** Ends a response if it has not ended; the run that has it, on any gateway, cannot write any more. */
   async endWith(ref: ResponseRef, last: (writer: ResponseWriter) => readonly ResponseEvent[]): Promise<void> {
-    const record = await this.store.begin(ref);
-    if (!record) return;
-    const writer = ResponseWriter.resumed(await allEvents(this.log, ref));
-    const events = new DurableEvents(this.log, record, writer.nextSequence, this.settings.responses.flushBytes);
-    const made = last(writer);
-    await events.end(made, endingOf(writer.response, this.settings));
+    const run = await this.runs.begin(ref);
+    await run?.end(last(run.writer));
   }
 
   /** The gateway that runs it stops the generation. */

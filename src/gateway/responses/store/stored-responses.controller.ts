@@ -1,8 +1,6 @@
-import { Readable } from 'node:stream';
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { SSE_CONTENT_TYPE } from '../../../contracts/formats/server-sent-event.js';
 import {
   InputItemsQueryDto,
   ResponseDeletedDto,
@@ -12,10 +10,9 @@ import { tenantOf } from '../../../platform/auth/access-hooks.js';
 import { parseDto } from '../../http/dto-validation.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { summaryOf } from '../../http/openapi/route.decorator.js';
-import { eventFrame } from '../response-stream.js';
+import { followEvents } from '../response-stream.js';
 import { StoredResponsesService } from './stored-responses.service.js';
 
-const NOT_CACHED = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
 const EXAMPLE = {
   schema: { type: 'object', example: { id: 'resp_0198a1b2', object: 'response', status: 'completed' } },
 };
@@ -40,10 +37,7 @@ export class StoredResponsesController {
     const tenant = tenantOf(request);
     if (!stream) return void reply.send(await this.responses.retrieve(tenant, id));
     await this.responses.demandEvents(tenant, id);
-    const gone = new AbortController();
-    reply.raw.once('close', () => gone.abort());
-    const frames = Readable.from(this.responses.events(tenant, id, after, gone.signal)).map(eventFrame);
-    void reply.headers(NOT_CACHED).type(SSE_CONTENT_TYPE).send(frames);
+    followEvents(reply, {}, signal => this.responses.events(tenant, id, after, signal));
   }
 
   @Get('input_items')

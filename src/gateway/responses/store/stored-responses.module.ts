@@ -12,7 +12,9 @@ import { ResponseEventLog } from './response-event-log.js';
 import { ResponseExpiry } from './response-expiry.js';
 import { ResponseFeed } from './response-feed.js';
 import { ResponseRecords } from './response-records.js';
+import { ResponseRuns } from './response-runs.js';
 import { ResponseStops } from './response-stops.js';
+import { RESPONSE_METRICS } from './responses.metrics.js';
 import { StoredResponsesController } from './stored-responses.controller.js';
 import { StoredResponsesService } from './stored-responses.service.js';
 
@@ -28,7 +30,9 @@ import { StoredResponsesService } from './stored-responses.service.js';
     ResponseExpiry,
     ResponseFeed,
     ResponseRecords,
+    ResponseRuns,
     ResponseStops,
+    ...RESPONSE_METRICS,
     StoredResponsesService,
     {
       provide: RESPONSE_STORE,

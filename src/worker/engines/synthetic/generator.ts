@@ -18,7 +18,7 @@ import {
 } from '../text-generator.js';
 import { sleepUntil, syntheticInfo } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
-import { answerToken, begunWords, syntheticBody, promptWords } from './text.js';
+import { answerToken, begunTokens, syntheticBody, promptWords } from './text.js';
 
 /** The rest is left to `sleepUntil`, which is exact and hears no abort. */
 const TIMER_SLACK_MS = 2;
@@ -94,6 +94,7 @@ class SyntheticAnswer {
   readonly #head: GenerationHead;
   readonly #usage: TokenUsage;
   readonly #includeUsage: boolean;
+  readonly #tellsTokens: boolean;
   readonly #reason: 'stop' | 'length';
 
   constructor(
@@ -103,10 +104,11 @@ class SyntheticAnswer {
     const { form, requestId, maxTokens, n } = item;
     const body = syntheticBody(item.body);
     this.#words = promptWords(body);
-    this.begun = begunWords(body);
+    this.begun = begunTokens(body);
     this.length = maxTokens === 0 ? tokens : Math.min(tokens, maxTokens);
     this.#reason = this.length < tokens ? 'length' : 'stop';
     this.#includeUsage = body.stream_options?.include_usage === true;
+    this.#tellsTokens = body.return_token_ids === true;
     this.#usage = { promptTokens: this.#words.length, completionTokens: this.length * n, cachedTokens: 0 };
     const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${callersId(requestId)}`;
     this.#head = { form, id, created: Math.floor(Date.now() / 1000), model: 'synthetic' };
@@ -116,7 +118,8 @@ class SyntheticAnswer {
     for (let index = 0; index < this.item.n; index++) {
       const text = answerToken(this.#words, index, at);
       const delta = { index, text, first: at === this.begun, finishReason: null };
-      yield this.#event(generationChunk(this.#head, delta, this.#includeUsage));
+      const tokens = this.#tellsTokens && { tokenIds: [at] };
+      yield this.#event(generationChunk(this.#head, { ...delta, ...tokens }, this.#includeUsage));
     }
   }
 

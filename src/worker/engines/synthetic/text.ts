@@ -63,7 +63,8 @@ export function evenlySpread(text: string, start: number, end: number): Transcri
 }
 
 interface Body {
-  readonly continue_final_message?: unknown;
+  readonly continue_token_ids?: unknown;
+  readonly return_token_ids?: unknown;
   readonly messages?: unknown;
   readonly prompt?: unknown;
   readonly input?: unknown;
@@ -74,16 +75,11 @@ interface Body {
 export const syntheticBody = (json: Buffer): Body => JSON.parse(json.toString('utf8')) as Body;
 
 /** Words of what was last said: those that the answer is made of, and that count as the tokens of the prompt. */
-export function promptWords({ messages, prompt, continue_final_message: continued }: Body): readonly string[] {
-  return wordsOf(Array.isArray(messages) ? contentAt(messages, continued === true ? -2 : -1) : prompt);
-}
+export const promptWords = ({ messages, prompt }: Body): readonly string[] =>
+  wordsOf(Array.isArray(messages) ? (messages.at(-1) as { content?: unknown } | undefined)?.content : prompt);
 
-/** Words of the answer that is continued: 0 when it begins. */
-export const begunWords = ({ messages, continue_final_message: continued }: Body): number =>
-  continued === true && Array.isArray(messages) ? wordsOf(contentAt(messages, -1)).length : 0;
-
-const contentAt = (messages: readonly unknown[], index: number): unknown =>
-  (messages.at(index) as { content?: unknown } | undefined)?.content;
+/** Tokens of the answer that is continued: 0 when it begins. */
+export const begunTokens = ({ continue_token_ids: begun }: Body): number => (Array.isArray(begun) ? begun.length : 0);
 
 function wordsOf(content: unknown): readonly string[] {
   const text = typeof content === 'string' ? content : JSON.stringify(content ?? '');

@@ -51,7 +51,7 @@ export class PromptEncoder {
               'or the file of a model that was tuned for chat.',
             'model',
           );
-        return this.#begun([...this.#chat.render(prompt), ...pieceOf(prompt.begun)], 'messages');
+        return this.#begun(this.#chat.render(prompt), 'messages');
     }
   }
 
@@ -84,7 +84,3 @@ export class PromptEncoder {
     return { bos: text(model.tokenBos()), eos: text(model.tokenEos()), control: spelled };
   }
 }
-
-/** An answer that is continued is text: what looks like a control token in it is none. */
-const pieceOf = (begun: string | undefined): { text: string; control: boolean }[] =>
-  begun === undefined ? [] : [{ text: begun, control: false }];

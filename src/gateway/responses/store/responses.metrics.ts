@@ -1,0 +1,34 @@
+import { Injectable, type Provider } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { type Counter, type Gauge } from 'prom-client';
+import { type ResponseRecordStore } from '../../../core/request/response-record.port.js';
+import { RESPONSE_RECORDS } from '../../../platform/database/database.tokens.js';
+import { metricProvider } from '../../../platform/metrics/metric-provider.js';
+
+/** Counts what happens to stored and background responses at this gateway. */
+@Injectable()
+export class ResponseMetrics {
+  constructor(
+    @InjectMetric('switchyard_background_response_runs_total') private readonly runs: Counter,
+    @InjectMetric('switchyard_responses_expired_total') private readonly removed: Counter,
+  ) {}
+
+  begun(isResumed: boolean): void {
+    this.runs.inc({ kind: isResumed ? 'resumed' : 'first' });
+  }
+
+  expired(count: number): void {
+    this.removed.inc(count);
+  }
+}
+
+export const RESPONSE_METRICS: Provider[] = [
+  ResponseMetrics,
+  metricProvider('switchyard_background_response_runs_total'),
+  metricProvider('switchyard_responses_expired_total'),
+  metricProvider('switchyard_background_responses', { inject: [RESPONSE_RECORDS], collect: readOpen }),
+];
+
+async function readOpen(gauge: Gauge, store: ResponseRecordStore): Promise<void> {
+  for (const [status, count] of Object.entries(await store.countOpen())) gauge.set({ status }, count);
+}
