@@ -3,7 +3,7 @@ import { type Plan, aDispatcher } from './marble-harness.js';
 import { type HeapItem, KeyedHeap } from '../../src/core/queue/keyed-heap.js';
 import { FakeWorkers } from './fake-workers.js';
 import { DeviceTurn } from '../../src/worker/execution/device-turn.js';
-import { ReturnWait, type ReturnWaitOptions } from '../../src/worker/execution/return-wait.js';
+import { type ReturnWaitOptions } from '../../src/worker/execution/return-wait.js';
 import { aRequest } from './requests.js';
 
 /** Who asks: so many callers that each wait for their answer before asking again, or strangers at a rate. */
@@ -66,7 +66,7 @@ export class DeviceModel {
     this.#options = { deviceMs: 20, deviceJitter: 0, prepMs: 0, forMs: 20_000, ...options };
     this.#workers.add('m', { slots: 2 * GROUP, maxBatch: GROUP });
     this.#dispatcher = aDispatcher(this.#workers, window).dispatcher;
-    this.#device = new DeviceTurn({ returns: new ReturnWait(returns) });
+    this.#device = new DeviceTurn({ returns });
   }
 
   run(): DeviceModelReport {
@@ -151,7 +151,7 @@ export class DeviceModel {
     const elapsedMs = deviceMs * (deviceJitter === 0 ? 1 : 1 + deviceJitter * (2 * this.#random() - 1));
     this.#after(elapsedMs, () => {
       this.#busy = false;
-      const call = { answered: group.length, deviceMs: elapsedMs, full: this.#ready.length >= GROUP };
+      const call = { answered: group.length, urgent: 0, deviceMs: elapsedMs, full: this.#ready.length >= GROUP };
       this.#device.ended(call, this.#nowMs);
       this.#pump();
       this.#after(HOP_MS, () => this.#answer(group));

@@ -13,7 +13,7 @@ const view = (change: Partial<DeviceView> = {}): DeviceView => ({
   ...change,
 });
 
-const CALL = { answered: 4, deviceMs: 20, full: false };
+const CALL = { answered: 4, urgent: 0, deviceMs: 20, full: false };
 
 /** A turn at 1000 ms: the device has just answered 4 callers, who came back every time so far (or never did). */
 function turnAfter(returns: 'always' | 'never'): DeviceTurn {
@@ -58,6 +58,27 @@ describe('DeviceTurn (D-24)', () => {
     expect(turn.decide(view({ missing: 1 }), 1020)).toEqual({ go: false, wakeAtMs: 1120 });
     expect(turn.decide(view({ missing: 1 }), 1119)).toEqual({ go: false, wakeAtMs: 1120 });
     expect(turn.decide(view({ missing: 1 }), 1120)).toEqual({ go: true });
+  });
+
+  it.each<[number, number, number, 'REALTIME' | 'BATCH', number | undefined]>([
+    // answered  of these REALTIME  back already  next item   held until
+    [8, 8, 7, 'REALTIME', 1010],
+    [8, 8, 8, 'REALTIME', undefined],
+    [1, 1, 1, 'REALTIME', undefined],
+    [8, 0, 0, 'REALTIME', undefined],
+    [8, 1, 1, 'REALTIME', undefined],
+    [8, 1, 1, 'BATCH', 1010],
+  ])('of %d answered %d are REALTIME, %d of them are back, next %s: held until %d', (...row) => {
+    const [answered, urgent, back, next, heldUntilMs] = row;
+    const turn = new DeviceTurn();
+    for (let endMs = 800; endMs <= 1000; endMs += 20) {
+      turn.ended({ answered, urgent, deviceMs: 20, full: false }, endMs);
+      turn.over();
+      const returns = endMs < 1000 ? answered : back;
+      for (let item = 0; item < returns; item += 1) turn.ready(endMs + 1, undefined, item < urgent);
+    }
+    const decision = turn.decide(view({ ready: 1, maxBatch: 16, realtime: next === 'REALTIME' }), 1001);
+    expect(decision).toEqual(heldUntilMs === undefined ? { go: true } : { go: false, wakeAtMs: heldUntilMs });
   });
 
   it('waits for no group while an engine call runs', () => {

@@ -1,4 +1,11 @@
-import { type EndedCall, GroupWait, type ReturnView, ReturnWait, type WaitDecision } from './return-wait.js';
+import {
+  type EndedCall,
+  GroupWait,
+  type ReturnView,
+  ReturnWait,
+  type ReturnWaitOptions,
+  type WaitDecision,
+} from './return-wait.js';
 
 /** The device and its queue, when an item is READY and a call could start. */
 export interface DeviceView extends ReturnView {
@@ -6,41 +13,53 @@ export interface DeviceView extends ReturnView {
   readonly missing: number;
   /** Items of any group that are being prepared. */
   readonly preparing: number;
+  /** The first item to go is REALTIME: it waits for callers of its kind only. */
+  readonly realtime: boolean;
   /** What the engine expects an engine call to take; absent: it does not know. */
   readonly callMs?: number;
 }
 
 export interface DeviceTurnOptions {
   readonly groups?: GroupWait;
-  readonly returns?: ReturnWait;
+  readonly returns?: ReturnWaitOptions | undefined;
+}
+
+/** An engine call that ended, and how many of those it answered are REALTIME. */
+export interface EndedTurn extends EndedCall {
+  readonly urgent: number;
 }
 
 /**
  * Decides whether the next engine call may start now (D-24). Two reasons to hold it: the device waits for the group of
- * the first item and for what else is being prepared, and for callers that usually return. A turn ends when the device
- * has taken what is READY, or nothing is READY.
+ * the first item and for what else is being prepared, and for callers that usually return. A REALTIME item waits for
+ * REALTIME callers only: together they are answered after one call instead of two that take turns. A turn ends when the
+ * device has taken what is READY, or nothing is READY.
  */
 export class DeviceTurn {
   readonly #groups: GroupWait;
   readonly #returns: ReturnWait;
+  readonly #urgentReturns: ReturnWait;
   /** An engine call ended and left READY items: these never wait for the rest of their group. */
   #freed = false;
   #waitingSinceMs: number | undefined;
 
-  constructor({ groups = new GroupWait(), returns = new ReturnWait() }: DeviceTurnOptions = {}) {
+  constructor({ groups = new GroupWait(), returns }: DeviceTurnOptions = {}) {
     this.#groups = groups;
-    this.#returns = returns;
+    this.#returns = new ReturnWait(returns);
+    this.#urgentReturns = new ReturnWait(returns);
   }
 
-  ended(call: EndedCall, nowMs: number): void {
+  ended({ urgent, ...call }: EndedTurn, nowMs: number): void {
     this.#freed = true;
     this.#groups.computed(call.deviceMs);
     this.#returns.ended(call, nowMs);
+    this.#urgentReturns.ended({ ...call, answered: urgent }, nowMs);
   }
 
   /** An item became READY; `gatheredMs` is how long its group took, when it was the last one missing. */
-  ready(nowMs: number, gatheredMs: number | undefined): void {
+  ready(nowMs: number, gatheredMs: number | undefined, realtime = false): void {
     this.#returns.ready(nowMs);
+    if (realtime) this.#urgentReturns.ready(nowMs);
     if (gatheredMs !== undefined) this.#groups.gathered(gatheredMs);
   }
 
@@ -62,6 +81,7 @@ export class DeviceTurn {
     const idle = !freed && device.running === 0;
     const lane = { ...device, idle, freed, waitingSinceMs: this.#waitingSinceMs };
     const decision = this.#groups.decide(lane, nowMs);
-    return decision.go ? this.#returns.decide(device, nowMs) : decision;
+    if (!decision.go) return decision;
+    return (device.realtime ? this.#urgentReturns : this.#returns).decide(device, nowMs);
   }
 }

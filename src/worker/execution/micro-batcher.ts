@@ -129,7 +129,8 @@ export class MicroBatcher<Input, Ready, Value> {
 
   #enqueue(ticket: Ticket<Ready, Value>): void {
     ticket.readyMs = this.#options.clock.nowMs();
-    this.#turn.ready(ticket.readyMs, this.#queue.ready(ticket, ticket.readyMs));
+    const gatheredMs = this.#queue.ready(ticket, ticket.readyMs);
+    this.#turn.ready(ticket.readyMs, gatheredMs, ticket.priority === RequestPriority.REALTIME);
   }
 
   /** Starts the engine calls that may start now. */
@@ -176,8 +177,10 @@ export class MicroBatcher<Input, Ready, Value> {
 
   #ended(tickets: readonly Ticket<Ready, Value>[], { startedMs, deviceMs }: LaneResult<Value>, maxBatch: number): void {
     // Cancelled callers are not expected to return.
-    const answered = tickets.filter(({ signal }) => !signal.aborted).length;
-    this.#turn.ended({ answered, deviceMs, full: this.#queue.size >= maxBatch }, startedMs + deviceMs);
+    const answered = tickets.filter(({ signal }) => !signal.aborted);
+    const urgent = answered.filter(({ priority }) => priority === RequestPriority.REALTIME).length;
+    const full = this.#queue.size >= maxBatch;
+    this.#turn.ended({ answered: answered.length, urgent, deviceMs, full }, startedMs + deviceMs);
   }
 }
 

@@ -8,7 +8,6 @@ const view = (change: Partial<ReturnView> = {}): ReturnView => ({
   ready: 4,
   maxBatch: GROUP,
   running: 0,
-  realtime: false,
   draining: false,
   ...change,
 });
@@ -53,7 +52,6 @@ describe('ReturnWait (D-24): for whom a free device waits', () => {
 
   it.each<[string, Partial<ReturnView>]>([
     ['a whole group is READY', { ready: 8 }],
-    ['the next item is REALTIME', { realtime: true }],
     ['the worker drains', { draining: true }],
     ['the device takes one item at a time', { ready: 1, maxBatch: 1 }],
     ['another engine call runs', { running: 1 }],

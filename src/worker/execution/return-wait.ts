@@ -98,8 +98,6 @@ export interface ReturnView {
   readonly maxBatch: number;
   /** Engine calls that run now. */
   readonly running: number;
-  /** The first item to go is REALTIME. */
-  readonly realtime: boolean;
   /** The worker takes no new requests: no caller can come back. */
   readonly draining: boolean;
 }
@@ -177,9 +175,9 @@ export class ReturnWait {
     call.returnMs += nowMs - call.atMs;
   }
 
-  decide({ ready, maxBatch, running, realtime, draining }: ReturnView, nowMs: number): WaitDecision {
+  decide({ ready, maxBatch, running, draining }: ReturnView, nowMs: number): WaitDecision {
     const call = this.#latest;
-    if (call === undefined || ready >= maxBatch || running > 0 || realtime || draining) return GO;
+    if (call === undefined || ready >= maxBatch || running > 0 || draining) return GO;
     const missing = call.answered - call.returned;
     if (missing === 0 || this.share < this.#leastShare) return GO;
     const worthMs = this.#worthMs(ready + missing, maxBatch);
