@@ -22,6 +22,7 @@ import { InnerRequests } from './requests/inner-requests.js';
 import { IdempotencyService } from './requests/idempotency.service.js';
 import { idempotency, registerIdempotencyHooks } from './requests/idempotency-hooks.js';
 import { GatewayModule } from './gateway.module.js';
+import { type OpenInnerWorker } from './worker-pool/inner-worker.js';
 import { RateLimiter } from './limits/rate-limiter.js';
 import { CompositeWebSocketAdapter } from './websockets/composite-websocket-adapter.js';
 import { registerLimitHooks } from './limits/limit-hooks.js';
@@ -33,6 +34,8 @@ export interface GatewayAppOptions {
   readonly readModels?: ReadModels;
   /** Where the settings came from, for `GET /admin/v1/settings`. */
   readonly sources?: SettingSources;
+  /** Workers that need no process (D-37). */
+  readonly innerWorkers?: OpenInnerWorker;
 }
 
 /**
@@ -44,9 +47,10 @@ export async function createGateway({
   models,
   readModels,
   sources,
+  innerWorkers,
 }: GatewayAppOptions): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
-    GatewayModule.forRoot(settings, models, readModels, sources),
+    GatewayModule.forRoot(settings, models, readModels, sources, innerWorkers),
     gatewayAdapter(settings),
     { ...APPLICATION_OPTIONS, bufferLogs: true, abortOnError: false },
   );

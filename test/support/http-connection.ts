@@ -5,6 +5,8 @@ export interface HttpReply {
   readonly status: number;
   readonly head: string;
   readonly body: Buffer;
+  /** `performance.now()` when its first bytes came; 0: none did. */
+  readonly firstMs: number;
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -18,6 +20,7 @@ export class HttpConnection {
   readonly #port: number;
   #socket: Socket | undefined;
   #received: Buffer[] = [];
+  #firstMs = 0;
   #onReply: ((reply: HttpReply) => void) | undefined;
 
   constructor(port: number) {
@@ -33,6 +36,7 @@ export class HttpConnection {
     if (this.busy) throw new Error('one request at a time per connection');
     return new Promise(resolve => {
       this.#onReply = resolve;
+      this.#firstMs = 0;
       this.#open().write(request);
     });
   }
@@ -42,7 +46,7 @@ export class HttpConnection {
     const socket = this.#socket;
     this.#socket = undefined;
     socket?.destroy();
-    this.#reply({ status: 0, head: '', body: Buffer.alloc(0) });
+    this.#reply({ status: 0, head: '', body: Buffer.alloc(0), firstMs: this.#firstMs });
   }
 
   #open(): Socket {
@@ -59,6 +63,7 @@ export class HttpConnection {
   }
 
   #read(data: Buffer): void {
+    if (this.#firstMs === 0) this.#firstMs = performance.now();
     this.#received.push(data);
     const bytes = this.#received.length === 1 ? data : Buffer.concat(this.#received);
     const reply = parseReply(bytes);
@@ -71,7 +76,7 @@ export class HttpConnection {
       this.#socket?.destroy();
       this.#socket = undefined;
     }
-    this.#reply(reply);
+    this.#reply({ ...reply, firstMs: this.#firstMs });
   }
 
   #reply(reply: HttpReply): void {
@@ -91,7 +96,7 @@ export function replyHeader(reply: HttpReply, name: string): string | undefined 
 }
 
 /** A whole answer, or undefined while bytes are missing. Chunked bodies are kept as sent. */
-function parseReply(bytes: Buffer): HttpReply | undefined {
+function parseReply(bytes: Buffer): Omit<HttpReply, 'firstMs'> | undefined {
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;
   const head = bytes.toString('latin1', 0, headEnd);

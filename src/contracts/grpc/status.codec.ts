@@ -68,6 +68,10 @@ export function decodeFailure(error: unknown): DomainError {
   });
 }
 
+/** A failure of a worker in this process, as it would arrive from another one. */
+export const failureAcross = (error: unknown): DomainError =>
+  decodeFailure(Object.assign(new Error(), encodeFailure(error)));
+
 /** What a worker said about a failure, as it was sent. */
 export const failureTrailers = (ended: StatusObject) => ({
   code: trailer(ended, CODE_KEY),

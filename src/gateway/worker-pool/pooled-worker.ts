@@ -11,7 +11,7 @@ import { ServiceRecord } from './service-record.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type WorkerOffer } from './worker-choice.js';
-import { WorkerConnection } from './worker-connection.js';
+import { type ConnectionOptions, WorkerConnection } from './worker-connection.js';
 import { isUnreachable } from './worker-health.js';
 import { WorkerHold } from './worker-hold.js';
 import { type WorkerStatus, type WorkerView } from './worker-view.js';
@@ -58,7 +58,7 @@ export class PooledWorker {
   start(): void {
     this.options.location.start({
       onStarting: () => this.#enter('starting'),
-      onReachable: address => this.#connect(address),
+      onReachable: at => this.#connect(at),
       onReady: () => this.#connection?.health.probeNow(),
       onGone: () => {
         this.#disconnect();
@@ -84,9 +84,9 @@ export class PooledWorker {
 
   /** @throws Error when fewer than `count` slots of that credit are left. */
   lease(count: number, credit: SlotCredit): readonly Lease[] {
-    const slots = this.#connection?.slots;
-    if (!slots) throw new Error(`worker ${this.id} has no process`);
-    return this.#record.lease(slots.lease(count, credit));
+    if (!this.#connection) throw new Error(`worker ${this.id} has no process`);
+    this.#connection.health.busy();
+    return this.#record.lease(this.#connection.slots.lease(count, credit));
   }
 
   execute(call: CallRequest): WorkerCall {
@@ -187,15 +187,14 @@ export class PooledWorker {
     return this.#connection?.slots.inUse ?? 0;
   }
 
-  #connect(address: string): void {
+  #connect(at: ConnectionOptions['at']): void {
     this.#disconnect();
     this.#report = undefined;
     this.#problem = undefined;
     const { kind, connection: settings } = this.options;
     this.#connection = new WorkerConnection({
-      address,
-      kind,
-      settings,
+      at,
+      ...{ kind, settings, isSupervised: !this.isRemote },
       security: this.options.security(),
       events: {
         onReport: report => this.#onReport(report),

@@ -52,52 +52,75 @@ export class GenerateCall implements StartedCall {
   readonly finished: Promise<void>;
   readonly sent = true;
   readonly #stream: ClientReadableStream<GenerateResponse>;
-  readonly #output: Output;
+  readonly #receiver: TextReceiver;
 
   constructor(channel: WorkerChannel, { request, group }: CallRequest, task: GenerateTask) {
     const { key: requestId, priority, tenant = '' } = request;
     const { sink, ...fields } = task;
     const call = { ...fields, requestId, priority, group, tenant, stream: sink !== undefined };
     const stream = channel.track(() => channel.text.generate(encodeGenerateCall(call)));
-    this.#output = sink ? new StreamedOutput(sink) : new WholeOutput();
+    this.#receiver = new TextReceiver(sink);
     this.#stream = stream;
     // `status` is always emitted, once; a slow reader of the last chunks does not hold the slot.
     this.finished = new Promise(resolve => stream.once('status', () => resolve()));
-    this.reply = this.#run(stream);
+    // Read to the end even when the sink has closed: stopping early would leave the call open.
+    this.reply = this.#receiver.receive(async take => {
+      for await (const message of stream as AsyncIterable<GenerateResponse>) {
+        const part = decodeGenerationMessage(message);
+        if (part) await take(part);
+      }
+    });
   }
 
   abandon(): void {
-    this.#output.abandon();
+    this.#receiver.abandon();
   }
 
   reset(): void {
-    this.#output.abandon();
+    this.#receiver.abandon();
     this.#stream.cancel();
   }
+}
 
-  async #run(stream: ClientReadableStream<GenerateResponse>): Promise<WorkerReply> {
+/** Takes the messages of one generation in order. Resolves when there is room for more; never rejects. */
+export type MessageSink = (message: GenerationMessage) => Promise<void>;
+
+/** Where the text of one generation goes: into the task's sink at its pace, or into the reply. */
+export class TextReceiver {
+  readonly #output: Output;
+  #done: Done | undefined;
+
+  constructor(sink: GenerationOutput | undefined) {
+    this.#output = sink ? new StreamedOutput(sink) : new WholeOutput();
+  }
+
+  /**
+   * @param run gives all messages to its argument
+   * @throws DomainError when the text is not complete or did not reach its reader; what `run` throws
+   */
+  async receive(run: (take: MessageSink) => Promise<void>): Promise<WorkerReply> {
     let succeeded = false;
     try {
-      const done = await this.#pump(stream);
+      await run(message => this.#take(message));
       this.#output.check();
-      if (!done) throw new DomainError('engine_failed', 'The worker ended the text without reporting it as complete.');
+      if (!this.#done)
+        throw new DomainError('engine_failed', 'The worker ended the text without reporting it as complete.');
       succeeded = true;
-      const { kind: _, ...rest } = done;
+      const { kind: _, ...rest } = this.#done;
       return { kind: 'generation', answer: this.#output.answer, ...rest };
     } finally {
       this.#output.finish(succeeded);
     }
   }
 
-  /** Reads to the end even when the sink has closed: stopping early would leave the call open. */
-  async #pump(stream: AsyncIterable<GenerateResponse>): Promise<Done | undefined> {
-    let done: Done | undefined;
-    for await (const message of stream) {
-      const part = decodeGenerationMessage(message);
-      if (part?.kind === 'chunk') await this.#output.take(part.json);
-      else if (part) done = part;
-    }
-    return done;
+  abandon(): void {
+    this.#output.abandon();
+  }
+
+  #take(message: GenerationMessage): Promise<void> {
+    if (message.kind === 'chunk') return this.#output.take(message.json);
+    this.#done = message;
+    return Promise.resolve();
   }
 }
 

@@ -2,6 +2,8 @@ import { type GenerationActivity, type WorkerHealthReport } from '../../contract
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { type ChannelSecurity } from './channel-security.js';
+import { InnerLink } from './inner-location.js';
+import { type InnerWorker } from './inner-worker.js';
 import { slotCredits, SlotLedger, slotOverdraft } from './slot-ledger.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type ChannelLimits } from './worker-channel.js';
@@ -52,37 +54,33 @@ export interface ConnectionEvents {
 }
 
 export interface ConnectionOptions {
-  /** host:port */
-  readonly address: string;
+  /** host:port, or in this process. */
+  readonly at: string | InnerWorker;
   readonly kind: ModelKind;
   readonly settings: ConnectionSettings;
+  /** Its end is noticed without a probe. */
+  readonly isSupervised: boolean;
   readonly security: ChannelSecurity;
   readonly events: ConnectionEvents;
 }
 
 /** One process of a worker: its calls, its slots, its probes. */
 export class WorkerConnection {
-  readonly link: WorkerLink;
+  readonly link: WorkerLink | InnerLink;
   readonly slots: SlotLedger;
   /** Places for live streams, apart from file slots (D-20). */
   readonly streams: SlotLedger;
   readonly health: WorkerHealth;
   readonly generation = new GenerationTotals();
 
-  constructor({ address, kind, settings, security, events }: ConnectionOptions) {
-    const { limits, stop, health } = settings;
-    this.link = new WorkerLink({
-      address,
-      kind,
-      limits,
-      stop,
-      security,
-      onConnectionLost: () => events.onConnectionLost(),
-      onUnended: () => events.onUnended(),
-    });
+  constructor(options: ConnectionOptions) {
+    const { at, settings, events, isSupervised } = options;
+    const { health } = settings;
+    this.link = typeof at === 'string' ? linkTo(at, options) : new InnerLink(at);
     this.health = new WorkerHealth({
       intervalMs: health.intervalMs,
       failures: health.failures,
+      rests: isSupervised,
       probe: () => this.link.probe(health.timeoutMs),
       onReport: report => events.onReport(report),
       onFailure: error => events.onProbeFailure(error),
@@ -101,6 +99,7 @@ export class WorkerConnection {
   /** Its place is released when the worker ends it. @throws DomainError `worker_lost`; Error without a free place. */
   openStream(workerId: string, config: StreamConfig): StreamHandle {
     const [lease] = this.streams.lease(1);
+    this.health.busy();
     try {
       const handle = this.link.openStream(workerId, config);
       void handle.finished.then(() => lease?.release());
@@ -129,3 +128,10 @@ export class WorkerConnection {
     this.link.retire();
   }
 }
+
+const linkTo = (address: string, { kind, settings, security, events }: ConnectionOptions): WorkerLink =>
+  new WorkerLink({
+    ...{ address, kind, limits: settings.limits, stop: settings.stop, security },
+    onConnectionLost: () => events.onConnectionLost(),
+    onUnended: () => events.onUnended(),
+  });

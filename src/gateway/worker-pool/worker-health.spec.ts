@@ -1,17 +1,17 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { WorkerHealth } from './worker-health.js';
 
-const REPORT = { state: 'ready' } as WorkerHealthReport;
+const REPORT = { state: 'ready', inFlight: 0 } as WorkerHealthReport;
 
 /** Answers probes in order; each probe waits until the test lets it go. */
-function watched(failures: number) {
+function watched(failures: number, rests = false) {
   const heard: string[] = [];
   const waiting: { resolve: (report: WorkerHealthReport) => void; reject: (error: Error) => void }[] = [];
   const arrivals: (() => void)[] = [];
   const health = new WorkerHealth({
     intervalMs: 1,
-    failures,
+    ...{ failures, rests },
     probe: () =>
       new Promise((resolve, reject) => {
         waiting.push({ resolve, reject });
@@ -27,6 +27,8 @@ function watched(failures: number) {
   };
   return { health, heard, waiting, probe };
 }
+
+afterEach(() => void jest.useRealTimers());
 
 describe('WorkerHealth', () => {
   it('says unhealthy at the 3rd failure in a row, once per series; one answer forgets them', async () => {
@@ -64,5 +66,42 @@ describe('WorkerHealth', () => {
     health.probeNow();
     expect(heard).toEqual([]);
     expect(waiting).toHaveLength(0);
+  });
+
+  it.each([
+    // reports                  rests  intervals until the next probe
+    ['nothing to do, 2 times', true, 1],
+    ['nothing to do, 3 times', true, 5],
+    ['nothing to do, 3 times', false, 1],
+    ['a call, 3 times', true, 1],
+  ])('after %s, rests %s: probes again after %d ms', async (reports, rests, intervals) => {
+    jest.useFakeTimers();
+    const { health, waiting, probe } = watched(3, rests);
+    health.probeNow();
+    for (let answer = 0; answer < Number(/\d/.exec(reports)); answer += 1) {
+      await jest.advanceTimersByTimeAsync(1);
+      (await probe()).resolve({ ...REPORT, inFlight: reports.startsWith('a call') ? 1 : 0 });
+    }
+    await jest.advanceTimersByTimeAsync(0);
+    await jest.advanceTimersByTimeAsync(intervals - 1);
+    expect(waiting).toHaveLength(0);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(waiting).toHaveLength(1);
+    health.stop();
+  });
+
+  it('probes at the usual pace again as soon as the worker is given work', async () => {
+    jest.useFakeTimers();
+    const { health, waiting, probe } = watched(3, true);
+    health.probeNow();
+    for (let answer = 0; answer < 3; answer += 1) {
+      await jest.advanceTimersByTimeAsync(1);
+      (await probe()).resolve(REPORT);
+    }
+    await jest.advanceTimersByTimeAsync(1);
+    health.busy();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(waiting).toHaveLength(1);
+    health.stop();
   });
 });

@@ -55,6 +55,8 @@ export const isUnreachable = (error: unknown): boolean =>
 
 export interface WorkerHealthOptions {
   readonly intervalMs: number;
+  /** A worker that does nothing is probed less often: for one whose end is noticed without a probe. */
+  readonly rests?: boolean;
   /** Failed probes in a row until `onUnhealthy`. */
   readonly failures: number;
   probe(): Promise<WorkerHealthReport>;
@@ -65,6 +67,10 @@ export interface WorkerHealthOptions {
   onUnhealthy(): void;
 }
 
+/** Answers in a row that report nothing to do, until a worker is left alone for so many intervals. */
+const QUIET_ANSWERS = 3;
+const QUIET_INTERVALS = 5;
+
 /**
  * Probes one worker: the next probe starts `intervalMs` after the last one ended, whatever its outcome. Failures are
  * counted in a row; one answer resets the count.
@@ -72,6 +78,7 @@ export interface WorkerHealthOptions {
 export class WorkerHealth {
   #timer: NodeJS.Timeout | undefined;
   #failed = 0;
+  #quiet = 0;
   #running = false;
   #stopped = false;
   /** The outcome of the running probe is out of date already. */
@@ -87,6 +94,15 @@ export class WorkerHealth {
     clearTimeout(this.#timer);
     if (this.#running) this.#again = true;
     else void this.#probe();
+  }
+
+  /** It is given work: from now on it is probed at the usual pace. */
+  busy(): void {
+    if (this.#quiet < QUIET_ANSWERS) return;
+    this.#quiet = 0;
+    if (this.#running) return;
+    clearTimeout(this.#timer);
+    this.#next();
   }
 
   /** For good; the outcome of a running probe is ignored. */
@@ -111,19 +127,21 @@ export class WorkerHealth {
 
   #succeeded(report: WorkerHealthReport): void {
     this.#failed = 0;
+    this.#quiet = this.options.rests && report.state === 'ready' && report.inFlight === 0 ? this.#quiet + 1 : 0;
     this.options.onReport(report);
   }
 
   #failedWith(error: unknown): void {
     this.#failed += 1;
+    this.#quiet = 0;
     this.options.onFailure(error);
     if (this.#failed === this.options.failures) this.options.onUnhealthy();
   }
 
   #next(): void {
     if (this.#stopped) return;
-    const delayMs = this.#again ? 0 : this.options.intervalMs;
+    const intervals = this.#quiet >= QUIET_ANSWERS ? QUIET_INTERVALS : 1;
+    this.#timer = setTimeout(() => this.probeNow(), this.#again ? 0 : intervals * this.options.intervalMs);
     this.#again = false;
-    this.#timer = setTimeout(() => this.probeNow(), delayMs);
   }
 }

@@ -1,6 +1,7 @@
-import { Module } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { SETTINGS } from '../../platform/config/settings.js';
 import { ADDRESS_RESOLVER, systemResolver } from './address-watch.js';
+import { INNER_WORKERS, type OpenInnerWorker } from './inner-worker.js';
 import {
   generationActivityMetricProviders,
   GenerationActivityMetrics,
@@ -13,7 +14,11 @@ import { builtWorkerLaunch, WORKER_LAUNCH } from './worker-roster.js';
 /** Workers: started, watched, called. Needs the global ConfigModule and ClockModule. Tests override `WORKER_LAUNCH`. */
 @Module({
   providers: [
-    { provide: WORKER_LAUNCH, useFactory: builtWorkerLaunch, inject: [SETTINGS] },
+    {
+      provide: WORKER_LAUNCH,
+      useFactory: builtWorkerLaunch,
+      inject: [SETTINGS, { token: INNER_WORKERS, optional: true }],
+    },
     { provide: ADDRESS_RESOLVER, useValue: systemResolver },
     WorkerPoolService,
     WorkerPoolMetrics,
@@ -24,3 +29,12 @@ import { builtWorkerLaunch, WORKER_LAUNCH } from './worker-roster.js';
   exports: [WorkerPoolService],
 })
 export class WorkerPoolModule {}
+
+/** Workers without a process, from the program that knows gateway and engines; without it each has a process. */
+@Module({})
+export class InnerWorkersModule {
+  static forRoot(open?: OpenInnerWorker): DynamicModule {
+    const provider = { provide: INNER_WORKERS, useValue: open };
+    return { module: InnerWorkersModule, global: true, providers: [provider], exports: [INNER_WORKERS] };
+  }
+}

@@ -20,6 +20,8 @@ import { RestartBackoff } from '../../platform/process/restart-backoff.js';
 import { type RemoteEndpoint } from './address-watch.js';
 import { type ChannelSecurity, UNPROTECTED } from './channel-security.js';
 import { PooledWorker } from './pooled-worker.js';
+import { InnerLocation } from './inner-location.js';
+import { type InnerWorker, type OpenInnerWorker } from './inner-worker.js';
 import { neededMessageBytes } from './report-check.js';
 import { type GenerationCounts } from './worker-connection.js';
 import { CommandLocation, LocalLocation, RemoteLocation, type WorkerLocation } from './worker-location.js';
@@ -32,18 +34,21 @@ export interface WorkerLaunch {
   environment(spec: WorkerSpec, added?: NodeJS.ProcessEnv): NodeJS.ProcessEnv;
   /** Between SIGTERM and SIGKILL at the end: by then no request is left, so a sound worker needs no time at all. */
   readonly stopGraceMs: number;
+  /** Workers that need no process; absent: each has one. */
+  readonly inner?: OpenInnerWorker | undefined;
 }
 
 /** Injection token of the `WorkerLaunch`. */
 export const WORKER_LAUNCH = Symbol('WORKER_LAUNCH');
 
 /** The worker of this build, run by the Node that runs the gateway; it may fetch audio by URL as the settings say. */
-export const builtWorkerLaunch = (settings: Settings): WorkerLaunch => ({
+export const builtWorkerLaunch = (settings: Settings, inner?: OpenInnerWorker): WorkerLaunch => ({
   command: process.execPath,
   args: ['--enable-source-maps', fileURLToPath(new URL('../../main.worker.js', import.meta.url))],
   environment: (spec, added) =>
     workerEnvironment({ ...spec, fetch: fetchRules(settings), ...pulledWork(spec.model, settings) }, undefined, added),
   stopGraceMs: 2000,
+  inner,
 });
 
 export interface WorkerName {
@@ -114,11 +119,14 @@ interface Replica {
   readonly log: ProcessLog;
 }
 
-function localLocation(place: Replica, options: WorkerRosterOptions): LocalLocation {
+function localLocation(place: Replica, options: WorkerRosterOptions): WorkerLocation {
   const { model, id, replica } = place;
   const { settings, launch } = options;
   const isBridge = isBridged(model, options.settings);
   const own = workerSpec({ workerId: id, model: modelOn(model, replica), host: LOOPBACK, port: 0 }, settings);
+  // An environment of its own asks for a process.
+  const open = replica.env === undefined ? launch.inner?.(own) : undefined;
+  if (open) return innerLocation(place, open, options);
   const bridged = { env: replica.env, ...place.bridged, care: workerCare(settings) };
   const spec = isBridge ? { ...own, bridged } : own;
   return new LocalLocation({
@@ -129,6 +137,11 @@ function localLocation(place: Replica, options: WorkerRosterOptions): LocalLocat
     host: LOOPBACK,
     stopGraceMs: launch.stopGraceMs + (isBridge ? EXTERNAL_GRACE_MS : 0),
   });
+}
+
+function innerLocation(place: Replica, open: () => InnerWorker, options: WorkerRosterOptions): InnerLocation {
+  const { log, onRestart, onStartFailed } = supervision(place, options);
+  return new InnerLocation({ open, retryMs: options.settings.workers.restartMaxMs, log, onRestart, onStartFailed });
 }
 
 function commandLocation(place: Replica, options: WorkerRosterOptions): CommandLocation {

@@ -72,19 +72,10 @@ function unloadedInfo(options: OpenAiHttpOptions, carried: readonly EngineCapabi
   };
 }
 
-/** Opens the upstream and says what the operator should know. @throws Error naming the file that cannot be used. */
-async function loadedInfo(info: EngineInfo, upstream: Upstream, options: OpenAiHttpOptions): Promise<EngineInfo> {
-  const warnings = await upstream.open();
-  const { revision, warning } = await probe(upstream, options);
-  for (const text of [...warnings, warning]) {
-    // Engines have no logger; a process warning is a line on stderr, which the supervisor keeps.
-    if (text !== undefined) process.emitWarning(`Model '${options.modelId}': ${text}`, 'UpstreamWarning');
-  }
-  return { ...info, revision };
-}
-
 /** The life of an engine that is another server: opened at load, asked what it has, closed at the end. */
 export abstract class UpstreamEngine<Options extends OpenAiHttpOptions = OpenAiHttpOptions> {
+  /** Called while it loads. A process warning is a line on stderr, which the supervisor of a process keeps. */
+  onWarning: (text: string) => void = text => process.emitWarning(text, 'UpstreamWarning');
   protected readonly upstream: Upstream;
   #info: EngineInfo;
 
@@ -102,8 +93,13 @@ export abstract class UpstreamEngine<Options extends OpenAiHttpOptions = OpenAiH
     return this.#info;
   }
 
+  /** Opens the upstream and says what the operator should know. @throws Error naming the file that cannot be used. */
   async load(): Promise<void> {
-    this.#info = await loadedInfo(this.#info, this.upstream, this.options);
+    const warnings = await this.upstream.open();
+    const { revision, warning } = await probe(this.upstream, this.options);
+    for (const text of [...warnings, ...(warning === undefined ? [] : [warning])])
+      this.onWarning(`Model '${this.options.modelId}': ${text}`);
+    this.#info = { ...this.#info, revision };
   }
 
   close(): Promise<void> {

@@ -39,7 +39,8 @@ const RANK = 4;
 const FROM_FILE = -1;
 
 /**
- * A model that makes one vector of a text, or one score of a query with a document, on llama.h. All calls block: this is
+ * A model that makes one vector of a text, or one score of a query with a document, on llama.h. All calls block: this
+ * is
  * the only work of its process.
  */
 export class EmbeddingModel {

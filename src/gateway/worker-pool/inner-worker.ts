@@ -1,0 +1,27 @@
+import { type GenerateCallFields } from '../../contracts/grpc/generation.codec.js';
+import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { type DomainError } from '../../core/shared/domain-error.js';
+import { type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { type MessageSink } from './text-calls.js';
+
+/**
+ * A worker without a process of its own (D-37): it computes nothing, it passes generations on to another server. The
+ * same program as in a worker process, without gRPC between.
+ */
+export interface InnerWorker {
+  /** @returns what an operator should know. @throws Error that says why it cannot start */
+  load(): Promise<readonly string[]>;
+  report(): WorkerHealthReport;
+  /** Resolves after `done`. @throws DomainError */
+  generate(call: GenerateCallFields, sink: MessageSink): Promise<void>;
+  /** @returns false when no such call runs */
+  cancel(id: string, reason: string): boolean;
+  abortAll(error: DomainError): void;
+  close(): Promise<void>;
+}
+
+/** @returns how such a worker is made; undefined for one that needs a process */
+export type OpenInnerWorker = (spec: WorkerSpec) => (() => InnerWorker) | undefined;
+
+/** Injection token of the optional `OpenInnerWorker`. */
+export const INNER_WORKERS = Symbol('INNER_WORKERS');
