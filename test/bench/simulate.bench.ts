@@ -1,4 +1,10 @@
 import { atLeast, atMost, type BenchResult, progress } from './support/bench-result.js';
+import {
+  changingLoad,
+  describeForecast,
+  forecastAccuracy,
+  type ForecastReport,
+} from './support/simulation/forecast-accuracy.js';
 import { FairJobs, fairness, type JobLane, type JobOrder } from './support/simulation/fair-jobs.js';
 import { type DeviceCost } from './support/simulation/simulated-worker.js';
 import { describeReport, drawWaits, simulate, type SimulationReport } from './support/simulation/simulation-report.js';
@@ -33,6 +39,7 @@ function simulateAll(): BenchResult {
   const inOrder = tenants('in order');
   const shares = shared('tenants share', true);
   const byTime = shared('one order', false);
+  const forecast = forecasts();
   const boundMs = Math.max(simulationRules().agingMs, aging.waitMs.realtime.max);
   const all = [day, fleet, aging, fair.report];
   const lost = all.reduce((sum, { unsettled, slotsLeaked }) => sum + unsettled + slotsLeaked, 0);
@@ -46,6 +53,7 @@ function simulateAll(): BenchResult {
       tenantsInOrder: inOrder,
       shares,
       byTime,
+      forecast,
     },
     goals: [
       atMost(`a day: REALTIME wait p99, service times of ${GROUP_MS} ms`, day.waitMs.realtime.p99 / GROUP_MS, 1),
@@ -73,9 +81,22 @@ function simulateAll(): BenchResult {
         2,
       ),
       atLeast('online tenants: utilisation, of that without shares', shares.utilisation / byTime.utilisation, 0.98),
+      atLeast('forecast: waits over 200 ms that end before their p90', forecast.coverage, 0.85),
+      atMost('forecast: the same', forecast.coverage, 0.95),
+      atMost('forecast: median error of p50', forecast.medianError, 0.25),
+      atMost('forecast: processor time per request, ms', forecast.usPerRequest / 1000, 1),
       atMost('requests never settled and slots never returned', lost, 0),
     ],
   };
+}
+
+/** Eight workers while the load changes each minute between a third and 130 % of what they can do, with bursts. */
+function forecasts(): ForecastReport {
+  const workers = 8;
+  const mix = { tenants: TENANTS, realtimeShare: 0.33, bursts: { factor: 4, calmMs: 9000, burstMs: 1000 } };
+  const report = forecastAccuracy({ workers, cost: COST, trace: changingLoad(mix, workers * WORKER_PER_S) });
+  progress(`\n${describeForecast('forecast', report)}`);
+  return report;
 }
 
 function shared(name: string, shares: boolean): SharesReport {

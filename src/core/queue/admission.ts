@@ -114,15 +114,15 @@ export class Admission {
 
   /** Milliseconds, 1000 to 60000, with jitter. Without a model, the rate of all models together counts. */
   retryAfterMs(model: string | undefined, backlog: number, nowMs: number): number {
-    const hintMs = Math.min(this.#drainMs(model, backlog, nowMs), MAX_RETRY_MS / 2);
-    return spreadHint(hintMs, this.random);
+    const drainMs = this.drainMs(model, backlog, nowMs) ?? UNKNOWN_RETRY_MS;
+    return spreadHint(Math.min(Math.max(MIN_RETRY_MS, drainMs), MAX_RETRY_MS / 2), this.random);
   }
 
-  #drainMs(model: string | undefined, backlog: number, nowMs: number): number {
+  /** Milliseconds until so many requests have left, at the recent rate. Undefined: none has left so far. */
+  drainMs(model: string | undefined, backlog: number, nowMs: number): number | undefined {
     const rate = model === undefined ? this.#total : this.#rates.get(model);
     const perSecond = rate?.perSecond(nowMs);
-    if (perSecond === undefined) return UNKNOWN_RETRY_MS;
-    return Math.max(MIN_RETRY_MS, Math.ceil((backlog / perSecond) * 1000));
+    return perSecond === undefined ? undefined : Math.ceil((backlog / perSecond) * 1000);
   }
 
   /** True while no bound is near, not even that of BATCH: what holds for most requests, without any allocation. */

@@ -1,4 +1,4 @@
-/** Time constant: long enough to smooth groups of 8, short enough to notice a stall. */
+/** Default time constant: long enough to smooth groups of 8, short enough to notice a stall. */
 const MEMORY_MS = 10_000;
 /** With less history, the rate would come from a single group. */
 const MIN_HISTORY_MS = 1_000;
@@ -12,6 +12,8 @@ export class DrainRate {
   #countedAtMs = 0;
   #sinceMs: number | undefined;
 
+  constructor(private readonly memoryMs = MEMORY_MS) {}
+
   /** `left` requests went to a worker at `nowMs`. */
   record(left: number, nowMs: number): void {
     this.#sinceMs ??= nowMs;
@@ -23,11 +25,11 @@ export class DrainRate {
   perSecond(nowMs: number): number | undefined {
     if (this.#sinceMs === undefined) return undefined;
     const historyMs = Math.max(nowMs - this.#sinceMs, MIN_HISTORY_MS);
-    const memoryS = (MEMORY_MS / 1000) * (1 - Math.exp(-historyMs / MEMORY_MS));
+    const memoryS = (this.memoryMs / 1000) * (1 - Math.exp(-historyMs / this.memoryMs));
     return this.#decayed(nowMs) / memoryS;
   }
 
   #decayed(nowMs: number): number {
-    return this.#count * Math.exp((this.#countedAtMs - nowMs) / MEMORY_MS);
+    return this.#count * Math.exp((this.#countedAtMs - nowMs) / this.memoryMs);
   }
 }

@@ -1,10 +1,10 @@
 import { type AgedPlace, type Contender, TenantOrder } from './tenant-order.js';
-import { type TenantQueue, type WaitingRequest } from './tenant-queue.js';
-import { costOf, type WeightOf } from './tenant-shares.js';
+import { costOf, type TenantQueue, type WaitingRequest } from './tenant-queue.js';
+import { type WeightOf } from './tenant-shares.js';
 
 export interface PreviewRules<P> {
   readonly weightOf: WeightOf;
-  readonly isAged: (node: WaitingRequest<P>) => boolean;
+  isAged(node: WaitingRequest<P>): boolean;
 }
 
 /** A tenant's queue, read from its first request on and left as it is. */

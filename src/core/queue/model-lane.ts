@@ -117,6 +117,21 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
     return { requests: size, bytes, tenants: this.#shares.tenants };
   }
 
+  /** Largest start tag served: how far the lane has come (D-25). */
+  get virtualTime(): number {
+    return this.#shares.virtualTime;
+  }
+
+  /** Where a request of that tenant starts in virtual time if it comes now. */
+  startTagOf(tenant: string): number {
+    return this.#shares.startTagOf(tenant);
+  }
+
+  /** Takes over the accounts of another lane with the same requests. */
+  resume(other: ModelLane<unknown>): void {
+    this.#shares.resume(other.#shares);
+  }
+
   /** Adds a new request behind all of its age or older. Searches from the end. */
   append(request: ScheduledRequest<P>): WaitingRequest<P> {
     let ahead = this.#tail;

@@ -29,7 +29,7 @@ export class ModelLanes<P> {
   readonly realtime: ModelLane<P>;
   readonly batch: ModelLane<P>;
   readonly #agingMs: number;
-  readonly #turns: AgingTurns;
+  #turns: AgingTurns;
 
   constructor(model: string, { agingMs, agingShare, weightOf = () => 1 }: QueueOptions) {
     this.realtime = new ModelLane<P>(model, RequestPriority.REALTIME, { weightOf });
@@ -55,6 +55,13 @@ export class ModelLanes<P> {
   /** A request of this lane was leased. @param contested as `isContested` was before */
   taken(lane: Pick<ModelLane<P>, 'priority'>, contested: boolean): void {
     this.#turns.taken(lane.priority === RequestPriority.BATCH, contested);
+  }
+
+  /** Takes over accounts and turns, to go on from where `other` is. Its requests are added before. */
+  resume(other: ModelLanes<unknown>): void {
+    this.realtime.resume(other.realtime);
+    this.batch.resume(other.batch);
+    this.#turns = other.#turns.copy();
   }
 
   /** All waiting requests in dispatch order, assuming that no request arrives or ages. */

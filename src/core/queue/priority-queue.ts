@@ -8,8 +8,7 @@ import { DeadlineQueue } from './deadline-queue.js';
 import { KeyedHeap } from './keyed-heap.js';
 import { type ModelLaneView, type ModelLane, type TenantLoad } from './model-lane.js';
 import { ModelLanes, type PlacedRequest, type QueueOptions } from './model-lanes.js';
-import { type WaitingRequest } from './tenant-queue.js';
-import { costOf } from './tenant-shares.js';
+import { costOf, type WaitingRequest } from './tenant-queue.js';
 
 export interface ModelDepth {
   readonly realtime: number;
@@ -41,7 +40,7 @@ export class PriorityQueue<P> {
   #realtime = 0;
   #bytes = 0;
 
-  constructor(private readonly options: QueueOptions) {}
+  constructor(readonly options: QueueOptions) {}
 
   get agingMs(): number {
     return this.options.agingMs;
@@ -91,6 +90,13 @@ export class PriorityQueue<P> {
       tenants = Math.max(tenants, load.tenants);
     }
     return { requests, bytes, tenants };
+  }
+
+  /** Both lanes of a model, to read from and to run ahead (`core/forecast`). */
+  lanesOf(model: string): ModelLanes<P> {
+    let lanes = this.#lanes.get(model);
+    if (lanes === undefined) this.#lanes.set(model, (lanes = new ModelLanes<P>(model, this.options)));
+    return lanes;
   }
 
   /** Models with waiting requests. */
@@ -176,7 +182,7 @@ export class PriorityQueue<P> {
     const passed: ModelLane<P>[] = [];
     try {
       for (let best = this.#best(nowMs); best !== undefined; best = this.#best(nowMs)) {
-        const lanes = this.#lanesOf(best.model);
+        const lanes = this.lanesOf(best.model);
         const contested = lanes.isContested(nowMs);
         const lane = !contested ? best : lanes.isAgedNext ? lanes.batch : lanes.realtime;
         const chosen = choose(lane, this.#isAged(lane, nowMs));
@@ -215,7 +221,7 @@ export class PriorityQueue<P> {
     const waiting = this.get(key);
     if (waiting === undefined) return undefined;
     let position = 0;
-    for (const placed of this.#lanesOf(waiting.model).inOrder(nowMs)) {
+    for (const placed of this.lanesOf(waiting.model).inOrder(nowMs)) {
       position += 1;
       if (placed.request === waiting) return { ...placed, position };
     }
@@ -287,12 +293,6 @@ export class PriorityQueue<P> {
   }
 
   #laneOf({ model, priority }: Pick<ModelLaneView, 'model' | 'priority'>): ModelLane<P> {
-    return this.#lanesOf(model).of(priority);
-  }
-
-  #lanesOf(model: string): ModelLanes<P> {
-    let lanes = this.#lanes.get(model);
-    if (lanes === undefined) this.#lanes.set(model, (lanes = new ModelLanes<P>(model, this.options)));
-    return lanes;
+    return this.lanesOf(model).of(priority);
   }
 }

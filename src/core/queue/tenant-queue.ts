@@ -1,6 +1,9 @@
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { type AgedPlace, type Contender } from './tenant-order.js';
 
+/** What a request is charged when it is sent, in device milliseconds; corrected when its time is known. */
+export const costOf = ({ costMs = 1 }: Pick<ScheduledRequest, 'costMs'>): number => costMs;
+
 /** A waiting request with its links in its lane, in the queue of its tenant, and in its deadline list. */
 export interface WaitingRequest<P> {
   readonly request: ScheduledRequest<P>;
@@ -25,6 +28,8 @@ export class TenantQueue<P> implements Contender<TenantQueue<P>> {
   startTag = 0;
   size = 0;
   bytes = 0;
+  /** Estimated work of what waits. */
+  costMs = 0;
   #first: WaitingRequest<P> | undefined;
   #last: WaitingRequest<P> | undefined;
 
@@ -57,6 +62,7 @@ export class TenantQueue<P> implements Contender<TenantQueue<P>> {
     node.before = node.after = node.queue = undefined;
     this.size -= 1;
     this.bytes -= node.request.bytes;
+    this.costMs = this.size > 0 ? this.costMs - costOf(node.request) : 0;
   }
 
   #link(node: WaitingRequest<P>, before: WaitingRequest<P> | undefined): void {
@@ -70,5 +76,6 @@ export class TenantQueue<P> implements Contender<TenantQueue<P>> {
     else after.before = node;
     this.size += 1;
     this.bytes += node.request.bytes;
+    this.costMs += costOf(node.request);
   }
 }

@@ -1,16 +1,13 @@
 import { DEFAULT_TENANT } from '../request/request-key.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { TenantOrder } from './tenant-order.js';
-import { TenantQueue, type WaitingRequest } from './tenant-queue.js';
+import { costOf, TenantQueue, type WaitingRequest } from './tenant-queue.js';
 
 /** Relative share of a tenant, above 0. */
 export type WeightOf = (tenant: string) => number;
 
 /** Accounts of tenants without waiting requests that a lane keeps at most. */
 const MAX_IDLE = 1000;
-
-/** What a request is charged when it is sent, in device milliseconds; corrected when its time is known. */
-export const costOf = ({ costMs = 1 }: Pick<ScheduledRequest, 'costMs'>): number => costMs;
 
 export const ownerOf = ({ tenant = DEFAULT_TENANT }: Pick<ScheduledRequest, 'tenant'>): string => tenant;
 
@@ -49,6 +46,27 @@ export class TenantShares<P> {
 
   of(tenant: string): TenantQueue<P> | undefined {
     return this.#queues.get(tenant);
+  }
+
+  /** The largest start tag served. */
+  get virtualTime(): number {
+    return this.#virtualTime;
+  }
+
+  /** Where a request of that tenant starts if it comes now: behind what the tenant has waiting. */
+  startTagOf(tenant: string): number {
+    const { size = 0, startTag = 0, costMs = 0 } = this.#queues.get(tenant) ?? {};
+    return size > 0 ? startTag + costMs / this.weightOf(tenant) : Math.max(startTag, this.#virtualTime);
+  }
+
+  /** Continues with the accounts of another one. */
+  resume(other: TenantShares<unknown>): void {
+    this.#virtualTime = other.#virtualTime;
+    for (const [tenant, { startTag }] of other.#queues) {
+      const queue = this.#accountOf(tenant);
+      queue.startTag = startTag;
+      if (queue.size > 0) this.#changed(queue);
+    }
   }
 
   next(agedOnly: boolean): WaitingRequest<P> | undefined {

@@ -1,5 +1,6 @@
 import { type Observable, Subject } from 'rxjs';
 import { type SlotCredit, type SlotOffer, type WorkerPort } from '../../../../src/core/dispatch/worker.port.js';
+import { type WorkerCapacity } from '../../../../src/core/forecast/virtual-workers.js';
 import { type Lease } from '../../../../src/core/shared/lease.js';
 import { leastLoaded } from '../../../../src/gateway/worker-pool/worker-choice.js';
 import { type EventQueue } from '../event-queue.js';
@@ -26,6 +27,13 @@ export class SimulatedPool implements WorkerPort {
 
   get workers(): readonly SimulatedWorker[] {
     return [...this.#byId.values()];
+  }
+
+  capacities(model: string): readonly WorkerCapacity[] {
+    const { maxBatch } = this.cost;
+    return (this.#byModel.get(model) ?? []).map(({ id, total }) => ({
+      ...{ id, slots: total, overdraft: maxBatch, maxBatch, parallel: 1 },
+    }));
   }
 
   offer(model: string): SlotOffer | undefined {

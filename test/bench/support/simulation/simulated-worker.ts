@@ -18,6 +18,12 @@ export interface DeviceCost {
   readonly maxBatch: number;
 }
 
+/** What computed a request. */
+export interface EngineCall {
+  readonly size: number;
+  readonly tookMs: number;
+}
+
 /** Work that a worker was given. */
 export interface Work {
   readonly priority: RequestPriority;
@@ -26,7 +32,7 @@ export interface Work {
   /** Told to stop: leaves at once while it waits for the device; an engine call is finished. */
   cancelled: boolean;
   /** The worker lets go of it: computed, or given up. */
-  readonly done: (nowMs: number) => void;
+  readonly done: (nowMs: number, group?: EngineCall) => void;
 }
 
 interface ReadyWork extends PlacedWork {
@@ -84,7 +90,7 @@ export class SimulatedWorker implements WorkerOffer {
     this.events.schedule(nowMs + tookMs, now => {
       this.#deviceBusy = false;
       this.#startDevice(now);
-      this.#answer(group, now);
+      this.#answer(group, now, { size: group.length, tookMs });
     });
   }
 
@@ -102,8 +108,8 @@ export class SimulatedWorker implements WorkerOffer {
     return [];
   }
 
-  #answer(works: readonly ReadyWork[], nowMs: number): void {
-    this.events.schedule(nowMs + this.cost.hopMs, now => works.forEach(({ work }) => work.done(now)));
+  #answer(works: readonly ReadyWork[], nowMs: number, call?: EngineCall): void {
+    this.events.schedule(nowMs + this.cost.hopMs, now => works.forEach(({ work }) => work.done(now, call)));
   }
 }
 

@@ -1,6 +1,14 @@
+import { type Quantiles, type WaitForecast } from '../../../../src/core/forecast/wait-forecast.js';
 import { type PriorityLabel } from '../../../../src/core/request/request-priority.js';
 import { type SettlementStatus } from '../../../../src/core/request/settlement.js';
 import { type TraceRequest } from './trace.js';
+
+export interface ForecastWait extends Quantiles {
+  readonly priority: PriorityLabel;
+  /** When it came. */
+  readonly atMs: number;
+  readonly waitedMs: number;
+}
 
 type Counts = Record<SettlementStatus, number>;
 
@@ -17,18 +25,26 @@ export class SimulationLedger {
   readonly tenants = new Map<string, number>();
   /** Waits of each tenant, in the order in which its requests were sent. */
   readonly tenantWaitsMs = new Map<string, number[]>();
+  /** Waits beside what was forecast when they began. */
+  readonly forecasts: ForecastWait[] = [];
+  readonly #forecasts = new Map<TraceRequest, WaitForecast>();
   accepted = 0;
   refused = 0;
   settledCount = 0;
   promotions = 0;
   lastAtMs = 0;
 
-  came(_request: TraceRequest, accepted: boolean): void {
+  came(request: TraceRequest, accepted: boolean, forecast?: WaitForecast): void {
     if (accepted) this.accepted += 1;
     else this.refused += 1;
+    if (accepted && forecast) this.#forecasts.set(request, forecast);
   }
 
-  leased({ priority, tenant }: TraceRequest, waitedMs: number): void {
+  leased(request: TraceRequest, waitedMs: number): void {
+    const { priority, tenant } = request;
+    const forecast = this.#forecasts.get(request);
+    this.#forecasts.delete(request);
+    if (forecast) this.forecasts.push({ priority, atMs: request.atMs, waitedMs, ...forecast.startInMs });
     this.waitsMs[priority].push(waitedMs);
     const waits = this.tenantWaitsMs.get(tenant);
     if (waits) waits.push(waitedMs);

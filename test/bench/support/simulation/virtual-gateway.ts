@@ -2,15 +2,18 @@ import { BatchWindow } from '../../../../src/core/batching/batch-window.js';
 import { WindowTimers } from '../../../../src/core/batching/window-timers.js';
 import { CancellationManager } from '../../../../src/core/cancellation/cancellation-manager.js';
 import { type DispatchPlan } from '../../../../src/core/dispatch/dispatch-plan.js';
+import { type DispatchEvent } from '../../../../src/core/dispatch/dispatch-event.js';
 import { Dispatcher } from '../../../../src/core/dispatch/dispatcher.js';
+import { Forecaster } from '../../../../src/core/forecast/forecaster.js';
 import { Admission } from '../../../../src/core/queue/admission.js';
 import { PriorityQueue } from '../../../../src/core/queue/priority-queue.js';
 import { RequestLifecycle } from '../../../../src/core/request/request-lifecycle.js';
 import { RequestPriority } from '../../../../src/core/request/request-priority.js';
 import { type Settlement } from '../../../../src/core/request/settlement.js';
 import { DomainError } from '../../../../src/core/shared/domain-error.js';
+import { leastLoaded } from '../../../../src/gateway/worker-pool/worker-choice.js';
 import { EventQueue } from '../event-queue.js';
-import { type DeviceCost, type Work } from './simulated-worker.js';
+import { type DeviceCost, type EngineCall, type Work } from './simulated-worker.js';
 import { SimulatedPool } from './simulated-pool.js';
 import { type TraceRequest } from './trace.js';
 import { VirtualScheduler } from './virtual-scheduler.js';
@@ -26,6 +29,8 @@ export interface VirtualGatewayOptions {
   readonly rules?: Partial<SimulationRules>;
   /** False: the queue does not tell tenants apart (D-25), as before it had shares. */
   readonly shares?: boolean;
+  /** True: the forecaster follows what happens. */
+  readonly forecasts?: boolean;
 }
 
 /** A request on its way; `onEnd` tells the one who sent it. */
@@ -34,8 +39,12 @@ interface Traveller {
   readonly onEnd: (nowMs: number) => void;
   /** While a worker has it. */
   work?: Work;
+  leasedAtMs?: number;
 }
 
+type OwnFields<E> = E extends DispatchEvent
+  ? Omit<E, 'key' | 'requestId' | 'tenant' | 'keyId' | 'model' | 'priority' | 'atMs'>
+  : never;
 type Life = RequestLifecycle<Traveller, undefined>;
 const COMPLETED: Settlement<undefined> = { status: 'completed', reply: undefined };
 const cancelled = (): Settlement<undefined> => ended('request_cancelled', 'cancelled');
@@ -58,21 +67,27 @@ export class VirtualGateway {
   readonly #timers = new WindowTimers(this.#clock, this.#clock);
   readonly #cancellation = new CancellationManager();
   readonly #lives = new Map<string, Life>();
+  readonly forecaster: Forecaster;
   readonly #dispatcher: Dispatcher<Traveller>;
   readonly #rules: SimulationRules;
   readonly #shares: boolean;
+  readonly #forecasts: boolean;
   #turnPending = false;
   #made = 0;
 
-  constructor({ workers, cost, rules, shares = true }: VirtualGatewayOptions) {
+  constructor({ workers, cost, rules, shares = true, forecasts = false }: VirtualGatewayOptions) {
     this.#shares = shares;
+    this.#forecasts = forecasts;
     this.#rules = simulationRules(rules);
     this.pool = new SimulatedPool(this.#events, cost);
     for (const [model, count] of workers) this.pool.add(model, count);
     let groups = 0;
+    const queue = new PriorityQueue<Traveller>(this.#rules);
+    const window = new BatchWindow(this.#rules.window);
+    const capacities = (model: string) => this.pool.capacities(model);
+    this.forecaster = new Forecaster({ queue, window, workers: capacities, choose: leastLoaded });
     this.#dispatcher = new Dispatcher({
-      queue: new PriorityQueue<Traveller>(this.#rules),
-      window: new BatchWindow(this.#rules.window),
+      ...{ queue, window },
       admission: new Admission(this.#rules.bounds, () => 0),
       workers: this.pool,
       newGroupId: () => `group-${(groups += 1)}`,
@@ -130,10 +145,13 @@ export class VirtualGateway {
       ...{ enqueuedAtMs: nowMs, queueDeadlineMs: nowMs + this.#rules.queueTimeoutMs },
       payload: { came, onEnd },
     };
+    const forecast = this.#forecasts ? this.forecaster.ofNew(request, nowMs) : undefined;
     const { accepted } = this.#dispatcher.submit(request, nowMs);
-    this.book.came(came, accepted);
+    this.book.came(came, accepted, forecast);
     if (!accepted) return false;
-    this.#lives.set(id, new RequestLifecycle(request));
+    const life: Life = new RequestLifecycle(request);
+    this.#lives.set(id, life);
+    this.#emit(life, { type: 'accepted', bytes: request.bytes });
     this.#cancellation.register(aKey(id), request);
     if (came.cancelAfterMs !== undefined) this.at(nowMs + came.cancelAfterMs, () => this.#cancel(id));
     this.#wake();
@@ -158,14 +176,18 @@ export class VirtualGateway {
     this.#timers.wakeAt(this.#dispatcher.nextWakeMs(nowMs));
   }
 
-  #send({ workerId, members }: DispatchPlan<Traveller>): void {
+  #send({ workerId, members, groupId, reason }: DispatchPlan<Traveller>): void {
     const { nowMs } = this;
     const works = members.map(({ request, lease, aged }) => {
       const life = this.#lives.get(request.id);
       if (!life) throw new Error(`${request.id} was planned and is not here.`);
       life.leased(workerId);
       this.#cancellation.inFlight(aKey(request.id), workerId);
-      this.book.leased(request.payload.came, nowMs - request.enqueuedAtMs);
+      const queueWaitMs = nowMs - request.enqueuedAtMs;
+      this.book.leased(request.payload.came, queueWaitMs);
+      request.payload.leasedAtMs = nowMs;
+      const group = { groupId, groupSize: members.length, reason, batchWaitMs: 0 };
+      this.#emit(life, { type: 'leased', workerId, ...group, attempt: 1, queueWaitMs });
       return (request.payload.work = this.#workOf(life, lease, aged));
     });
     this.pool.take(workerId, works, nowMs);
@@ -173,9 +195,9 @@ export class VirtualGateway {
 
   /** The slot comes back when the worker lets go, whoever settled the request before. */
   #workOf({ request }: Life, lease: { release(): void }, aged: boolean): Work {
-    const done = (nowMs: number): void => {
+    const done = (nowMs: number, call?: EngineCall): void => {
       this.#clock.reached(nowMs);
-      this.#settle(request.id, COMPLETED);
+      this.#settle(request.id, COMPLETED, call);
       lease.release();
     };
     const share = aged ? { agingShare: this.#rules.agingShare } : {};
@@ -192,13 +214,24 @@ export class VirtualGateway {
     this.#settle(id, cancelled());
   }
 
-  #settle(id: string, settlement: Settlement<undefined>): void {
+  #settle(id: string, settlement: Settlement<undefined>, call?: EngineCall): void {
     const life = this.#lives.get(id);
     if (!life?.settle(settlement)) return;
     this.#lives.delete(id);
     this.#cancellation.unregister(aKey(id));
     const { came, onEnd } = life.request.payload;
     this.book.settled(came, settlement.status, this.nowMs);
+    const { leasedAtMs = this.nowMs } = life.request.payload;
+    const grpcMs = this.nowMs - leasedAtMs;
+    const phases = { grpcMs, readyMs: grpcMs - (call?.tookMs ?? 0), totalMs: this.nowMs - life.request.enqueuedAtMs };
+    this.#emit(life, { type: 'settled', status: settlement.status, phases, batchSize: call?.size, attempts: 1 });
     onEnd(this.nowMs);
+  }
+
+  #emit({ request }: Life, fields: OwnFields<DispatchEvent>): void {
+    if (!this.#forecasts) return;
+    const { id: requestId, key, model, tenant, payload } = request;
+    const { priority } = payload.came;
+    this.forecaster.apply({ ...fields, key, requestId, model, priority, atMs: this.nowMs, ...(tenant && { tenant }) });
   }
 }

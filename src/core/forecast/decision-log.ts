@@ -1,0 +1,78 @@
+import { type DispatchEvent } from '../dispatch/dispatch-event.js';
+import { DEFAULT_TENANT } from '../request/request-key.js';
+import { priorityLevel, RequestPriority } from '../request/request-priority.js';
+
+/**
+ * Why a request goes before another one. `priority`: REALTIME before BATCH. `age`: it came earlier, or it is aged BATCH
+ * in its turn (D-03). `fairness`: it came later, and its tenant had less device time (D-25).
+ */
+export const AHEAD_REASONS = ['priority', 'age', 'fairness'] as const;
+export type AheadReason = (typeof AHEAD_REASONS)[number];
+
+export interface OrderedRequest {
+  readonly tenant?: string | undefined;
+  readonly priority: RequestPriority;
+  readonly enqueuedAtMs: number;
+}
+
+/** Requests that go before one, as numbers: other tenants are counted and not named. */
+export interface AheadCounts {
+  readonly requests: number;
+  /** Of the same tenant. */
+  readonly own: number;
+  /** Other tenants that have some of them. */
+  readonly otherTenants: number;
+  readonly by: Readonly<Record<AheadReason, number>>;
+}
+
+function reasonOf(other: OrderedRequest, mine: OrderedRequest): AheadReason {
+  if (other.priority !== mine.priority) return other.priority === RequestPriority.REALTIME ? 'priority' : 'age';
+  return other.enqueuedAtMs > mine.enqueuedAtMs ? 'fairness' : 'age';
+}
+
+export function countAhead(ahead: Iterable<OrderedRequest>, mine: OrderedRequest): AheadCounts {
+  const by = { priority: 0, age: 0, fairness: 0 };
+  const others = new Set<string>();
+  let [requests, own] = [0, 0];
+  for (const request of ahead) {
+    requests += 1;
+    by[reasonOf(request, mine)] += 1;
+    if (tenantOf(request) === tenantOf(mine)) own += 1;
+    else others.add(tenantOf(request));
+  }
+  return { requests, own, otherTenants: others.size, by };
+}
+
+const tenantOf = ({ tenant = DEFAULT_TENANT }: OrderedRequest): string => tenant;
+
+interface Decision extends OrderedRequest {
+  readonly key: string;
+  readonly atMs: number;
+}
+
+/** Decisions that are kept of one model. */
+const KEPT = 2000;
+
+/** The last requests of one model that were given to workers, in this order (D-23). */
+export class DecisionLog {
+  readonly #ring: Decision[] = [];
+  #made = 0;
+
+  add({ key, tenant, priority, atMs, queueWaitMs }: Extract<DispatchEvent, { type: 'leased' }>): void {
+    const enqueuedAtMs = atMs - queueWaitMs;
+    this.#ring[this.#made % KEPT] = { key, tenant, priority: priorityLevel(priority), enqueuedAtMs, atMs };
+    this.#made += 1;
+  }
+
+  of(key: string): OrderedRequest | undefined {
+    return this.#ring.find(decision => decision.key === key);
+  }
+
+  /** Those that were made while a request waited; of a long wait only the last. */
+  during(fromMs: number, key: string): readonly Decision[] {
+    const first = this.#made % KEPT;
+    const inOrder = [...this.#ring.slice(first), ...this.#ring.slice(0, first)];
+    const own = inOrder.findLastIndex(decision => decision.key === key);
+    return inOrder.slice(0, own < 0 ? undefined : own).filter(({ atMs }) => atMs > fromMs);
+  }
+}

@@ -1,0 +1,138 @@
+import { type BatchWindow } from '../batching/batch-window.js';
+import { type DispatchPlan } from '../dispatch/dispatch-plan.js';
+import { Dispatcher } from '../dispatch/dispatcher.js';
+import { slotCredit } from '../dispatch/slot-credit.js';
+import { Admission } from '../queue/admission.js';
+import { PriorityQueue } from '../queue/priority-queue.js';
+import { type RequestKey, requestKey } from '../request/request-key.js';
+import { RequestPriority } from '../request/request-priority.js';
+import { type ScheduledRequest } from '../request/scheduled-request.js';
+import { type ArrivalStream } from './arrivals.js';
+import { StartCurve } from './start-curve.js';
+import { type VirtualWorkers } from './virtual-workers.js';
+
+/** Requests of the queue that a run follows at most; those behind them are extrapolated. */
+const MOST_WAITING = 2000;
+/** Instants after which a run ends, whatever still waits. */
+const MOST_STEPS = 10_000;
+/** A wake that is due now comes this much later, so that a run always moves. */
+const TICK_MS = 1;
+
+const PRIORITIES = [RequestPriority.REALTIME, RequestPriority.BATCH] as const;
+const UNBOUNDED = { maxRequests: 1, maxRequestsPerModel: 1, maxBytes: 1, maxBytesPerModel: 1, realtimeReserve: 0 };
+
+export interface RunStart {
+  readonly model: string;
+  readonly queue: PriorityQueue<unknown>;
+  readonly window: BatchWindow;
+  readonly workers: VirtualWorkers;
+  readonly arrivals: readonly ArrivalStream[];
+  readonly nowMs: number;
+}
+
+/**
+ * The queue of one model run forward in virtual time by the real dispatcher: over its waiting requests, those that are
+ * assumed to come, and workers that take as long as they did lately (D-27).
+ */
+export class ForecastRun {
+  readonly startedAtMs: number;
+  /** When the requests that wait at the beginning start. Absent: they expire, or are behind the end of the run. */
+  readonly starts = new Map<RequestKey, number>();
+  readonly curves: Readonly<Record<RequestPriority, StartCurve>>;
+  /** Instants and requests it went through: what it cost. */
+  steps = 0;
+  /** Where it ended. */
+  endMs: number;
+  readonly #queue: PriorityQueue<unknown>;
+  readonly #dispatcher: Dispatcher<unknown>;
+  readonly #waiting: Set<RequestKey>;
+  #made = 0;
+
+  constructor(private readonly from: RunStart) {
+    const { model, queue, window, workers, nowMs } = from;
+    this.startedAtMs = this.endMs = nowMs;
+    const waiting = firstOf(queue, model, nowMs);
+    this.#waiting = new Set(waiting.map(({ key }) => key));
+    this.#queue = forkOf(queue, model, waiting);
+    const lanes = this.#queue.lanesOf(model);
+    this.curves = {
+      [RequestPriority.REALTIME]: new StartCurve(nowMs, lanes.realtime.virtualTime),
+      [RequestPriority.BATCH]: new StartCurve(nowMs, lanes.batch.virtualTime),
+    };
+    const admission = new Admission(UNBOUNDED, () => 0);
+    this.#dispatcher = new Dispatcher({ queue: this.#queue, window, admission, workers, newGroupId: () => '' });
+    this.#run();
+  }
+
+  /** Requests that waited when it began and that it followed. */
+  get followed(): number {
+    return this.starts.size;
+  }
+
+  #run(): void {
+    let nowMs = this.startedAtMs;
+    while (nowMs < Infinity && this.steps < MOST_STEPS) {
+      this.#decide(nowMs);
+      if (this.#waiting.size === 0 && PRIORITIES.every(priority => this.curves[priority].isKnown)) return;
+      nowMs = Math.max(nowMs, this.#nextMs(nowMs));
+      this.from.workers.complete(nowMs);
+      for (const arrivals of this.from.arrivals) while (arrivals.nextMs <= nowMs) this.#arrive(arrivals);
+    }
+  }
+
+  #decide(nowMs: number): void {
+    this.steps += 1;
+    this.endMs = nowMs;
+    for (const { key } of this.#dispatcher.expire(nowMs)) this.#waiting.delete(key);
+    for (let plan = this.#dispatcher.next(nowMs); plan; plan = this.#dispatcher.next(nowMs)) this.#sent(plan, nowMs);
+    this.from.workers.start(nowMs);
+    for (const priority of PRIORITIES) {
+      const lane = this.#queue.lanesOf(this.from.model).of(priority);
+      const credit = slotCredit(lane, this.#queue, nowMs);
+      if (lane.size === 0 && this.from.workers.canTake(credit)) this.curves[priority].idle(nowMs);
+    }
+  }
+
+  #sent(plan: DispatchPlan, nowMs: number): void {
+    this.steps += plan.members.length;
+    for (const { request } of plan.members) {
+      if (this.#waiting.delete(request.key)) this.starts.set(request.key, nowMs);
+    }
+    for (const priority of PRIORITIES) {
+      const { virtualTime } = this.#queue.lanesOf(this.from.model).of(priority);
+      if (plan.members[0]?.request.priority === priority) this.curves[priority].reached(nowMs, virtualTime);
+    }
+    this.from.workers.take(plan);
+  }
+
+  #nextMs(nowMs: number): number {
+    const { workers, arrivals } = this.from;
+    const wakeMs = Math.max(nowMs + TICK_MS, this.#dispatcher.nextWakeMs(nowMs) ?? Infinity);
+    return Math.min(workers.nextDoneMs, wakeMs, ...arrivals.map(({ nextMs }) => nextMs));
+  }
+
+  #arrive(arrivals: ArrivalStream): void {
+    const id = `expected ${(this.#made += 1)}`;
+    const { nextMs: enqueuedAtMs, priority } = arrivals;
+    this.#queue.enqueue({
+      ...arrivals.take(),
+      ...{ id, key: requestKey({ tenant: undefined, id }), model: this.from.model, priority, bytes: 0 },
+      ...{ enqueuedAtMs, queueDeadlineMs: Infinity, inferenceTimeoutMs: Infinity, payload: undefined },
+    });
+  }
+}
+
+/** In the order in which they came. */
+function firstOf(queue: PriorityQueue<unknown>, model: string, nowMs: number): readonly ScheduledRequest[] {
+  const first: ScheduledRequest[] = [];
+  for (const { request } of queue.lanesOf(model).inOrder(nowMs)) if (first.push(request) === MOST_WAITING) break;
+  return first.sort((a, b) => a.enqueuedAtMs - b.enqueuedAtMs);
+}
+
+/** A queue of its own with these requests, and the accounts and turns as they are. */
+function forkOf(queue: PriorityQueue<unknown>, model: string, waiting: readonly ScheduledRequest[]) {
+  const fork = new PriorityQueue<unknown>(queue.options);
+  for (const request of waiting) fork.enqueue(request);
+  fork.lanesOf(model).resume(queue.lanesOf(model));
+  return fork;
+}

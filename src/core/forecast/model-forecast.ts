@@ -1,0 +1,172 @@
+import { type BatchWindow } from '../batching/batch-window.js';
+import { type PriorityQueue } from '../queue/priority-queue.js';
+import { ownerOf } from '../queue/tenant-shares.js';
+import { type RequestKey } from '../request/request-key.js';
+import { RequestPriority } from '../request/request-priority.js';
+import { type ScheduledRequest } from '../request/scheduled-request.js';
+import { RecentArrivals } from './arrivals.js';
+import { DecisionLog } from './decision-log.js';
+import { ForecastRun } from './forecast-run.js';
+import { ServiceTimes } from './service-times.js';
+import { type ChooseWorker, type RequestInFlight, VirtualWorkers, type WorkerCapacity } from './virtual-workers.js';
+import { type WaitChange, type WaitExplanation } from './wait-explanation.js';
+import { type ProspectiveRequest, type WaitForecast } from './wait-forecast.js';
+import { WaitError } from './wait-error.js';
+
+export interface ForecastDeps {
+  readonly queue: PriorityQueue<unknown>;
+  readonly window: BatchWindow;
+  /** The ready workers of a model. */
+  readonly workers: (model: string) => readonly WorkerCapacity[];
+  readonly choose: ChooseWorker;
+}
+
+export type RunningRequest = Omit<RequestInFlight, 'workerId'> & { readonly enqueuedAtMs: number };
+
+/** Milliseconds of waiting, and until the answer, before they are corrected by what was observed. */
+export interface RawForecast {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+interface ActualTimes {
+  readonly waitMs?: number | undefined;
+  readonly totalMs?: number | undefined;
+}
+
+export type MadeForecast = RawForecast & WaitForecast;
+
+/** A run is used again for so long per step that it took: about 1 % of the time goes into runs. */
+const REUSED_MS_PER_STEP = 1;
+const REUSED_LEAST_MS = 5;
+
+const PRIORITIES = [RequestPriority.REALTIME, RequestPriority.BATCH] as const;
+const perPriority = <T>(make: () => T): Readonly<Record<RequestPriority, T>> => ({
+  [RequestPriority.REALTIME]: make(),
+  [RequestPriority.BATCH]: make(),
+});
+
+const CLEARLY_SOONER = 0.9;
+const ONE_MORE = 'one more worker';
+
+class RunCache {
+  #run: ForecastRun | undefined;
+  #staleAtMs = -Infinity;
+
+  constructor(private readonly make: (nowMs: number) => ForecastRun | undefined) {}
+
+  /** Undefined: no worker is ready, or none has answered yet. */
+  at(nowMs: number): ForecastRun | undefined {
+    if (nowMs < this.#staleAtMs) return this.#run;
+    this.#run = this.make(nowMs);
+    this.#staleAtMs = nowMs + Math.max(REUSED_LEAST_MS, (this.#run?.steps ?? 0) * REUSED_MS_PER_STEP);
+    return this.#run;
+  }
+}
+
+/** What is known of one model, and its last runs. */
+export class ModelForecast {
+  readonly service = new ServiceTimes();
+  readonly arrivals = perPriority(() => new RecentArrivals());
+  readonly #startError = perPriority(() => new WaitError());
+  readonly #endError = perPriority(() => new WaitError());
+  readonly decisions = new DecisionLog();
+  readonly inFlight = new Map<RequestKey, RequestInFlight>();
+  readonly #lastDoneMs = new Map<string, number>();
+  readonly #asIs = new RunCache(nowMs => this.#runWith(this.deps.workers(this.model), nowMs));
+  readonly #larger = new RunCache(nowMs => {
+    const workers = this.deps.workers(this.model);
+    return this.#runWith([...workers, ...workers.slice(0, 1).map(worker => ({ ...worker, id: ONE_MORE }))], nowMs);
+  });
+
+  constructor(
+    readonly model: string,
+    private readonly deps: ForecastDeps,
+  ) {}
+
+  /** A request waited and was answered as long as this after such a forecast was made. Absent: neither is judged. */
+  happened({ startMs, startInMs, endMs, endInMs }: MadeForecast, priority: RequestPriority, { waitMs = 0, totalMs = 0 }: ActualTimes): void {
+    this.#startError[priority].observe(startMs, startInMs.p90, waitMs);
+    this.#endError[priority].observe(endMs, endInMs.p90, totalMs);
+  }
+
+  /** A worker answered. */
+  done(workerId: string, nowMs: number): void {
+    this.#lastDoneMs.set(workerId, nowMs);
+  }
+
+  /** @param own cost of the request itself when it waits already, at the end of what its tenant has waiting */
+  ofNew(request: ProspectiveRequest, nowMs: number, own = 0): RawForecast | undefined {
+    const run = this.#asIs.at(nowMs);
+    if (run === undefined) return undefined;
+    const lane = this.deps.queue.lanesOf(this.model).of(request.priority);
+    const { weightOf = () => 1 } = this.deps.queue.options;
+    const tenant = ownerOf(request);
+    const aheadMs = Math.max(0, lane.startTagOf(tenant) - own / weightOf(tenant) - lane.virtualTime);
+    return this.#from(run.curves[request.priority].startsAtMs(aheadMs, nowMs) - nowMs, request);
+  }
+
+  /** Of a request that waits. */
+  ofWaiting(key: RequestKey, nowMs: number, run = this.#asIs.at(nowMs)): RawForecast | undefined {
+    const request = this.deps.queue.get(key);
+    if (run === undefined || request === undefined) return undefined;
+    const startsAtMs = run.starts.get(key);
+    if (startsAtMs !== undefined) return this.#from(Math.max(0, startsAtMs - nowMs), request);
+    // It came after the run began, or is behind its end.
+    const { position = 1 } = this.deps.queue.place(key, nowMs) ?? {};
+    return this.#from((position * (run.endMs - run.startedAtMs)) / Math.max(1, run.followed), request);
+  }
+
+  slots(): WaitExplanation['slots'] {
+    const total = this.deps.workers(this.model).reduce((sum, { slots }) => sum + slots, 0);
+    return { inUse: this.inFlight.size, total };
+  }
+
+  /** What would let a waiting request start clearly sooner than its forecast says. */
+  changes(request: ScheduledRequest, { startInMs }: WaitForecast, nowMs: number): WaitChange[] {
+    const urgent = { ...request, priority: RequestPriority.REALTIME };
+    const changes = [
+      ['realtime_priority', this.ofNew(urgent, nowMs), urgent.priority],
+      ['one_more_worker', this.ofWaiting(request.key, nowMs, this.#larger.at(nowMs)), request.priority],
+    ] as const;
+    return changes.flatMap(([change, raw, priority]) => {
+      const sooner = raw && this.corrected(raw, priority).startInMs;
+      return sooner && sooner.p50 < CLEARLY_SOONER * startInMs.p50 ? [{ change, startInMs: sooner }] : [];
+    });
+  }
+
+  /** Of a request that a worker has. */
+  ofRunning({ priority, costMs, enqueuedAtMs, leasedAtMs }: RunningRequest, nowMs: number): WaitForecast | undefined {
+    if (!this.service.known) return undefined;
+    const total = this.#endError[priority].quantiles(leasedAtMs - enqueuedAtMs + this.service.callMs(costMs));
+    const left = (ms: number): number => Math.max(0, enqueuedAtMs + ms - nowMs);
+    const endInMs = { p50: left(total.p50), p90: left(total.p90) };
+    return { startInMs: { p50: 0, p90: 0 }, endInMs, basis: 'simulation' };
+  }
+
+  corrected({ startMs, endMs }: RawForecast, priority: RequestPriority): WaitForecast {
+    const [start, end] = [this.#startError[priority].quantiles(startMs), this.#endError[priority].quantiles(endMs)];
+    return {
+      startInMs: start,
+      endInMs: { p50: Math.max(end.p50, start.p50), p90: Math.max(end.p90, start.p90) },
+      basis: 'simulation',
+    };
+  }
+
+  #runWith(capacities: readonly WorkerCapacity[], nowMs: number): ForecastRun | undefined {
+    if (capacities.length === 0 || !this.service.known) return undefined;
+    const { queue, window, choose } = this.deps;
+    const workers = new VirtualWorkers(capacities, (size, costMs) => this.service.groupMs(size, costMs), choose);
+    const held = [...this.inFlight.values()];
+    for (const { id } of capacities) {
+      const requests = held.filter(({ workerId }) => workerId === id);
+      workers.resume(id, requests, this.#lastDoneMs.get(id) ?? -Infinity, nowMs);
+    }
+    const arrivals = PRIORITIES.map(priority => this.arrivals[priority].stream(priority, nowMs));
+    return new ForecastRun({ model: this.model, queue, window, workers, arrivals, nowMs });
+  }
+
+  #from(startMs: number, { costMs = 1 }: ProspectiveRequest): RawForecast {
+    return { startMs, endMs: startMs + this.service.callMs(costMs) };
+  }
+}

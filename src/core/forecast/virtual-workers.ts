@@ -1,0 +1,186 @@
+import { NEVER } from 'rxjs';
+import { type DispatchPlan } from '../dispatch/dispatch-plan.js';
+import { type SlotCredit, type SlotOffer, type WorkerPort } from '../dispatch/worker.port.js';
+import { type HeapItem, KeyedHeap } from '../queue/keyed-heap.js';
+import { costOf } from '../queue/tenant-queue.js';
+import { RequestPriority } from '../request/request-priority.js';
+import { type ScheduledRequest } from '../request/scheduled-request.js';
+import { Lease } from '../shared/lease.js';
+
+/** A ready worker of a model as it stands now. */
+export interface WorkerCapacity {
+  readonly id: string;
+  /** Request credits, and what REALTIME may take besides (D-24). */
+  readonly slots: number;
+  readonly overdraft: number;
+  /** Largest group of one engine call. */
+  readonly maxBatch: number;
+  /** Engine calls at the same time. */
+  readonly parallel: number;
+}
+
+/** A request that a worker has. */
+export interface RequestInFlight {
+  readonly workerId: string;
+  readonly priority: RequestPriority;
+  readonly costMs: number;
+  readonly leasedAtMs: number;
+}
+
+/** A worker of which one is chosen, by the gateway's own rule. */
+export interface OfferedWorker {
+  readonly offer: SlotOffer;
+  readonly total: number;
+  readonly latencyMs: number;
+}
+
+export type ChooseWorker = (workers: readonly OfferedWorker[]) => SlotOffer | undefined;
+export type GroupMs = (size: number, costMs: number) => number;
+
+/** `leasedAtMs`: it was at the worker already when the run began. */
+type Work = Pick<ScheduledRequest, 'priority' | 'costMs'> & { readonly leasedAtMs?: number };
+
+/** One engine call at a time. */
+interface Device extends HeapItem {
+  readonly worker: VirtualWorker;
+  group: readonly Work[];
+}
+
+/** The part of a group's time that it takes at least when it should be over. */
+const OVERDUE = 0.1;
+const HELD = new Lease(() => undefined);
+
+class VirtualWorker implements OfferedWorker {
+  readonly latencyMs = 0;
+  readonly offer: SlotOffer;
+  readonly devices: readonly Device[];
+  inUse = 0;
+  readonly #urgent: Work[] = [];
+  readonly #rest: Work[] = [];
+
+  constructor(readonly capacity: WorkerCapacity) {
+    this.devices = Array.from({ length: capacity.parallel }, () => ({ heapIndex: -1, worker: this, group: [] }));
+    this.offer = offerOf(this);
+  }
+
+  get total(): number {
+    return this.capacity.slots;
+  }
+
+  get free(): number {
+    return Math.max(0, this.total - this.inUse);
+  }
+
+  get urgent(): number {
+    return Math.max(0, this.total + this.capacity.overdraft - this.inUse);
+  }
+
+  add(work: Work): void {
+    (work.priority === RequestPriority.REALTIME ? this.#urgent : this.#rest).push(work);
+  }
+
+  nextGroup(): readonly Work[] {
+    const { maxBatch } = this.capacity;
+    const group = this.#urgent.splice(0, maxBatch);
+    return group.length < maxBatch ? [...group, ...this.#rest.splice(0, maxBatch - group.length)] : group;
+  }
+}
+
+/** Read when asked, as the dispatcher keeps no offer. */
+const offerOf = (worker: VirtualWorker): SlotOffer => ({
+  workerId: worker.capacity.id,
+  maxBatch: worker.capacity.maxBatch,
+  get free() {
+    return worker.free;
+  },
+  get urgent() {
+    return worker.urgent;
+  },
+  get idle() {
+    return worker.inUse === 0;
+  },
+});
+
+/** The workers of one model in virtual time: they compute what they have, and take what the dispatcher sends. */
+export class VirtualWorkers implements WorkerPort {
+  readonly capacity$ = NEVER;
+  readonly #workers: ReadonlyMap<string, VirtualWorker>;
+  readonly #all: readonly VirtualWorker[];
+  readonly #busy = new KeyedHeap<Device>();
+  readonly #touched = new Set<VirtualWorker>();
+
+  constructor(
+    capacities: readonly WorkerCapacity[],
+    private readonly groupMs: GroupMs,
+    private readonly choose: ChooseWorker,
+  ) {
+    this.#all = capacities.map(capacity => new VirtualWorker(capacity));
+    this.#workers = new Map(this.#all.map(worker => [worker.capacity.id, worker]));
+  }
+
+  /** When the next engine call ends. */
+  get nextDoneMs(): number {
+    return this.#busy.topKey ?? Infinity;
+  }
+
+  /** True while a worker takes a request with that credit. */
+  canTake(credit: SlotCredit): boolean {
+    return this.#all.some(worker => worker[credit] > 0);
+  }
+
+  offer(): SlotOffer | undefined {
+    return this.choose(this.#all.filter(({ urgent }) => urgent > 0));
+  }
+
+  lease(workerId: string, count: number): readonly Lease[] {
+    const worker = this.#workers.get(workerId);
+    if (worker !== undefined) worker.inUse += count;
+    return Array.from({ length: count }, () => HELD);
+  }
+
+  /** What a worker has when the run begins, in the order in which it was sent. @param lastDoneMs its last answer */
+  resume(workerId: string, held: readonly RequestInFlight[], lastDoneMs: number, nowMs: number): void {
+    const worker = this.#workers.get(workerId);
+    if (worker === undefined) return;
+    worker.inUse = held.length;
+    for (const work of held) worker.add(work);
+    // A single device took its group when it was done with the one before; of several, each when it was sent.
+    const idleSinceMs = worker.devices.length === 1 ? lastDoneMs : -Infinity;
+    for (const device of worker.devices) this.#start(device, idleSinceMs, nowMs);
+  }
+
+  take({ workerId, members }: DispatchPlan): void {
+    const worker = this.#workers.get(workerId);
+    if (worker === undefined) return;
+    for (const { request } of members) worker.add(request);
+    this.#touched.add(worker);
+  }
+
+  /** Idle devices take what was sent to them. Call it when all of one instant has been sent. */
+  start(nowMs: number): void {
+    for (const { devices } of this.#touched)
+      for (const device of devices) if (device.group.length === 0) this.#start(device, nowMs);
+    this.#touched.clear();
+  }
+
+  /** Ends the engine calls that are due. */
+  complete(nowMs: number): void {
+    for (let device = this.#busy.top; device && this.nextDoneMs <= nowMs; device = this.#busy.top) {
+      this.#busy.remove(device);
+      device.worker.inUse -= device.group.length;
+      device.group = [];
+      this.#start(device, nowMs);
+    }
+  }
+
+  #start(device: Device, idleSinceMs: number, nowMs = idleSinceMs): void {
+    const group = device.worker.nextGroup();
+    const [first] = group;
+    if (first === undefined) return;
+    const costMs = group.reduce((sum, work) => sum + costOf(work), 0);
+    const tookMs = this.groupMs(group.length, costMs);
+    const doneMs = Math.max(idleSinceMs, first.leasedAtMs ?? nowMs) + tookMs;
+    device.group = group;
+    this.#busy.put(device, doneMs > nowMs ? doneMs : nowMs + OVERDUE * tookMs);
+  }
+}

@@ -1,0 +1,63 @@
+import { type Quantiles } from './wait-forecast.js';
+
+/** Shorter waits are not forecast: no caller plans by them. */
+const LEAST_MS = 200;
+/** Added to both sides of a ratio, so that short waits do not count by their ratio alone. */
+const OFFSET_MS = 100;
+/** Ranges of forecast waits that err alike: up to 1 s, 4 s, 16 s, and longer. */
+const RANGES_MS = [1000, 4000, 16_000, Infinity];
+
+const FIRST_MARGIN = 0.25;
+/** The step of the first corrections, and the one that they fall to. */
+const FIRST_STEP = 0.5;
+const LEAST_STEP = { p50: 0.1, p90: 0.03 };
+const LEAST_SPREAD = 0.05;
+
+/**
+ * How far waits differ from their forecasts, per range of lengths: two quantiles of log(real ÷ forecast), each moved up
+ * a little by every wait above it and down by every wait below it, so that half and nine in ten stay below, however the
+ * load changes.
+ */
+export class WaitError {
+  readonly #ranges = RANGES_MS.map(() => new ErrorRange());
+
+  /** @param p90 what was said with the forecast, which this may have corrected since */
+  observe(forecastMs: number, p90: number, realMs: number): void {
+    if (realMs <= LEAST_MS) return;
+    this.#of(forecastMs).observe(Math.log((realMs + OFFSET_MS) / (forecastMs + OFFSET_MS)), realMs > p90);
+  }
+
+  /** What half and nine in ten of the waits with such a forecast do not exceed, in milliseconds. */
+  quantiles(forecastMs: number): Quantiles {
+    const { p50, p90 } = this.#of(forecastMs);
+    const corrected = (error: number): number => Math.max(0, (forecastMs + OFFSET_MS) * Math.exp(error) - OFFSET_MS);
+    return { p50: corrected(p50), p90: corrected(p90) };
+  }
+
+  #of(forecastMs: number): ErrorRange {
+    const at = RANGES_MS.findIndex(ms => forecastMs <= ms);
+    return this.#ranges[at] ?? new ErrorRange();
+  }
+}
+
+class ErrorRange {
+  p50 = 0;
+  /** From p50 to p90. */
+  #margin = FIRST_MARGIN;
+  #spread = FIRST_MARGIN;
+  #count = 0;
+
+  get p90(): number {
+    return this.p50 + this.#margin;
+  }
+
+  observe(error: number, isOverP90: boolean): void {
+    this.#count += 1;
+    const first = FIRST_STEP / Math.sqrt(this.#count);
+    const size = Math.max(LEAST_SPREAD, this.#spread);
+    this.#spread += Math.max(LEAST_STEP.p90, first) * (Math.abs(error - this.p50) - this.#spread);
+    this.#margin += size * Math.max(LEAST_STEP.p90, first) * (isOverP90 ? 0.9 : -0.1);
+    this.#margin = Math.max(0, this.#margin);
+    this.p50 += size * Math.max(LEAST_STEP.p50, first) * (error > this.p50 ? 0.5 : -0.5);
+  }
+}
