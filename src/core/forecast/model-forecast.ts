@@ -85,7 +85,11 @@ export class ModelForecast {
   ) {}
 
   /** A request waited and was answered as long as this after such a forecast was made. Absent: neither is judged. */
-  happened({ startMs, startInMs, endMs, endInMs }: MadeForecast, priority: RequestPriority, { waitMs = 0, totalMs = 0 }: ActualTimes): void {
+  happened(
+    { startMs, startInMs, endMs, endInMs }: MadeForecast,
+    priority: RequestPriority,
+    { waitMs = 0, totalMs = 0 }: ActualTimes,
+  ): void {
     this.#startError[priority].observe(startMs, startInMs.p90, waitMs);
     this.#endError[priority].observe(endMs, endInMs.p90, totalMs);
   }

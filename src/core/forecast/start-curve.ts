@@ -39,7 +39,10 @@ export class StartCurve {
     const points = this.#points;
     const first = this.#first(({ atMs }) => atMs > nowMs);
     const wanted = (points[first - 1]?.tag ?? this.#last.tag) + aheadMs;
-    const at = Math.max(first, this.#first(({ tag }) => tag >= wanted));
+    const at = Math.max(
+      first,
+      this.#first(({ tag }) => tag >= wanted),
+    );
     return Math.max(nowMs, Math.min(this.#idleAtMs, points[at]?.atMs ?? this.#beyond(wanted)));
   }
 
