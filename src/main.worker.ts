@@ -6,7 +6,7 @@ import { ExternalWorker, type Waiting } from './bridge/external-worker.js';
 import { UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { workerSpecOf } from './platform/config/worker-arguments.js';
 import { WORKER_USAGE } from './platform/config/worker-options.js';
-import { createEngine, readExternalOptions } from './worker/engine-factory.js';
+import { createEngine, externalDiarizer } from './worker/engine-factory.js';
 import { WorkerGrpcServer } from './worker/grpc/worker-grpc-server.js';
 import { SupervisorLink } from './worker/lifecycle/supervisor-link.js';
 import { WorkerDrain } from './worker/lifecycle/worker-drain.js';
@@ -23,7 +23,7 @@ async function bootstrap(): Promise<void> {
   if (!spec) return void process.stdout.write(`${WORKER_USAGE}\n`);
   const log = workerLog(spec);
   const onWaiting = (waiting: Waiting): void => void supervisor.report({ type: 'waiting', ...waiting });
-  const bridged = spec.bridged && new ExternalWorker({ spec, diarization: readExternalOptions(spec.model), onWaiting });
+  const bridged = spec.bridged && new ExternalWorker({ spec, diarizer: externalDiarizer(spec.model), onWaiting });
   const engine = bridged ?? createEngine(spec.model);
   const replaced = bridged ? bridgeProviders(spec.model.kind) : [];
   const server = new WorkerGrpcServer(spec);

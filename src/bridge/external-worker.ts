@@ -11,8 +11,8 @@ import { neededMessageBytes, reportProblem, whyNotReady } from '../gateway/worke
 import { isUnreachable, WorkerHealth } from '../gateway/worker-pool/worker-health.js';
 import { WorkerLink } from '../gateway/worker-pool/worker-link.js';
 import { type EngineBase, type EngineInfo } from '../worker/engines/engine.js';
-import { type DiarizationOptions, SherpaDiarizer } from '../worker/engines/sherpa/diarizer.js';
-import { type SpeakerOf, type SpeechRecognizer } from '../worker/engines/speech-recognizer.js';
+import { type SherpaDiarizer } from '../worker/engines/sherpa/diarizer.js';
+import { type SpeechRecognizer } from '../worker/engines/speech-recognizer.js';
 
 const LOOPBACK = '127.0.0.1';
 /** The exit of a program is reported when its output has ended, or a second later. */
@@ -20,8 +20,8 @@ const EXIT_NOTICE_MS = 2000;
 
 interface ExternalWorkerOptions {
   readonly spec: WorkerSpec;
-  /** The models that tell its speakers apart, in this process; absent: it does so itself or cannot. */
-  readonly diarization: DiarizationOptions | undefined;
+  /** Tells its speakers apart, in this process; absent: it does so itself or cannot. */
+  readonly diarizer: SherpaDiarizer | undefined;
   readonly onWaiting: (waiting: Waiting) => void;
 }
 
@@ -47,17 +47,16 @@ export class ExternalWorker implements EngineBase {
   #process: SupervisedProcess | undefined;
   #exited = Promise.resolve();
   #link: WorkerLink | undefined;
-  #diarizer: SherpaDiarizer | undefined;
   #health: WorkerHealth | undefined;
   #report: WorkerHealthReport | undefined;
   /** While its connection is replaced: calls wait until a probe has been answered, or has failed. */
   #doubt: PromiseWithResolvers<void> | undefined;
 
   constructor(private readonly options: ExternalWorkerOptions) {
-    const { spec, diarization } = options;
+    const { spec, diarizer } = options;
     if (!spec.bridged) throw new Error(`model ${spec.model.id} has no worker to bridge to`);
     this.#bridged = spec.bridged;
-    if (diarization) this.speakersOf = (...file) => this.#speakersOf(...file);
+    if (diarizer) this.speakersOf = (...file) => diarizer.speakersOf(...file);
     this.lost = this.#lost.promise;
   }
 
@@ -80,9 +79,7 @@ export class ExternalWorker implements EngineBase {
 
   /** Resolves when the worker takes work. */
   async load(): Promise<void> {
-    const { diarization } = this.options;
-    if (diarization) this.#diarizer = new SherpaDiarizer(diarization);
-    await this.#diarizer?.ready;
+    await this.options.diarizer?.load();
     const address = this.#bridged.address ?? (await this.#start());
     const { care, remote, serverName } = this.#bridged;
     const { maxMessageBytes, keepaliveTimeMs, keepaliveTimeoutMs } = this.options.spec;
@@ -131,7 +128,7 @@ export class ExternalWorker implements EngineBase {
   async close(): Promise<void> {
     this.#health?.stop();
     this.#link?.abort();
-    await this.#diarizer?.close();
+    await this.options.diarizer?.close();
     const running = this.#process;
     if (!running) return;
     running.terminate();
@@ -139,11 +136,6 @@ export class ExternalWorker implements EngineBase {
     const timer = setTimeout(() => running.kill(reason), EXTERNAL_GRACE_MS);
     await this.#exited;
     clearTimeout(timer);
-  }
-
-  #speakersOf(...file: Parameters<SherpaDiarizer['speakersOf']>): Promise<SpeakerOf> {
-    if (!this.#diarizer) throw new Error('the worker has not been ready yet');
-    return this.#diarizer.speakersOf(...file);
   }
 
   /** @returns where it was told to listen */

@@ -75,16 +75,7 @@ export const enginesCommand = (): Command =>
         ),
     );
 
-const WORKER = [
-  '-m',
-  'switchyard_worker.ctranslate2',
-  '--path',
-  'FOLDER',
-  '--model',
-  "'{model}'",
-  '--listen',
-  "'{host}:{port}'",
-];
+const WORKER = "-m, switchyard_worker.ctranslate2, --path, FOLDER, --model, '{model}', --listen, '{host}:{port}'";
 
 const environment = (): PythonEnvironment => new PythonEnvironment(loadConfig().settings.data.dir);
 
@@ -135,10 +126,10 @@ async function installPackages(
   if ((native ?? prebuilt) !== undefined && engine !== 'llama-cpp')
     throw new CliError('--native and --prebuilt are for llama-cpp', EXIT.usage);
   if (native && prebuilt) throw new CliError('give --native or --prebuilt, not both', EXIT.usage);
-  await installEnginePackages(engine, { signal, report: text => say(`${MARKS.ok} ${text}`) });
-  if (!native && !prebuilt) return;
-  const build = { signal, report: (text: string) => say(`${MARKS.ok} ${text}`) };
-  await (native ? buildLlamaKernels(build) : removeLlamaKernels(build));
+  const work = { signal, report: (text: string) => say(`${MARKS.ok} ${text}`) };
+  await installEnginePackages(engine, work);
+  if (native) await buildLlamaKernels(work);
+  if (prebuilt) await removeLlamaKernels(work);
 }
 
 async function installPython({ cuda = false, python }: InstallOptions, signal: AbortSignal): Promise<void> {
@@ -146,14 +137,12 @@ async function installPython({ cuda = false, python }: InstallOptions, signal: A
   const progress = new ProgressLine();
   try {
     const report = (text: string) => progress.show(text.slice(0, process.stderr.columns ?? 120));
-    const { manifest } = await place.install({ cuda, report, signal, ...(python !== undefined && { python }) });
+    const { manifest } = await place.install({ cuda, report, signal, python });
     progress.clear();
     const { ctranslate2, python: of } = manifest!.versions;
     say(`${MARKS.ok} ctranslate2 ${ctranslate2} for Python ${of} is in ${place.folder}`);
     say('  next: switchyard models add whisper-small');
-    say(
-      `  a model of your own, in models.yaml: engine: external, and command: [${[place.python, ...WORKER].join(', ')}]`,
-    );
+    say(`  a model of your own, in models.yaml: engine: external, and command: [${place.python}, ${WORKER}]`);
   } finally {
     progress.clear();
   }

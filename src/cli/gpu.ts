@@ -27,8 +27,9 @@ ${Object.entries(GPU_PARTS)
   .map(([name, { megabytes }]) => `${name.padEnd(17)} ${megabytes} MB of downloads`)
   .join('\n')}
 
-Puts the CUDA libraries of ONNX Runtime and llama.cpp into node_modules. npm ci removes them: run this again. The
-driver, CUDA and cuDNN are not installed; switchyard gpu check names what is missing.`;
+Puts the CUDA libraries of ONNX Runtime (out of its Python wheel: needs Python 3.11 with pip) and of llama.cpp into
+node_modules. npm ci removes them: run this again. The driver, CUDA and cuDNN are not installed; switchyard gpu check
+names what is missing.`;
 
 export const gpuCommand = (): Command =>
   new Command('gpu')
@@ -67,7 +68,7 @@ async function install(
   for (const part of parts.length > 0 ? parts : DEFAULT_PARTS) {
     const steps: string[] = [];
     const report = (text: string): void => (say(text), void steps.push(text.trim()));
-    await installGpu(part, { dryRun, report, signal, ...(python !== undefined && { python }) });
+    await installGpu(part, { dryRun, report, signal, python });
     done.push({ part, steps });
   }
   if (json) printJson({ dry_run: dryRun, parts: done });

@@ -2,7 +2,7 @@ import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type EngineObjection } from '../platform/config/models-file.js';
 import { ContinuousGenerator } from './generation/continuous-generator.js';
 import { EngineOptions, EngineOptionsError } from './engines/engine-options.js';
-import { checkDiarizationFiles, type DiarizationOptions } from './engines/sherpa/diarizer.js';
+import { SherpaDiarizer } from './engines/sherpa/diarizer.js';
 import { DiarizedRecognizer } from './engines/sherpa/diarized-recognizer.js';
 import { FliteSynthesizer } from './engines/flite/synthesizer.js';
 import { LlamaBackend } from './engines/llama-cpp/backend.js';
@@ -47,27 +47,26 @@ export function engineObjections(model: ModelSpec): readonly EngineObjection[] {
 }
 
 function externalObjections(model: ModelSpec): readonly EngineObjection[] {
-  readExternalOptions(model);
+  externalDiarizer(model);
   return loudnessObjections(model);
 }
 
 /**
  * A program that is not ours is configured by its command; options say what stands beside it.
- * @returns the models that tell its speakers apart. Throws EngineOptionsError.
+ * @returns what tells its speakers apart, if there are models for it. Throws EngineOptionsError.
  */
-export function readExternalOptions(model: ModelSpec): DiarizationOptions | undefined {
+export function externalDiarizer(model: ModelSpec): SherpaDiarizer | undefined {
   const options = new EngineOptions(model);
   options.text('device', 'cpu');
   const diarization = model.kind === 'stt' ? readDiarization(options) : undefined;
   options.done();
-  return diarization;
+  return diarization && new SherpaDiarizer(diarization);
 }
 
 /** What `checkFiles` of the engine says. @throws Error that says what is missing */
 export function checkEngineFiles(model: ModelSpec): string | undefined {
   if (model.engine !== 'external') return model.replicas === 0 ? undefined : createEngine(model).checkFiles?.();
-  const diarization = readExternalOptions(model);
-  if (diarization) checkDiarizationFiles(diarization);
+  externalDiarizer(model)?.checkFiles();
   return undefined;
 }
 
@@ -138,7 +137,7 @@ function whisperEngine(spec: ModelSpec): WorkerEngine {
   const options = new EngineOptions({ ...spec, options: Object.fromEntries(split(false)) });
   const diarization = readDiarization(options);
   options.done();
-  return diarization ? new DiarizedRecognizer(whisper, diarization) : whisper;
+  return diarization ? new DiarizedRecognizer(whisper, new SherpaDiarizer(diarization)) : whisper;
 }
 
 function openAiHttpEngine(spec: ModelSpec): WorkerEngine {

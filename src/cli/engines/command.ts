@@ -18,8 +18,14 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly onLine?: (line: string) => void;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   readonly limitMs?: number;
+}
+
+/** How an installation runs commands, says what it does, and is broken off. */
+export interface Installing extends Pick<CommandOptions, 'signal'> {
+  readonly run?: RunCommand;
+  readonly report: (text: string) => void;
 }
 
 export type RunCommand = (file: string, args: readonly string[], options?: CommandOptions) => Promise<CommandResult>;
@@ -44,6 +50,8 @@ export const runCommand: RunCommand = (file, args, { env = {}, cwd = PRODUCT_FOL
       resolve({ code: code ?? 1, output: [...lines, ...(killed ? [`ended by ${killed}`] : [])].join('\n') }),
     );
   });
+
+export const NPM_INSTALL = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'] as const;
 
 export const lastLines = (output: string, count = 5): string => output.trim().split('\n').slice(-count).join('\n');
 

@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ENGINE_TABLE } from '../../worker/engines/engine-table.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
-import { lastLines, PRODUCT_FOLDER, runCommand, type RunCommand } from './command.js';
+import { type Installing, lastLines, NPM_INSTALL, PRODUCT_FOLDER, runCommand } from './command.js';
 
 interface ProductManifest {
   readonly dependencies: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export function engineVersion(engine: string, product = PRODUCT_FOLDER): string 
   return installedVersion(main, engineModules(product));
 }
 
-function installedVersion(name: string, modules: string): string | undefined {
+export function installedVersion(name: string, modules: string): string | undefined {
   try {
     return (JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8')) as { version: string }).version;
   } catch {
@@ -39,19 +39,15 @@ function installedVersion(name: string, modules: string): string | undefined {
   }
 }
 
-export interface PackageInstall {
-  readonly report: (text: string) => void;
-  readonly run?: RunCommand;
-  readonly signal?: AbortSignal;
-  readonly product?: string;
-}
-
 /**
  * Brings the npm packages of an engine at the versions of this release, beside those of other engines. npm leaves
  * everything as it was when it fails. Nothing is done where they are there.
  */
-export async function installEnginePackages(engine: string, options: PackageInstall): Promise<void> {
-  const { report, run = runCommand, product = PRODUCT_FOLDER, signal } = options;
+export async function installEnginePackages(
+  engine: string,
+  { report, run = runCommand, signal }: Installing,
+  product = PRODUCT_FOLDER,
+): Promise<void> {
   const { dependencies, engineDependencies, engineOverrides = {} } = manifestOf(product);
   const modules = engineModules(product);
   const wanted = (ENGINE_TABLE[engine]?.npm ?? []).map(name => ({
@@ -66,10 +62,8 @@ export async function installEnginePackages(engine: string, options: PackageInst
   const folder = dirname(modules);
   report(`${engine}: ${names(missing)} by npm, into ${folder}`);
   await writing(folder, () => prepare(folder, engineOverrides));
-  const npm = ['install', '--save-exact', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  const { code, output } = await run('npm', [...npm, ...names(wanted).split(' ')], {
-    ...{ cwd: folder, ...(signal && { signal }) },
-  });
+  const npm = [...NPM_INSTALL, '--save-exact', ...names(wanted).split(' ')];
+  const { code, output } = await run('npm', npm, { cwd: folder, signal });
   if (code !== 0) throw npmFailure(output);
   for (const { name } of wanted) await writing(folder, () => link(name, product));
   report(`${engine} is installed; workers load it when they start`);

@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../shared/cli-error.js';
-import { type CommandOptions, lastLines, runCommand, type RunCommand } from './command.js';
-import { engineModules } from './engine-packages.js';
+import { type Installing, lastLines, NPM_INSTALL, runCommand, type RunCommand } from './command.js';
+import { engineModules, installedVersion } from './engine-packages.js';
 import { ONNX_PROVIDERS, onnxFolder } from './gpu-check.js';
 import { findPython } from './python.js';
 
@@ -15,16 +15,12 @@ export const GPU_PARTS = {
 } as const;
 export type GpuPart = keyof typeof GPU_PARTS;
 
-export interface GpuInstall extends Pick<CommandOptions, 'signal'> {
-  readonly run?: RunCommand;
+export interface GpuInstall extends Installing {
   /** node_modules */
   readonly modules?: string;
-  readonly python?: string;
+  readonly python?: string | undefined;
   readonly dryRun: boolean;
-  readonly report: (text: string) => void;
 }
-
-const SCRIPT_LIMIT_MS = 600_000;
 
 /**
  * Puts the CUDA halves of native packages where the packages look for them. npm cannot: `.npmrc` ignores install
@@ -41,36 +37,28 @@ export async function installGpu(part: GpuPart, options: GpuInstall): Promise<vo
 
 type Place = GpuInstall & Required<Pick<GpuInstall, 'run' | 'modules'>> & { readonly work: string };
 
-function versionOf(modules: string, name: string): string {
-  const manifest = join(modules, name, 'package.json');
-  if (!existsSync(manifest)) throw new CliError(`${name} is not installed: switchyard engines install, or npm ci`);
-  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
+function versionOf(name: string, modules: string): string {
+  const version = installedVersion(name, modules);
+  if (version !== undefined) return version;
+  throw new CliError(`${name} is not installed: switchyard engines install, or npm ci`);
 }
 
+/**
+ * Out of the Python wheel of the same version, which is of CUDA 13. The install script of the npm package brings those
+ * of CUDA 12.
+ */
 async function installProviders(place: Place): Promise<void> {
   const { modules, report, dryRun } = place;
   const folder = onnxFolder(modules);
-  const version = versionOf(modules, 'onnxruntime-node');
+  const version = versionOf('onnxruntime-node', modules);
   if (ONNX_PROVIDERS.every(name => existsSync(join(folder, name)))) {
     return report(`ONNX Runtime ${version}: its CUDA provider is in ${folder}`);
   }
-  report(`ONNX Runtime ${version}: CUDA provider into ${folder}, by the package's own install script`);
-  report(`  if that fails: out of the wheel onnxruntime-gpu==${version}, by pip`);
+  report(`ONNX Runtime ${version}: CUDA provider out of the wheel onnxruntime-gpu==${version}, by pip, into ${folder}`);
   if (dryRun) return;
-  const script = await ownScript(place);
-  if (script.code === 0 && existsSync(join(folder, ONNX_PROVIDERS[1]!))) return report('installed by the script');
-  const why = script.output.split('\n').find(line => line.includes('Error: ')) ?? lastLines(script.output, 1);
-  report(`the script failed (${why.trim()}); downloading the wheel`);
   await inWorkFolder(place, work => providersFromWheel(place, { version, folder, work }));
   report(`ONNX Runtime ${version}: CUDA provider installed`);
 }
-
-const ownScript = ({ modules, run, signal }: Place) =>
-  run(process.execPath, [join(modules, 'onnxruntime-node', 'script', 'install.js')], {
-    env: { ONNXRUNTIME_NODE_INSTALL: 'cuda12' },
-    limitMs: SCRIPT_LIMIT_MS,
-    ...(signal && { signal }),
-  });
 
 /** A wheel is a zip archive; of the one for any Python only the libraries are wanted. */
 const EXTRACT = `
@@ -95,7 +83,7 @@ async function providersFromWheel(place: Place, { version, folder, work }: Wheel
   const platforms = ['2_17', '2_27', '2_28'].flatMap(glibc => ['--platform', `manylinux_${glibc}_x86_64`]);
   const which = ['--no-deps', '--only-binary', ':all:', '--python-version', '3.12', ...platforms];
   const args = ['-m', 'pip', 'download', '--no-input', '--progress-bar', 'off', ...which, '--dest', work];
-  const options = { onLine: (line: string) => report(`  ${line.trim()}`), ...(signal && { signal }) };
+  const options = { onLine: (line: string) => report(`  ${line.trim()}`), signal };
   await must('pip download', run(python, [...args, `onnxruntime-gpu==${version}`], options));
   const wheel = (await readdir(work)).find(name => name.endsWith('.whl')) ?? '';
   await must('unpacking the wheel', run(python, ['-c', EXTRACT, join(work, wheel), work, ...ONNX_PROVIDERS], options));
@@ -108,20 +96,16 @@ async function providersFromWheel(place: Place, { version, folder, work }: Wheel
  */
 async function installLlamaPackage(name: string, place: Place): Promise<void> {
   const { modules, report, dryRun, run, signal } = place;
-  const version = versionOf(modules, 'node-llama-cpp');
+  const version = versionOf('node-llama-cpp', modules);
   const target = join(modules, '@node-llama-cpp', name);
-  if (existsSync(join(target, 'bins')) && versionOf(modules, `@node-llama-cpp/${name}`) === version)
+  if (existsSync(join(target, 'bins')) && installedVersion(`@node-llama-cpp/${name}`, modules) === version)
     return report(`@node-llama-cpp/${name} ${version} is in ${target}`);
   report(`@node-llama-cpp/${name}@${version} by npm, into ${target}, which replaces the empty package`);
   if (dryRun) return;
   await inWorkFolder(place, async work => {
     await writeFile(join(work, 'package.json'), '{ "private": true }');
-    const npm = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-    const install = run('npm', [...npm, `@node-llama-cpp/${name}@${version}`], {
-      cwd: work,
-      ...(signal && { signal }),
-    });
-    await must('npm install', install);
+    const npm = [...NPM_INSTALL, '--no-save', `@node-llama-cpp/${name}@${version}`];
+    await must('npm install', run('npm', npm, { cwd: work, signal }));
     const made = join(work, 'node_modules', '@node-llama-cpp', name);
     if (!existsSync(join(made, 'bins'))) throw new CliError(`npm brought no binaries of @node-llama-cpp/${name}`);
     await rm(target, { recursive: true, force: true });

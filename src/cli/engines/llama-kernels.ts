@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CliError } from '../shared/cli-error.js';
-import { askNode, lastLines, runCommand, type RunCommand } from './command.js';
+import { askNode, type Installing, lastLines, runCommand, type RunCommand } from './command.js';
 import { engineModules } from './engine-packages.js';
 
 const MODULES = engineModules();
@@ -52,17 +52,11 @@ const KERNELS = `
 export const llamaKernels = async (run: RunCommand = runCommand): Promise<string | undefined> =>
   (await askNode<{ buildType: string }>(run, KERNELS, dirname(MODULES)))?.buildType;
 
-export interface KernelBuild {
-  readonly run?: RunCommand;
-  readonly report: (text: string) => void;
-  readonly signal?: AbortSignal;
-}
-
 /**
  * Compiles llama.cpp for this machine's CPU, with node-llama-cpp's own command and into its folder. Workers load it at
  * their next start. `npm ci` removes it, and it must not be copied to another kind of CPU.
  */
-export async function buildLlamaKernels({ run = runCommand, report, signal }: KernelBuild): Promise<void> {
+export async function buildLlamaKernels({ run = runCommand, report, signal }: Installing): Promise<void> {
   if ((await llamaKernels(run)) === 'localBuild') return report('llama.cpp was compiled for this CPU before');
   const lacking = await lackingBuildTools(run);
   if (lacking !== undefined) throw new CliError(lacking);
@@ -78,7 +72,7 @@ export async function buildLlamaKernels({ run = runCommand, report, signal }: Ke
 }
 
 /** Restores the binaries of the package. */
-export async function removeLlamaKernels({ run = runCommand, report, signal }: KernelBuild): Promise<void> {
+export async function removeLlamaKernels({ run = runCommand, report, signal }: Installing): Promise<void> {
   await packageCommand(run, signal)('clear', 'builds');
   report('llama.cpp is as it came with the package');
 }
@@ -87,6 +81,6 @@ const packageCommand =
   (run: RunCommand, signal: AbortSignal | undefined) =>
   async (...args: readonly string[]): Promise<void> => {
     const command = [join(PACKAGE, 'dist', 'cli', 'cli.js'), 'source', ...args];
-    const made = await run(process.execPath, command, { env: BUILD_ENVIRONMENT, ...(signal && { signal }) });
+    const made = await run(process.execPath, command, { env: BUILD_ENVIRONMENT, signal });
     if (made.code !== 0) throw new CliError(`node-llama-cpp source ${args[0]}: ${lastLines(made.output)}`);
   };

@@ -26,7 +26,7 @@ export interface EnvironmentState {
 
 export interface InstallOptions extends Pick<CommandOptions, 'signal'> {
   /** A Python command (default: the first of python3, python3.14, … that fits). */
-  readonly python?: string;
+  readonly python?: string | undefined;
   /** Adds the CUDA libraries that CTranslate2 loads. */
   readonly cuda: boolean;
   readonly report: (text: string) => void;
@@ -93,7 +93,7 @@ export class PythonEnvironment {
   }
 
   async #make(folder: string, python: string, { cuda, report, signal }: InstallOptions): Promise<void> {
-    const options = { onLine: (line: string) => report(line.trim()), ...(signal && { signal }) };
+    const options = { onLine: (line: string) => report(line.trim()), signal };
     report(`virtual environment with ${python}`);
     const venv = await this.run(python, ['-m', 'venv', folder], options);
     if (venv.code !== 0) throw new CliError(`${python} -m venv failed: ${lastLines(venv.output)}`);
@@ -103,7 +103,7 @@ export class PythonEnvironment {
     const installed = await this.run(own, pip, { ...options, env: { PIP_DISABLE_PIP_VERSION_CHECK: '1' } });
     if (installed.code !== 0) throw pipFailure(installed.output);
     report('importing the worker');
-    const finished = await this.run(own, ['-c', FINISH, join(this.sources, 'src')], signal ? { signal } : {});
+    const finished = await this.run(own, ['-c', FINISH, join(this.sources, 'src')], { signal });
     const versions = parsed<Manifest['versions']>(finished.output);
     if (finished.code !== 0 || !versions)
       throw new CliError(`the installed packages do not load: ${lastLines(finished.output)}`);

@@ -1,5 +1,6 @@
 import { type ClientDuplexStream, Metadata } from '@grpc/grpc-js';
 import { PLAIN_TRANSCRIPTION } from '../../contracts/formats/transcript.js';
+import { wavHeader } from '../../contracts/formats/wav-header.js';
 import {
   encodeTranscribeCall,
   encodeUploadChunk,
@@ -11,7 +12,6 @@ import {
 import { demand } from './check.js';
 import { type Sample, type Samples } from './worker-client.js';
 
-const HEADER_BYTES = 44;
 /** Noise in bursts, which no voice detector drops; the same at every run. */
 const SOUND = Buffer.from(
   Int16Array.from({ length: 32_768 }, (_, at) => ((at * at * 7919) % 16_384) * Math.sin(at / 2000)).buffer,
@@ -26,16 +26,7 @@ interface WavForm {
 /** A file of 16-bit samples (default: 16 kHz mono) in pieces of 64 KiB, the header first. */
 export function* wavPieces({ seconds, rate = 16_000, channels = 1 }: WavForm): Generator<Buffer> {
   const bytes = Math.round(seconds * rate) * channels * 2;
-  const header = Buffer.alloc(HEADER_BYTES);
-  header.write('RIFF....WAVEfmt ', 0, 'latin1');
-  header.writeUInt32LE(HEADER_BYTES - 8 + bytes, 4);
-  header.writeUInt32LE(16, 16);
-  [1, channels].forEach((value, at) => header.writeUInt16LE(value, 20 + 2 * at));
-  [rate, rate * channels * 2].forEach((value, at) => header.writeUInt32LE(value, 24 + 4 * at));
-  [channels * 2, 16].forEach((value, at) => header.writeUInt16LE(value, 32 + 2 * at));
-  header.write('data', 36, 'latin1');
-  header.writeUInt32LE(bytes, 40);
-  yield header;
+  yield wavHeader(rate, bytes, channels);
   for (let left = bytes; left > 0; left -= SOUND.length) yield SOUND.subarray(0, Math.min(left, SOUND.length));
 }
 

@@ -31,9 +31,7 @@ function write(path: string, content: object): void {
 }
 
 const install = (engine: string, npm = NPM): Promise<void> =>
-  installEnginePackages(engine, {
-    ...{ product, report: text => said.push(text), run: fakeCommands(product, { npm }) },
-  });
+  installEnginePackages(engine, { report: text => said.push(text), run: fakeCommands(product, { npm }) }, product);
 
 const asked = (): string[] => readFileSync(join(product, 'engines/asked.txt'), 'utf8').trim().split('\n');
 

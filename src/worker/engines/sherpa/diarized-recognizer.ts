@@ -1,22 +1,19 @@
 import { type EngineInfo, type ItemOutcome } from '../engine.js';
 import {
-  type KnownVoice,
   type PreparedAudio,
   type RecognizedTranscript,
-  type SpeakerOf,
   type SpeechRecognizer,
   type TranscribeItem,
 } from '../speech-recognizer.js';
-import { checkDiarizationFiles, type DiarizationOptions, SherpaDiarizer } from './diarizer.js';
+import { type SherpaDiarizer } from './diarizer.js';
 
 /** An engine that does not tell speakers apart, beside a diarizer on a thread of its own. */
 export class DiarizedRecognizer implements SpeechRecognizer {
   readonly kind = 'stt';
-  #diarizer: SherpaDiarizer | undefined;
 
   constructor(
     private readonly recognizer: SpeechRecognizer,
-    private readonly options: DiarizationOptions,
+    private readonly diarizer: SherpaDiarizer,
   ) {}
 
   get input(): SpeechRecognizer['input'] {
@@ -29,13 +26,12 @@ export class DiarizedRecognizer implements SpeechRecognizer {
   }
 
   checkFiles(): string {
-    checkDiarizationFiles(this.options);
+    this.diarizer.checkFiles();
     return this.recognizer.checkFiles?.() ?? '';
   }
 
   async load(): Promise<void> {
-    this.#diarizer ??= new SherpaDiarizer(this.options);
-    await Promise.all([this.recognizer.load(), this.#diarizer.ready]);
+    await Promise.all([this.recognizer.load(), this.diarizer.load()]);
   }
 
   prepare(audio: PreparedAudio, signal: AbortSignal): Promise<void> {
@@ -46,12 +42,11 @@ export class DiarizedRecognizer implements SpeechRecognizer {
     return this.recognizer.transcribe(batch);
   }
 
-  async speakersOf(samples: Int16Array, known: readonly KnownVoice[], signal: AbortSignal): Promise<SpeakerOf> {
-    if (!this.#diarizer) throw new Error('the diarizer is not loaded');
-    return this.#diarizer.speakersOf(samples, known, signal);
+  speakersOf(...file: Parameters<SherpaDiarizer['speakersOf']>): ReturnType<SherpaDiarizer['speakersOf']> {
+    return this.diarizer.speakersOf(...file);
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.recognizer.close(), this.#diarizer?.close()]);
+    await Promise.all([this.recognizer.close(), this.diarizer.close()]);
   }
 }

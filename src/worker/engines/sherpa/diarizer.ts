@@ -18,42 +18,38 @@ export interface DiarizationOptions {
   readonly knownThreshold: number;
 }
 
-/** @throws Error that names the first model that is missing or damaged: the library would end the process */
-export function checkDiarizationFiles({ segmentationModel, embeddingModel }: DiarizationOptions): void {
-  for (const [option, file] of Object.entries({ segmentationModel, embeddingModel })) {
-    if (!existsSync(file)) throw new Error(`The model ${file} does not exist (options.${option}).`);
-    readOnnxMetadata(file);
-  }
-}
-
 /** Who speaks when, on a thread of its own: the library tells speakers apart in one go that cannot be stopped. */
 export class SherpaDiarizer {
-  readonly #thread: EngineThread<DiarizerProtocol>;
+  #thread: EngineThread<DiarizerProtocol> | undefined;
   /** Files wait here, where a cancel reaches them. */
   readonly #turn = new Semaphore(1);
 
-  /** @throws as `checkDiarizationFiles` */
-  constructor(options: DiarizationOptions, threads = 1) {
-    checkDiarizationFiles(options);
-    const runtime = { numThreads: threads, provider: 'cpu', debug: 0 };
-    const embedding = { model: options.embeddingModel, ...runtime };
-    const config = {
-      segmentation: { pyannote: { model: options.segmentationModel }, ...runtime },
-      embedding,
-      clustering: { numClusters: -1, threshold: options.clusterThreshold },
-      minDurationOn: 0.2,
-      minDurationOff: 0.5,
-    };
-    const data: DiarizerThreadData = { config, embedding, leastLikeness: options.knownThreshold };
-    const entry = threadEntry('./diarizer.thread.js', import.meta.url);
-    this.#thread = new EngineThread({ entry, name: 'sherpa-onnx diarizer', data });
+  constructor(
+    private readonly options: DiarizationOptions,
+    private readonly threads = 1,
+  ) {}
+
+  /** @throws Error that names the first model that is missing or damaged: the library would end the process */
+  checkFiles(): void {
+    const { segmentationModel, embeddingModel } = this.options;
+    for (const [option, file] of Object.entries({ segmentationModel, embeddingModel })) {
+      if (!existsSync(file)) throw new Error(`The model ${file} does not exist (options.${option}).`);
+      readOnnxMetadata(file);
+    }
   }
 
-  get ready(): Promise<unknown> {
-    return this.#thread.ready;
+  async load(): Promise<void> {
+    this.checkFiles();
+    this.#thread ??= new EngineThread({
+      entry: threadEntry('./diarizer.thread.js', import.meta.url),
+      name: 'sherpa-onnx diarizer',
+      data: this.#threadData,
+    });
+    await this.#thread.ready;
   }
 
   async turnsOf(pcm: Int16Array, known: readonly KnownVoice[]): Promise<readonly NamedTurn[]> {
+    if (!this.#thread) throw new Error('the diarizer is not loaded');
     const samples = await shareSamples(pcm);
     return this.#thread.call('diarize', {
       samples,
@@ -72,7 +68,21 @@ export class SherpaDiarizer {
     }
   }
 
-  close(): Promise<void> {
-    return this.#thread.close();
+  async close(): Promise<void> {
+    await this.#thread?.close();
+  }
+
+  get #threadData(): DiarizerThreadData {
+    const { segmentationModel, embeddingModel, clusterThreshold, knownThreshold } = this.options;
+    const runtime = { numThreads: this.threads, provider: 'cpu', debug: 0 };
+    const embedding = { model: embeddingModel, ...runtime };
+    const config = {
+      segmentation: { pyannote: { model: segmentationModel }, ...runtime },
+      embedding,
+      clustering: { numClusters: -1, threshold: clusterThreshold },
+      minDurationOn: 0.2,
+      minDurationOff: 0.5,
+    };
+    return { config, embedding, leastLikeness: knownThreshold };
   }
 }

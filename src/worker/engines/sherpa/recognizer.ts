@@ -13,7 +13,7 @@ import { CancelFlag, shareSamples } from '../threads/thread-protocol.js';
 import { type HeardSegment, segmentOf, transcriptOf } from './transcript.js';
 import { ModelFolder } from './model-files.js';
 import { findRecognizerModel } from './recognizer-model.js';
-import { checkDiarizationFiles, SherpaDiarizer } from './diarizer.js';
+import { SherpaDiarizer } from './diarizer.js';
 import { type SherpaRecognizerOptions } from './options.js';
 import { type HeardUtterance, type NamedTurn, type RecognizerProtocol, type StreamCounters } from './protocol.js';
 import { SherpaStream } from './stream.js';
@@ -65,7 +65,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
   readonly #cancels = new Set<CancelFlag>();
   readonly #streams = new Set<SherpaStream>();
   #thread: EngineThread<RecognizerProtocol> | undefined;
-  #diarizer: SherpaDiarizer | undefined;
+  readonly #diarizer: SherpaDiarizer | undefined;
   #revision = '';
   #hasTimes = false;
   #opened = 0;
@@ -74,6 +74,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
 
   constructor(private readonly options: SherpaRecognizerOptions) {
     if (options.streams > 0) this.openStream = wanted => this.#openStream(wanted);
+    if (options.diarization) this.#diarizer = new SherpaDiarizer(options.diarization, options.threads);
   }
 
   get info(): EngineInfo {
@@ -100,7 +101,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
   }
 
   checkFiles(): string {
-    if (this.options.diarization) checkDiarizationFiles(this.options.diarization);
+    this.#diarizer?.checkFiles();
     return `type ${this.#find().model.type}`;
   }
 
@@ -134,20 +135,19 @@ export class SherpaRecognizer implements SpeechRecognizer {
   }
 
   async #load(): Promise<void> {
-    const { streams, threads } = this.options;
+    const { streams } = this.options;
     const { folder, model } = this.#find();
     const config = {
       featConfig: { sampleRate: 16_000, featureDim: 80 },
       modelConfig: model.modelConfig,
       enableEndpoint: 0,
     };
-    if (this.options.diarization) this.#diarizer = new SherpaDiarizer(this.options.diarization, threads);
     this.#thread = new EngineThread({
       entry: threadEntry('./recognizer.thread.js', import.meta.url),
       name: 'sherpa-onnx',
       data: { streaming: streams > 0, config },
     });
-    await Promise.all([this.#thread.ready, this.#diarizer?.ready]);
+    await Promise.all([this.#thread.ready, this.#diarizer?.load()]);
     this.#hasTimes = model.hasTimes;
     this.#revision = `${model.type} ${await folder.revision()}`;
   }
