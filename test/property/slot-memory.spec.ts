@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { SlotMemory, type SlotOperation } from '../../src/worker/engines/llama-cpp/slot-memory.js';
 
 const SLOTS = 3;
+const SLOT_TOKENS = 64;
+const CAPACITY = 16;
 /** Few tokens and few lengths, so that beginnings are often equal. */
 const prompts = fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 1, maxLength: 9 });
 const act = fc.oneof(
@@ -16,6 +18,10 @@ const act = fc.oneof(
   fc.record({ do: fc.constant('leave' as const), who: fc.nat(2) }),
   fc.record({ do: fc.constant('restart' as const) }),
 );
+
+const histories = fc.array(act, { maxLength: 80 });
+/** All that the slots can hold, or what two sequences nearly do. */
+const budgets = fc.constantFrom(SLOTS * SLOT_TOKENS, SLOT_TOKENS, 2 * CAPACITY + 8);
 
 interface Sequence {
   readonly salt: string;
@@ -44,6 +50,11 @@ class NativeSlots {
     this.#cells[slot]!.push(...cells);
   }
 
+  /** Cells in use of slots whose content is known. */
+  get used(): number {
+    return this.#cells.reduce((sum, cells) => sum + (cells[0] === 'garbage' ? 0 : cells.length), 0);
+  }
+
   holds(slot: number, cells: readonly string[]): boolean {
     return cells.every((cell, index) => this.#cells[slot]![index] === cell);
   }
@@ -55,8 +66,8 @@ const cellsOf = ({ salt, tokens }: Sequence, from: number, to: number): string[]
 describe('SlotMemory over any history', () => {
   it('counts on nothing that is not in native memory, and shares nothing under another salt', () => {
     fc.assert(
-      fc.property(fc.array(act, { maxLength: 80 }), fc.constantFrom(0, 3), fc.boolean(), (acts, copyMs, cutsBack) => {
-        const memory = new SlotMemory({ slots: SLOTS, slotTokens: 64, blockTokens: 2 });
+      fc.property(histories, budgets, fc.constantFrom(0, 3), fc.boolean(), (acts, tokens, copyMs, cutsBack) => {
+        const memory = new SlotMemory({ slots: SLOTS, slotTokens: SLOT_TOKENS, tokens, blockTokens: 2 });
         const properties = { costs: { computeMs: 1, copyMs }, cutsBack };
         memory.reset(properties);
         const native = new NativeSlots();
@@ -66,12 +77,14 @@ describe('SlotMemory over any history', () => {
           sequence.computed = memory.intact(sequence);
           const slot = memory.blocksOf(sequence)[0]!;
           const to = Math.min(sequence.tokens.length, sequence.computed + count);
+          if (!memory.grow(sequence, to)) return;
           memory.write(slot, sequence.computed, to - sequence.computed);
           const operations = memory.takeOperations();
           if (ends !== 'skipped') {
             native.operate(operations);
             native.write(slot, sequence.computed, cellsOf(sequence, sequence.computed, to));
           }
+          expect(native.used).toBeLessThanOrEqual(tokens);
           if (ends !== 'done') return memory.failed(operations, [slot]);
           sequence.computed = to;
           memory.computed(sequence, to);
@@ -81,8 +94,9 @@ describe('SlotMemory over any history', () => {
         for (const one of acts) {
           if (one.do === 'join') {
             const sequence = { salt: one.salt, tokens: [...one.prompt], computed: 0 };
-            const found = memory.allocate(sequence, { ...sequence, capacity: 16 });
-            expect(found === undefined).toBe(here.length === SLOTS);
+            const isFull = here.length === SLOTS || memory.available < memory.blocksFor(CAPACITY);
+            const found = memory.allocate(sequence, { ...sequence, capacity: CAPACITY });
+            expect(found === undefined).toBe(isFull);
             if (found === undefined) continue;
             expect(found).toBeLessThan(sequence.tokens.length);
             here.push(sequence);

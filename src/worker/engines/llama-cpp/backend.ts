@@ -54,8 +54,9 @@ export class LlamaBackend implements TextBackend {
 
   constructor(options: LlamaOptions) {
     this.#options = options;
-    const { contextTokens, rows } = options;
-    this.memory = new SlotMemory({ slots: rows, slotTokens: contextTokens, blockTokens: BLOCK_TOKENS });
+    const { contextTokens, rows, kvTokens = rows * contextTokens } = options;
+    const shape = { slots: rows, slotTokens: contextTokens, blockTokens: BLOCK_TOKENS };
+    this.memory = new SlotMemory({ ...shape, tokens: kvTokens });
     this.#steps = new SlotSteps(this.memory);
     const settings = settingsOf(options);
     this.#child = new LlamaChild({
@@ -176,8 +177,9 @@ export class LlamaBackend implements TextBackend {
 }
 
 function settingsOf(options: LlamaOptions): ChildSettings {
-  const { modelFile, device, gpuLayers, contextTokens, rows, stepTokens, threads, exact = false } = options;
+  const { modelFile, device, gpuLayers, contextTokens, rows, kvTokens, stepTokens, threads, exact = false } = options;
   const shared = { modelFile, device, contextTokens, rows, stepTokens, threads, exact };
   const draws = drawThreads(options, vocabularySizeOf(modelFile));
-  return { ...shared, drawThreads: draws, ...(gpuLayers !== undefined && { gpuLayers }) };
+  const memory = kvTokens !== undefined && { kvTokens };
+  return { ...shared, drawThreads: draws, ...memory, ...(gpuLayers !== undefined && { gpuLayers }) };
 }

@@ -16,6 +16,13 @@ describe('options of llama-cpp', () => {
     expect(readLlamaOptions(spec({ device: 'cuda' }))).not.toHaveProperty('deviceIndex');
   });
 
+  it('share KV memory when told to: as much as one sequence needs, and no more than all could', () => {
+    expect(readLlamaOptions(spec({}))).not.toHaveProperty('kvTokens');
+    expect(readLlamaOptions(spec({ kvTokens: 4096 }))).toMatchObject({ kvTokens: 4096 });
+    for (const kvTokens of [4095, 8 * 4096 + 1, 5000.5, '5000'])
+      expect(() => readLlamaOptions(spec({ kvTokens }))).toThrow('options.kvTokens');
+  });
+
   it('report all mistakes together', () => {
     const wrong = { device: 'tpu', rows: 64, stepTokens: 32, gpuLayers: -1, threds: 2 };
     for (const name of ['device', 'stepTokens', 'gpuLayers', 'threds'])

@@ -3,7 +3,10 @@ import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { EngineOptions } from '../engine-options.js';
 import { type LlamaDevice, type Pooling, POOLINGS } from './protocol.js';
 
-export interface LlamaEmbeddingOptions extends Omit<LlamaOptions, 'rows' | 'stepTokens' | 'contextTokens'> {
+export interface LlamaEmbeddingOptions extends Omit<
+  LlamaOptions,
+  'rows' | 'kvTokens' | 'stepTokens' | 'contextTokens'
+> {
   /** Tokens of one native run; no text may be longer. */
   readonly batchTokens: number;
   /** Texts in one native run. */
@@ -40,8 +43,14 @@ export interface LlamaOptions {
   readonly gpuLayers?: number;
   /** Tokens of one sequence: prompt and answer. */
   readonly contextTokens: number;
-  /** Sequences that run at the same time; KV memory is `rows` times `contextTokens`. */
+  /** Sequences that run at the same time. */
   readonly rows: number;
+  /**
+   * Tokens of KV memory, which all sequences share: `contextTokens` to `rows` times `contextTokens`. Absent: the
+   * latter,
+   * divided equally.
+   */
+  readonly kvTokens?: number;
   /** Most tokens of one native decode. */
   readonly stepTokens: number;
   /**
@@ -86,16 +95,27 @@ export function readLlamaOptions(spec: ModelSpec): LlamaOptions {
   const stepTokens = options.integer('stepTokens', { min: 16, max: 8192, fallback: 512 });
   if (stepTokens < rows) options.reject('stepTokens', stepTokens, `at least \`rows\` (${rows})`);
   const contextTokens = options.integer('contextTokens', { min: 64, max: 1_048_576, fallback: 4096 });
+  const kvTokens = readKvTokens(options, rows, contextTokens);
   const stepTargetMs = options.number('stepTargetMs', { min: 1, max: 3_600_000, fallback: 50 });
   const exact = options.flag('exact');
   options.done();
-  return { ...read, rows, stepTokens, contextTokens, stepTargetMs, ...(exact && { exact }) };
+  const optional = { ...(kvTokens !== undefined && { kvTokens }), ...(exact && { exact }) };
+  return { ...read, rows, stepTokens, contextTokens, stepTargetMs, ...optional };
+}
+
+function readKvTokens(options: EngineOptions, rows: number, contextTokens: number): number | undefined {
+  const tokens = options.raw('kvTokens');
+  if (tokens === undefined) return undefined;
+  const most = rows * contextTokens;
+  if (Number.isInteger(tokens) && Number(tokens) >= contextTokens && Number(tokens) <= most) return Number(tokens);
+  options.reject('kvTokens', tokens, `a whole number from \`contextTokens\` (${contextTokens}) to ${most}`);
+  return undefined;
 }
 
 /** What a language model and an embedding model have in common. */
 export function readShared(
   options: EngineOptions,
-): Omit<LlamaOptions, 'rows' | 'stepTokens' | 'contextTokens' | 'exact' | 'stepTargetMs'> {
+): Omit<LlamaOptions, 'rows' | 'kvTokens' | 'stepTokens' | 'contextTokens' | 'exact' | 'stepTargetMs'> {
   const modelFile = options.text('modelFile', '');
   const device = readDevice(options);
   const layers = options.raw('gpuLayers');

@@ -45,8 +45,10 @@ export interface ChildSettings {
   readonly gpuLayers?: number;
   /** Tokens of one sequence. */
   readonly contextTokens: number;
-  /** Sequences that have KV memory of their own. */
+  /** Sequences that run at the same time. */
   readonly rows: number;
+  /** Tokens that all sequences have room for together; absent: each has `contextTokens` of its own. */
+  readonly kvTokens?: number;
   /** Tokens of one native batch. */
   readonly stepTokens: number;
   /** Attention and its memory in 32 bits. */

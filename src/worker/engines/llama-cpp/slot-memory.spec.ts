@@ -5,7 +5,8 @@ const numbers = (count: number, first = 1): number[] => Array.from({ length: cou
 const request = (tokens: readonly number[], salt = 's') => ({ salt, tokens, capacity: tokens.length });
 
 function memory(changes: Partial<SlotMemoryOptions> = {}, costs = { computeMs: 1, copyMs: 10 }): SlotMemory {
-  const slots = new SlotMemory({ slots: 2, slotTokens: 32, blockTokens: 4, ...changes });
+  const shape = { slots: 2, slotTokens: 32, blockTokens: 4, ...changes };
+  const slots = new SlotMemory({ tokens: shape.slots * shape.slotTokens, ...shape });
   slots.reset({ costs, cutsBack: true });
   return slots;
 }
@@ -141,5 +142,42 @@ describe('SlotMemory', () => {
     slots.allocate(b, request([1]));
     expect(slots.allocate(c, request([1]))).toBeUndefined();
     slots.audit();
+  });
+
+  it('lets sequences share fewer tokens than all slots could hold', () => {
+    const slots = memory({ slots: 3, tokens: 40 });
+    joined(slots, a, numbers(12));
+    joined(slots, b, numbers(12, 100));
+    expect([slots.blocks, slots.available, slots.allocate(c, request(numbers(20, 200)))]).toEqual([10, 4, undefined]);
+    expect([slots.grow(a, 28), slots.available, slots.grow(b, 13)]).toEqual([true, 0, false]);
+    slots.release(a);
+    expect([slots.grow(b, 13), slots.available]).toEqual([true, 6]);
+    slots.audit();
+  });
+
+  it('empties the slot that was unused for the longest when room is needed, and only then', () => {
+    const slots = memory({ slots: 3, tokens: 40 });
+    joined(slots, a, numbers(12));
+    joined(slots, b, numbers(12, 100));
+    slots.release(a);
+    slots.release(b);
+    expect([slots.kept, slots.available]).toEqual([24, 10]);
+    slots.allocate(c, request(numbers(20, 200)));
+    expect(slots.takeOperations()).toEqual([
+      { type: 'cut', slot: 2, keep: 0 },
+      { type: 'cut', slot: 0, keep: 0 },
+    ]);
+    expect(slots.kept).toBe(12);
+    slots.audit();
+  });
+
+  it('empties it again when the step that was to do so failed', () => {
+    const slots = memory({ slots: 3, tokens: 40 });
+    joined(slots, a, numbers(24));
+    slots.release(a);
+    slots.allocate(c, request(numbers(20, 200)));
+    slots.write(slots.blocksOf(c)[0]!, 0, 20);
+    slots.failed(slots.takeOperations(), slots.blocksOf(c));
+    expect(slots.takeOperations()).toContainEqual({ type: 'cut', slot: 0, keep: 0 });
   });
 });

@@ -7,8 +7,10 @@ export type SlotOperation =
 
 export interface SlotMemoryOptions {
   readonly slots: number;
-  /** Tokens of one slot. */
+  /** Most tokens of one slot. */
   readonly slotTokens: number;
+  /** Tokens of all slots together, `slotTokens` to `slots` times that; with fewer than that, slots share them. */
+  readonly tokens: number;
   readonly blockTokens: number;
 }
 
@@ -46,8 +48,9 @@ interface Slot {
 
 /**
  * KV memory of llama.cpp: a slot of the native context for each sequence. A beginning is shared by keeping a free slot
- * whose end is cut off, or by a copy, and only under the same salt. What has to happen in native memory is collected as
- * operations, which `takeOperations` hands to the next native run in the order in which they were decided.
+ * whose end is cut off, or by a copy, and only under the same salt. Free slots keep what they hold until its room is
+ * needed. What has to happen in native memory is collected as operations, which `takeOperations` hands to the next
+ * native run in the order in which they were decided.
  */
 export class SlotMemory implements KvMemory<object> {
   readonly #options: SlotMemoryOptions;
@@ -66,7 +69,7 @@ export class SlotMemory implements KvMemory<object> {
   }
 
   get blocks(): number {
-    return this.#options.slots * this.blocksFor(this.#options.slotTokens);
+    return this.blocksFor(this.#options.tokens);
   }
 
   get blockTokens(): number {
@@ -101,19 +104,23 @@ export class SlotMemory implements KvMemory<object> {
 
   allocate(key: object, request: MemoryRequest): number | undefined {
     if (this.#held.has(key)) throw new Error('This sequence holds a slot already.');
-    const slot = request.capacity > this.capacity ? undefined : this.#cheapest(request);
+    if (request.capacity > this.capacity || this.blocksFor(request.capacity) > this.available) return undefined;
+    const slot = this.#cheapest(request);
     if (slot === undefined) return undefined;
     this.#fill(slot, request);
     this.#held.set(key, slot);
     const { salt, tokens, capacity } = request;
     Object.assign(slot, { holder: key, salt, tokens, isNew: true, reserved: capacity, usedAt: ++this.#clock });
+    this.#makeRoom();
     return slot.computed;
   }
 
   grow(key: object, tokens: number): boolean {
     const slot = this.#slotOf(key);
-    if (tokens > this.capacity) return false;
-    slot.reserved = Math.max(slot.reserved, tokens);
+    if (tokens <= slot.reserved) return true;
+    if (tokens > this.capacity || this.blocksFor(tokens) - this.blocksFor(slot.reserved) > this.available) return false;
+    slot.reserved = tokens;
+    this.#makeRoom();
     return true;
   }
 
@@ -152,6 +159,8 @@ export class SlotMemory implements KvMemory<object> {
       if (computed > written || computed > tokens.length)
         throw new Error(`Slot ${index}: ${computed} computed of ${written} written and ${tokens.length} known tokens.`);
     }
+    if (this.available < this.#keptBlocks)
+      throw new Error(`${this.#keptBlocks} blocks are kept, and only ${this.available} are not reserved.`);
     const holders = this.#slots.filter(({ holder }) => holder !== undefined).length;
     if (holders !== this.#held.size) throw new Error(`${holders} slots are held by ${this.#held.size} sequences.`);
   }
@@ -191,6 +200,9 @@ export class SlotMemory implements KvMemory<object> {
       Object.assign(this.#slots[index]!, { isDirty: true, isNew: true });
     for (const { type, slot } of operations) if (type === 'copy') this.#slots[slot]!.computed = 0;
     if (!this.#properties.cutsBack) for (const index of indices) this.#slots[index]!.computed = 0;
+    // At once: others count on the room, whenever this slot is used again.
+    for (const index of new Set(operations.map(({ slot }) => slot)))
+      this.#cut(this.#slots[index]!, this.#slots[index]!.computed);
   }
 
   /** Brings the beginning of the sequence into its slot: keeps it, copies it, or leaves it to be computed. */
@@ -229,6 +241,24 @@ export class SlotMemory implements KvMemory<object> {
       (a, b) => own.get(b)! - own.get(a)! || this.#heldBeside(b) - this.#heldBeside(a) || lost(a) - lost(b),
     );
     return best;
+  }
+
+  /**
+   * Empties free slots, first the one that was unused for the longest, until the others fit beside what is reserved.
+   */
+  #makeRoom(): void {
+    const filled = this.#slots.filter(({ holder, written }) => holder === undefined && written > 0);
+    for (const slot of filled.sort((a, b) => a.usedAt - b.usedAt)) {
+      if (this.#keptBlocks <= this.available) return;
+      this.#cut(slot, 0);
+      slot.computed = 0;
+    }
+  }
+
+  /** Of slots that no sequence holds. */
+  get #keptBlocks(): number {
+    const kept = (slot: Slot): number => (slot.holder === undefined ? this.blocksFor(slot.written) : 0);
+    return this.#slots.reduce((blocks, slot) => blocks + kept(slot), 0);
   }
 
   #heldBeside({ index }: Slot): number {

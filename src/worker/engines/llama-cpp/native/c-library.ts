@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import koffi, { type LibraryHandle } from 'koffi';
+import koffi, { type KoffiFunc, type LibraryHandle } from 'koffi';
 
 type TypeSpec = Parameters<typeof koffi.sizeof>[0];
 
@@ -84,25 +84,29 @@ export interface CLibrary {
   readonly newBatch: (tokens: number, embedding: number, sequences: number) => NativeBatch;
   readonly memory: (context: Pointer) => Pointer | null;
   readonly clearMemory: (memory: Pointer, data: boolean) => void;
-  readonly decode: (context: Pointer, batch: NativeBatch) => number;
+  /** Positions from `start` to before `end`; -1: from the first one, or to the last one. */
+  readonly cutSequence: (memory: Pointer, sequence: number, start: number, end: number) => boolean;
+  readonly copySequence: (memory: Pointer, from: number, to: number, start: number, end: number) => void;
+  readonly decode: KoffiFunc<(context: Pointer, batch: NativeBatch) => number>;
+  /** Of all outputs of the last run; brings them into the order of the batch. */
+  readonly logits: (context: Pointer) => Pointer | null;
+  /** By place in the batch. */
+  readonly logitsAt: (context: Pointer, place: number) => Pointer | null;
   readonly encode: (context: Pointer, batch: NativeBatch) => number;
   readonly vectorOf: (context: Pointer, sequence: number) => Pointer | null;
 }
 
 /**
  * llama.h itself, from the library that node-llama-cpp has loaded: its own classes hand out the vector of one text per
- * run, so texts could not share one. Structures belong to one release; what it says of itself is compared with what
- * that says.
+ * run, so texts could not share one, and give every sequence a part of the memory of its own. Structures belong to one
+ * release; what it says of itself is compared with what that says.
  */
 export function openCLibrary(): CLibrary {
-  const library = koffi.load(loadedLibrary());
-  const opened = functionsOf(library);
+  const opened = functionsOf(loadedLibrary());
   const { n_gpu_layers: layers } = opened.modelDefaults();
   const { n_batch: batch, n_ubatch: run } = opened.contextDefaults();
   if (layers !== -1 || batch !== 2048 || run !== 512)
-    throw new Error(
-      'This llama.cpp is not the one that the embedding engine knows: switchyard engines install llama-cpp',
-    );
+    throw new Error('This llama.cpp is not the one that this engine knows: switchyard engines install llama-cpp');
   return opened;
 }
 
@@ -134,16 +138,34 @@ function functionsOf(library: LibraryHandle): CLibrary {
     newBatch: as('llama_batch_init', BATCH, ['int32_t', 'int32_t', 'int32_t']),
     memory: as('llama_get_memory', 'void *', ['void *']),
     clearMemory: as('llama_memory_clear', 'void', ['void *', 'bool']),
+    cutSequence: as('llama_memory_seq_rm', 'bool', ['void *', 'int32_t', 'int32_t', 'int32_t']),
+    copySequence: as('llama_memory_seq_cp', 'void', ['void *', 'int32_t', 'int32_t', 'int32_t', 'int32_t']),
+    logits: as('llama_get_logits', 'void *', ['void *']),
+    logitsAt: as('llama_get_logits_ith', 'void *', ['void *', 'int32_t']),
     decode: as('llama_decode', 'int32_t', ['void *', BATCH]),
     encode: as('llama_encode', 'int32_t', ['void *', BATCH]),
     vectorOf: as('llama_get_embeddings_seq', 'void *', ['void *', 'int32_t']),
   };
 }
 
+/** @throws Error when the file is no model, or does not fit */
+export function loadModelFile(library: CLibrary, file: string, gpuLayers: number): Pointer {
+  const model = library.loadModel(file, { ...library.modelDefaults(), n_gpu_layers: gpuLayers });
+  if (model === null) throw new Error(`llama.cpp cannot load ${file}`);
+  return model;
+}
+
+/** Such as "llama 1B Q8_0". */
+export function describeModel(library: CLibrary, model: Pointer): string {
+  const text = Buffer.alloc(256);
+  return text.toString('utf8', 0, Math.min(255, library.describe(model, text, text.length)));
+}
+
 /** The file that is mapped into this process: the one for its device, with its backends registered. */
-function loadedLibrary(): string {
+export function loadedLibrary(): LibraryHandle {
   const paths = readFileSync('/proc/self/maps', 'utf8').split('\n');
   const path = paths.map(line => line.slice(line.indexOf('/'))).find(file => /\/libllama\.[^/]*so[^/]*$/.test(file));
-  if (path === undefined) throw new Error('The library of llama.cpp is not loaded; embeddings on it need Linux.');
-  return path;
+  if (path === undefined)
+    throw new Error('The library of llama.cpp is not loaded; embeddings and `kvTokens` need Linux.');
+  return koffi.load(path);
 }

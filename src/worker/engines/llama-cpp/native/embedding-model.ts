@@ -1,6 +1,6 @@
 import koffi from 'koffi';
 import { type EmbeddingSettings, POOLINGS } from '../protocol.js';
-import { type CLibrary, type NativeBatch, type Pointer } from './c-library.js';
+import { type CLibrary, describeModel, loadModelFile, type NativeBatch, type Pointer } from './c-library.js';
 import { PairEncoder } from './pair-encoder.js';
 
 /** A batch in native memory, filled anew for every run: several texts, each a sequence of its own. */
@@ -54,17 +54,17 @@ export class EmbeddingModel {
   readonly #vocabulary: Pointer;
   readonly #context: Pointer;
   readonly #batch: TextBatch;
-  readonly #compute: CLibrary['decode'];
+  readonly #compute: CLibrary['encode'];
   #scratch = new Int32Array(4096);
 
   /** @throws Error when the file is no model, or one without pooling. */
   constructor(library: CLibrary, settings: EmbeddingSettings, onGpu: boolean) {
     this.#library = library;
-    const model = open(library, settings, onGpu);
+    const model = loadModelFile(library, settings.modelFile, onGpu ? (settings.gpuLayers ?? -1) : 0);
     this.#vocabulary = library.vocabulary(model);
     this.vocabularySize = library.vocabularySize(this.#vocabulary);
     this.trainedContextTokens = library.trainedContext(model);
-    this.description = describe(library, model);
+    this.description = describeModel(library, model);
     this.#context = openContext(library, model, settings);
     const pooling = library.pooling(this.#context);
     this.ranks = pooling === RANK;
@@ -126,15 +126,6 @@ export class EmbeddingModel {
   }
 }
 
-function open(library: CLibrary, { modelFile, gpuLayers }: EmbeddingSettings, onGpu: boolean): Pointer {
-  const model = library.loadModel(modelFile, {
-    ...library.modelDefaults(),
-    n_gpu_layers: onGpu ? (gpuLayers ?? -1) : 0,
-  });
-  if (model === null) throw new Error(`llama.cpp cannot load ${modelFile}`);
-  return model;
-}
-
 function openContext(library: CLibrary, model: Pointer, settings: EmbeddingSettings): Pointer {
   const { batchTokens, batchTexts, threads, pooling } = settings;
   const context = library.openContext(model, {
@@ -148,9 +139,4 @@ function openContext(library: CLibrary, model: Pointer, settings: EmbeddingSetti
   });
   if (context === null) throw new Error(`llama.cpp has no memory for a batch of ${batchTokens} tokens`);
   return context;
-}
-
-function describe(library: CLibrary, model: Pointer): string {
-  const text = Buffer.alloc(256);
-  return text.toString('utf8', 0, Math.min(255, library.describe(model, text, text.length)));
 }

@@ -9,12 +9,13 @@ import {
   type LlamaOperations,
   type SlotCosts,
 } from '../protocol.js';
-import { type NativeContext, type NativeModel, openContext, openModel } from './library.js';
+import { type NativeContext, openDivided, openModel } from './library.js';
 import { PromptEncoder } from './prompt-encoder.js';
 import { SamplerPool } from './sequence-drawer.js';
 import { type ChildService, Refusal, serveChild } from './serve-child.js';
 import { StepRunner } from './step-runner.js';
 import { vocabularyOf } from './token-text.js';
+import { openUnified } from './unified-context.js';
 import { errorMessage } from '../../../../core/shared/error-message.js';
 
 const MOST_TOKENS = 32;
@@ -69,21 +70,25 @@ serveChild(open);
 
 async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
   const { size } = await stat(settings.modelFile);
-  const { bindings, native, model, device } = await openModel(settings);
-  const { rows, contextTokens, stepTokens, threads, exact } = settings;
-  const shape = { sequences: rows, contextTokens, batchTokens: stepTokens, threads };
-  const context = await openContext(model, { ...shape, exact });
+  const { rows, contextTokens, kvTokens } = settings;
+  const opened = await openModel(settings, kvTokens !== undefined);
+  const { bindings, native, model, device } = opened;
+  const grammar = grammarShelf(
+    text => new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' }),
+  );
+  const decoding =
+    kvTokens === undefined
+      ? await openDivided(opened, settings, grammar)
+      : openUnified({ ...settings, kvTokens }, device !== 'cpu');
+  const { context } = decoding;
   const costs = await warmUp(context, Math.max(0, native.tokenBos()), settings);
   const { metadata } = model.fileInfo;
   const vocabularySize = metadata.tokenizer.ggml.tokens.length;
   const template = metadata.tokenizer.chat_template;
   const encoder = new PromptEncoder({ bindings, model: native, vocabularySize, template, contextTokens });
-  const grammar = grammarShelf(
-    text => new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' }),
-  );
   const drawsInLine = settings.drawThreads === 1;
-  const samplers = new SamplerPool(drawsInLine ? rows : settings.drawThreads, () => new bindings.AddonSampler(native));
-  const runner = new StepRunner({ bindings, model: native, context, samplers, contextTokens, grammar, drawsInLine });
+  const samplers = new SamplerPool(drawsInLine ? rows : settings.drawThreads, () => decoding.newSampler());
+  const runner = new StepRunner({ ...decoding, samplers, contextTokens, drawsInLine });
   const architecture = metadata.general.architecture;
   const answers: Answers = {
     step: frame => runner.run(frame),
@@ -94,9 +99,9 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
   const info: ChildInfo = {
     device,
     model: metadata.general.name ?? basename(settings.modelFile),
-    revision: revisionOf(native, settings.modelFile, size),
+    revision: `${basename(settings.modelFile)} (${decoding.description}, ${size} bytes)`,
     vocabularySize,
-    trainedContextTokens: model.trainContextSize,
+    trainedContextTokens: decoding.trainedContextTokens,
     chat: encoder.chat,
     toolCalls: encoder.toolCalls,
     cutsBack:
@@ -105,9 +110,6 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
   };
   return { info, operations: answers };
 }
-
-const revisionOf = (native: NativeModel, file: string, size: number): string =>
-  `${basename(file)} (${native.getModelDescription()}, ${size} bytes)`;
 
 function checked({ grammar, param }: GrammarCheck, compile: (text: string) => object): string {
   try {

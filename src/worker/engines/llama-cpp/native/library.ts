@@ -16,18 +16,41 @@ export interface NativeContext {
   addToBatch(sequence: number, position: number, tokens: Uint32Array, logitsOf: Uint32Array): Uint32Array;
   decodeBatch(): Promise<void>;
   sampleToken(place: number, sampler: NativeSampler): Promise<number>;
-  sampleToken(
-    place: number,
-    sampler: NativeSampler,
-    probabilities: false,
-    confidence: false,
-    logits: readonly [tokens: readonly number[], max: false, min: false, selected: boolean, top: number],
-    totalWeight: boolean,
-  ): Promise<[token: number, probabilities: undefined, confidence: undefined, logits: number[], totalWeight: number]>;
+  sampleToken(...args: LookedFor): Promise<Looked>;
   /** Positions from `start` to before `end`; -1: to the last one. */
   removeTokenCellsFromSequence(sequence: number, start: number, end: number): boolean;
   disposeSequence(sequence: number): void;
   copySequenceStateFromOtherSequence(target: number, source: number): Promise<number>;
+}
+
+/** Logits as they are: of these tokens, or of the likeliest ones. */
+export type LookedFor = [
+  ...[place: number, sampler: NativeSampler, probabilities: false, confidence: false],
+  logits: readonly [tokens: readonly number[], max: false, min: false, selected: boolean, top: number],
+  totalWeight: boolean,
+];
+export type Looked = [
+  ...[token: number, probabilities: undefined, confidence: undefined],
+  ...[logits: number[], totalWeight: number],
+];
+
+/** How far a sequence is in its grammar. */
+export interface GrammarState {
+  /** As samplers take it. */
+  readonly native: unknown;
+  accept(token: number): void;
+  dispose(): void;
+}
+
+/** What computes and draws the tokens of a model. */
+export interface Decoding {
+  readonly context: NativeContext;
+  newSampler(): NativeSampler;
+  /** @throws Error when the text cannot be read */
+  grammarState(text: string): GrammarState;
+  readonly trainedContextTokens: number;
+  /** Such as "llama 1B Q8_0". */
+  readonly description: string;
 }
 
 export interface NativeSampler {
@@ -49,7 +72,9 @@ export interface NativeModel {
 }
 
 export interface NativeBindings {
-  readonly AddonSampler: new (model: NativeModel) => NativeSampler;
+  readonly AddonSampler: (new (model: NativeModel) => NativeSampler) & {
+    acceptGrammarEvaluationStateToken(state: object, token: number): void;
+  };
   readonly AddonGrammar: new (text: string, options: { addonExports: NativeBindings; rootRuleName: string }) => object;
   readonly AddonGrammarEvaluationState: new (model: NativeModel, grammar: object) => object;
   readonly AddonJinjaRenderer: new (template: string) => {
@@ -67,15 +92,18 @@ export interface OpenedModel {
   readonly device: string;
 }
 
-/** @throws Error that says what to install, or what is wrong with the file. */
-export async function openModel({
-  modelFile,
-  device,
-  gpuLayers,
-}: Pick<ChildSettings, 'modelFile' | 'device' | 'gpuLayers'>): Promise<OpenedModel> {
+/**
+ * @param vocabOnly without its weights
+ * @throws Error that says what to install, or what is wrong with the file.
+ */
+export async function openModel(
+  { modelFile, device, gpuLayers }: Pick<ChildSettings, 'modelFile' | 'device' | 'gpuLayers'>,
+  vocabOnly: boolean,
+): Promise<OpenedModel> {
   const library = await loadPackage();
   const llama = await openLibrary(library, device);
-  const loading = llama.loadModel({ modelPath: modelFile, ...(gpuLayers !== undefined && { gpuLayers }) });
+  const layers = gpuLayers !== undefined && !vocabOnly && { gpuLayers };
+  const loading = llama.loadModel({ modelPath: modelFile, vocabOnly, ...layers });
   const model = await loading.catch(async (error: unknown) => {
     await nextTurn();
     throw new Error(`${modelFile} cannot be loaded: ${loggedReason ?? errorMessage(error)}`, { cause: error });
@@ -99,24 +127,41 @@ export async function openDevice(device: LlamaDevice): Promise<string> {
   return gpu === false ? 'cpu' : gpu;
 }
 
-/** @param sequences each with `contextTokens` of memory */
-export async function openContext(
+/**
+ * The classes of node-llama-cpp, whose context gives each sequence `contextTokens` of memory.
+ * @param compile of a grammar; throws what is wrong with it
+ */
+export async function openDivided(
+  { model, native, bindings }: OpenedModel,
+  settings: Pick<ChildSettings, 'rows' | 'contextTokens' | 'stepTokens' | 'threads' | 'exact'>,
+  compile: (text: string) => object,
+): Promise<Decoding> {
+  const { AddonSampler, AddonGrammarEvaluationState } = bindings;
+  const grammarState = (text: string): GrammarState => {
+    const state = new AddonGrammarEvaluationState(native, compile(text));
+    const accept = (token: number): void => AddonSampler.acceptGrammarEvaluationStateToken(state, token);
+    return { native: state, accept, dispose: () => undefined };
+  };
+  return {
+    context: await openContext(model, settings),
+    newSampler: () => new AddonSampler(native),
+    grammarState,
+    trainedContextTokens: model.trainContextSize,
+    description: native.getModelDescription(),
+  };
+}
+
+async function openContext(
   model: LlamaPackage.LlamaModel,
-  options: {
-    readonly sequences: number;
-    readonly contextTokens: number;
-    readonly batchTokens: number;
-    readonly threads: number;
-    readonly exact: boolean;
-  },
+  settings: Pick<ChildSettings, 'rows' | 'contextTokens' | 'stepTokens' | 'threads' | 'exact'>,
 ): Promise<NativeContext> {
   const context = await model.createContext({
-    sequences: options.sequences,
-    contextSize: options.contextTokens,
-    batchSize: options.batchTokens,
-    threads: options.threads,
+    sequences: settings.rows,
+    contextSize: settings.contextTokens,
+    batchSize: settings.stepTokens,
+    threads: settings.threads,
     // Both together: flash attention of 32 bit memory is no more exact than 16 bits are.
-    ...(options.exact && {
+    ...(settings.exact && {
       ...{ experimentalKvCacheKeyType: 'F32', experimentalKvCacheValueType: 'F32' },
       flashAttention: false,
     }),

@@ -1,5 +1,5 @@
 import { type DrawnProbabilities, type SequenceStart, type WireSampling } from '../protocol.js';
-import { type NativeBindings, type NativeContext, type NativeModel, type NativeSampler } from './library.js';
+import { type Decoding, type GrammarState, type Looked, type LookedFor, type NativeSampler } from './library.js';
 
 /** A native sampler, and the seed that its generator was last started with. */
 export interface PooledSampler {
@@ -43,25 +43,20 @@ export class SamplerPool {
   }
 }
 
-/** Where tokens are drawn: the native context after a decode, and what its samplers are made of. */
-export interface DrawingPlace {
-  readonly bindings: NativeBindings;
-  readonly model: NativeModel;
-  readonly context: NativeContext;
+/** Where tokens are drawn: the native context after a decode, and its samplers. */
+export interface DrawingPlace extends Pick<Decoding, 'context' | 'grammarState'> {
   readonly samplers: SamplerPool;
   /** Tokens of one sequence: as far as penalties look back. */
   readonly contextTokens: number;
   /** The pool has one thread: what is queued is done in order. */
   readonly drawsInLine: boolean;
-  /** Compiled; throws what is wrong with it. */
-  readonly grammar: (text: string) => object;
 }
 
 /** Draws the tokens of the sequence in one slot. */
 export class SequenceDrawer {
   readonly #place: DrawingPlace;
   #sampling: WireSampling | undefined;
-  #grammarState: object | undefined;
+  #grammarState: GrammarState | undefined;
   /** The answer so far, with room to grow. */
   #answer = new Uint32Array(64);
   #length = 0;
@@ -74,13 +69,12 @@ export class SequenceDrawer {
   begin({ sampling, answer }: SequenceStart): void {
     this.#sampling = sampling;
     this.#length = 0;
+    this.#grammarState?.dispose();
     this.#grammarState = undefined;
     for (const token of answer) this.#keep(token);
     if (sampling.grammar === undefined) return;
-    const { bindings, model, grammar } = this.#place;
-    this.#grammarState = new bindings.AddonGrammarEvaluationState(model, grammar(sampling.grammar));
-    const { AddonSampler } = bindings as unknown as { AddonSampler: GrammarStatics };
-    for (const token of answer) AddonSampler.acceptGrammarEvaluationStateToken(this.#grammarState, token);
+    this.#grammarState = this.#place.grammarState(sampling.grammar);
+    for (const token of answer) this.#grammarState.accept(token);
   }
 
   /** What was drawn last; undefined: nothing yet. */
@@ -127,7 +121,7 @@ export class SequenceDrawer {
    * Logits as they are, in the form that the library has for them; its "confidence" would cost a sort of the whole
    * vocabulary.
    */
-  #look(place: number, config: object, logits: Logits): Promise<Looked> {
+  #look(place: number, config: object, logits: LookedFor[4]): Promise<Looked> {
     const { context, samplers } = this.#place;
     return samplers.use(sampler => {
       sampler.native.applyConfig({ ...config, seed: 0 });
@@ -158,7 +152,7 @@ export class SequenceDrawer {
       ...(!greedy && minP > 0 && { minP }),
       ...this.#penalties(sampling),
       ...(biasTokens && { tokenBiasKeys: biasTokens, tokenBiasValues: biasValues }),
-      ...(this.#grammarState && { grammarEvaluationState: this.#grammarState }),
+      ...(this.#grammarState && { grammarEvaluationState: this.#grammarState.native }),
     };
   }
 
@@ -181,13 +175,6 @@ export class SequenceDrawer {
     }
     this.#answer[this.#length++] = token;
   }
-}
-
-type Logits = readonly [tokens: readonly number[], max: false, min: false, selected: boolean, top: number];
-type Looked = [token: number, probabilities: undefined, confidence: undefined, logits: number[], totalWeight: number];
-
-interface GrammarStatics {
-  acceptGrammarEvaluationStateToken(state: object, token: number): void;
 }
 
 const pairsOf = (flat: readonly number[]): [number, number][] =>

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type LlamaBackend } from '../../../src/worker/engines/llama-cpp/backend.js';
+import { type Sampling, type TextSequence } from '../../../src/worker/engines/text-backend.port.js';
+import { GREEDY, llamaBackend, LlamaHarness, soloTokens, textSequence } from '../../support/llama-harness.js';
+
+const SAMPLINGS: readonly Sampling[] = [
+  GREEDY,
+  { ...GREEDY, temperature: 0.8, topP: 0.9, topK: 40, minP: 0.01, seed: 4_000_000_000 },
+  GREEDY,
+  { ...GREEDY, temperature: 1, seed: 3, frequencyPenalty: 0.7, presencePenalty: 0.4, repeatPenalty: 1.2 },
+  { ...GREEDY, logitBias: new Map([[70, 3]]), logprobs: 3 },
+  { ...GREEDY, temperature: 1, seed: 11, grammar: { type: 'gbnf', text: 'root ::= [a-z ]{12,40}' } },
+];
+const SHAPE = { rows: 8, contextTokens: 256, stepTokens: 64 };
+/** The ends of the generated model: an answer is as long as it may be. */
+const NO_END = new Map([
+  [2, -100],
+  [4, -100],
+]);
+/** A quarter of what the rows could need. */
+const KV_TOKENS = 512;
+
+describe('KV memory that sequences share', () => {
+  let divided: LlamaBackend;
+  let shared: LlamaBackend;
+  let sequences: TextSequence[];
+  let solos: (readonly number[])[];
+
+  beforeAll(async () => {
+    divided = await llamaBackend(SHAPE);
+    shared = await llamaBackend({ ...SHAPE, kvTokens: KV_TOKENS });
+    sequences = await Promise.all(
+      Array.from({ length: 32 }, async (_, index) => {
+        const prompt = await divided.encode({ type: 'text', text: `Number ${index}: ${'go on '.repeat(index % 7)}` });
+        return textSequence(prompt, {
+          ...{ tenant: `t${index % 3}`, priorityClass: index % 2, maxTokens: 20 + (index % 5) * 30 },
+          sampling: SAMPLINGS[index % SAMPLINGS.length]!,
+        });
+      }),
+    );
+    solos = await soloTokens(divided, sequences);
+  }, 120_000);
+  afterAll(() => Promise.all([divided.close(), shared.close()]));
+
+  it('gives each sequence the tokens that it gets from a memory of its own, and loses none', async () => {
+    const harness = new LlamaHarness(shared);
+    const late = sequences.slice(12);
+    harness.submit(...sequences.slice(0, 12));
+    await harness.drain(step => {
+      if (step % 3 === 0) harness.submit(...late.splice(0, 1));
+    });
+    expect(harness.preemptions).toBeGreaterThan(0);
+    expect([...harness.played.values()].map(({ end }) => end?.type)).toEqual(sequences.map(() => 'finished'));
+    expect(sequences.map(sequence => harness.tokensOf(sequence))).toEqual(solos);
+  }, 120_000);
+
+  it('does so although the process is killed twice', async () => {
+    const harness = new LlamaHarness(shared);
+    harness.submit(...sequences);
+    await harness.drain(step => {
+      if (step === 4 || step === 40) process.kill(shared.pid!, 'SIGKILL');
+    });
+    expect(sequences.map(sequence => harness.tokensOf(sequence))).toEqual(solos);
+  }, 120_000);
+
+  it('tells the same probabilities', async () => {
+    const probabilities = async (backend: LlamaBackend) => {
+      const harness = new LlamaHarness(backend);
+      const sequence = { ...sequences[4]!, salt: 'alone' };
+      harness.submit(sequence);
+      await harness.drain();
+      return harness.played.get(sequence)!.drawn;
+    };
+    const [own, other] = await Promise.all([probabilities(divided), probabilities(shared)]);
+    expect(other.length).toBe(own.length);
+    other.forEach(({ logprob, top }, at) => {
+      expect(logprob).toBeCloseTo(own[at]!.logprob!, 4);
+      expect(top?.map(({ token }) => token)).toEqual(own[at]!.top?.map(({ token }) => token));
+    });
+  }, 60_000);
+
+  it('lets one sequence have the whole context while it shares what is left', async () => {
+    const harness = new LlamaHarness(shared);
+    const prompt = await shared.encode({ type: 'text', text: 'on and '.repeat(30) });
+    const sampling = { ...GREEDY, logitBias: NO_END };
+    const long = textSequence(prompt, { maxTokens: SHAPE.contextTokens - prompt.length, sampling });
+    const short = Array.from({ length: 12 }, (_, n) => textSequence(prompt.slice(0, 10 + n), { maxTokens: 10 }));
+    harness.submit(long, ...short);
+    await harness.drain();
+    expect([...harness.played.values()].map(({ end }) => end?.type)).toEqual([long, ...short].map(() => 'finished'));
+    expect(harness.tokensOf(long).length).toBe(SHAPE.contextTokens - prompt.length);
+  }, 60_000);
+});
