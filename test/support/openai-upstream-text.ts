@@ -18,11 +18,12 @@ export async function answerText(body: Body, chat: boolean, response: ServerResp
     return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(whole(body, chat)));
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const closed = new Promise(resolve => response.once('close', resolve));
   for (const chunk of chunksOf(body, chat)) {
     if (response.destroyed) return;
     const more = response.write(`data: ${JSON.stringify(chunk)}\n\n`);
     if (said === ENDLESS) return;
-    if (!more) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!more) await Promise.race([once(response, 'drain'), closed]);
   }
   response.end('data: [DONE]\n\n');
 }

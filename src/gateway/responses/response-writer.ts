@@ -127,12 +127,12 @@ export class ResponseWriter {
   #say(piece: Extract<GenerationPiece, { text: string }>): void {
     const { type, text } = piece;
     const logprobs = piece.type === 'text' ? piece.logprobs : undefined;
-    if (text === '' && !logprobs?.length) return;
     if (this.#open?.kind !== type) {
-      if (this.#isBehindCall && text.trim() === '') return;
+      // Log probabilities alone are those of a call that is still held back.
+      if (text === '' || (this.#isBehindCall && text.trim() === '')) return;
       this.#begin({ kind: type });
     }
-    this.#emit(eventOfDelta(this.#open!, text, logprobs));
+    if (text !== '' || logprobs?.length) this.#emit(eventOfDelta(this.#open!, text, logprobs));
   }
 
   /** Line ends between calls are no message. */

@@ -123,7 +123,7 @@ export class RunningAnswer implements ChoiceListener {
   }
 
   #finished(choice: Choice, reason: string): void {
-    const isCall = choice.calls > 0 && !this.#options.choice.tools?.named;
+    const isCall = reason === 'stop' && choice.calls > 0 && !this.#options.choice.tools?.named;
     const finishReason = isCall ? 'tool_calls' : reason;
     this.#finishReasons.set(choice.index, finishReason);
     this.#push(this.#options.writer.ended(choice, finishReason));

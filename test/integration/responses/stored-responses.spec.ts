@@ -3,15 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { IgnoredFields } from '../../../src/contracts/openai/field-rules.js';
-import { type ResponseRecordStore } from '../../../src/core/request/response-record.port.js';
-import { type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
-import { ModelCatalog } from '../../../src/gateway/models/model-catalog.js';
-import { parseResponse } from '../../../src/gateway/responses/parse-response.js';
 import { ResponseWriter } from '../../../src/gateway/responses/response-writer.js';
-import { RESPONSE_RECORDS, STORED_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { withTokens } from '../../../src/gateway/responses/store/durable-events.js';
 import { ResponseExpiry } from '../../../src/gateway/responses/store/response-expiry.js';
+import { abandonResponse } from '../../support/abandoned-response.js';
 import {
   countFrom,
   deltasOf,
@@ -326,43 +321,12 @@ describe('a background response that is broken off', () => {
 
 /** What a gateway leaves that is killed when two words are durable. */
 async function abandoned(id: string, model: string, attempts: number, tokens: readonly number[]): Promise<void> {
-  const { id: likeId } = await acme.created(WORDS, { background: true });
-  const like = await acme.found(likeId);
-  const records = one.app.get<ResponseRecordStore>(RESPONSE_RECORDS, { strict: false });
-  const requests = one.app.get<StoredRequestStore>(STORED_REQUEST_STORE, { strict: false });
-  const input = [{ role: 'user', content: WORDS }];
-  const catalog = one.app.get(ModelCatalog, { strict: false });
-  const options = { catalog, newId: (prefix: string) => `${prefix}_1`, stores: true, ignored: new IgnoredFields() };
-  const { request } = parseResponse({ model, input, background: true }, options);
+  const like = await acme.found((await acme.created(WORDS, { background: true })).id);
   const writer = new ResponseWriter({ ...like, id, model, status: 'queued', output: [], usage: null });
   const events = [...writer.queued(), ...writer.begin(), ...writer.take({ type: 'text', text: 'one two' })];
-  const work = { request: { ...request, stream: true }, conversation: request.input, caller: {} };
-  const times = { createdAtMs: Date.now() - 3_600_000, expiresAtMs: Date.now() + 60_000 };
-  await records.create(
-    {
-      ...{ tenant: 'acme', id, status: 'in_progress', chainLength: 1, chainBytes: 1, epoch: 1 },
-      ...{ request: JSON.stringify(work), input: '[]', response: JSON.stringify(writer.response) },
-      ...{ ...times, nextSequence: events.length },
-    },
-    events.map((event, at) => JSON.stringify(at < events.length - 1 ? event : withTokens(event, tokens))),
-  );
-  const kept = {
-    ...{
-      tenant: 'acme',
-      name: `response:${id}`,
-      requestId: id,
-      mode: 'async' as const,
-      path: '/v1/responses/background',
-    },
-    ...{ fingerprint: '', headers: {}, blob: `kept/${id}`, ...times },
-  } as const;
-  const dead = { owner: 'dead', nowMs: 0, leaseMs: Date.now() + 3_600_000 };
-  await requests.open({ ...kept, status: 'running' }, dead);
-  for (let count = 1; count < attempts; count++) {
-    await requests.release({ ...kept, attempts: count }, 'dead');
-    await requests.takeOver(dead);
-  }
-  await requests.release({ ...kept, attempts }, 'dead');
+  const body = { model, input: [{ role: 'user', content: WORDS }], background: true };
+  const told = events.map((event, at) => JSON.stringify(at < events.length - 1 ? event : withTokens(event, tokens)));
+  await abandonResponse(one.app, { tenant: 'acme', id, body, response: writer.response, events: told, attempts });
 }
 
 describe('without `responses.store`', () => {
