@@ -3,6 +3,7 @@ import { type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type QueueJob } from '../../src/contracts/queue-jobs/queue-job.js';
 import { QueueKeys } from '../../src/contracts/queue-jobs/queue-keys.js';
+import { FairOrder } from '../../src/platform/redis/fair-order.js';
 import {
   ANNOUNCEMENT_TTL_MS,
   HEARTBEAT_MS,
@@ -19,6 +20,8 @@ export interface PullerOptions {
   readonly id?: string;
   /** Milliseconds; nothing renews the lock. */
   readonly lockMs?: number;
+  /** `queue.aging_share` */
+  readonly agingShare?: number;
 }
 
 /** A job that the test holds. */
@@ -30,17 +33,23 @@ export interface HeldJob {
   completeWith(result: unknown): Promise<void>;
 }
 
-/** The contract of a pull worker and nothing more: BullMQ's own `Worker`, taking by hand; the test plays the engine. */
+/**
+ * The contract of a pull worker and nothing more: the order's script, then BullMQ's own `Worker`, taking by hand; the
+ * test plays the engine.
+ */
 export class ScriptedPuller implements AsyncDisposable {
   readonly notes: StopNote[] = [];
   readonly #keys: QueueKeys;
   readonly #worker: Worker<QueueJob>;
   readonly #connections: Redis[];
+  readonly #order: FairOrder;
   #heart: NodeJS.Timeout | undefined;
 
   private constructor(private readonly options: Required<PullerOptions>) {
     this.#keys = new QueueKeys(options.prefix);
     this.#connections = Array.from({ length: 2 }, () => quiet(new Redis(options.url, { maxRetriesPerRequest: null })));
+    const { agingShare } = options;
+    this.#order = new FairOrder({ redis: this.#commands, keys: this.#keys, agingMs: 30_000, agingShare });
     this.#worker = new Worker<QueueJob>(this.#keys.queue(options.model), null, {
       connection: this.#commands,
       prefix: options.prefix,
@@ -54,7 +63,8 @@ export class ScriptedPuller implements AsyncDisposable {
 
   /** Resolves when it is known to take work. */
   static async start(options: PullerOptions): Promise<ScriptedPuller> {
-    const puller = new ScriptedPuller({ prefix: 'switchyard', id: `${options.model}-p`, lockMs: 30_000, ...options });
+    const usual = { prefix: 'switchyard', id: `${options.model}-p`, lockMs: 30_000, agingShare: 0.25 };
+    const puller = new ScriptedPuller({ ...usual, ...options });
     await puller.#listen();
     await puller.announce();
     puller.#heart = setInterval(() => void puller.announce().catch(() => undefined), HEARTBEAT_MS);
@@ -69,6 +79,7 @@ export class ScriptedPuller implements AsyncDisposable {
   async take(): Promise<HeldJob> {
     const token = randomUUID();
     for (;;) {
+      await this.#order.release(this.options.model).catch(() => undefined);
       const job = await this.#worker.getNextJob(token, { block: false }).catch(() => undefined);
       if (job) return this.#held(job, token);
       await new Promise(resolve => setTimeout(resolve, 5));
@@ -106,11 +117,12 @@ export class ScriptedPuller implements AsyncDisposable {
     const completeWith = async (result: unknown): Promise<void> => {
       await job.moveToCompleted(result, token, false);
     };
-    const complete = (value = transcriptValue(job.data)): Promise<void> => {
+    const complete = async (value = transcriptValue(job.data)): Promise<void> => {
       const totalMs = Date.now() - takenMs;
       const phases = { workerId: this.options.id, takenMs, batchWaitMs: 0, totalMs, attempts: job.attemptsStarted };
       const execution = { prepMs: 1, readyWaitMs: 0, deviceMs: 2, batchSize: 1, batchId: job.id ?? '' };
-      return completeWith({ v: 1, outcome: 'completed', value, execution, phases } satisfies QueueJobResult);
+      await this.#order.settle(this.options.model, job.id ?? '', execution.deviceMs);
+      await completeWith({ v: 1, outcome: 'completed', value, execution, phases } satisfies QueueJobResult);
     };
     return { id: job.data.id, data: job.data, complete, completeWith };
   }

@@ -21,9 +21,9 @@ export const MAX_EVENTS = 2000;
 /** Older entries of an event stream are removed. Milliseconds. */
 export const EVENTS_TTL_MS = 60_000;
 
-/** Priority classes of a BullMQ queue, best first; FIFO inside each (D-03). */
+/** What BullMQ knows as the priority of a job. Scripts decide the order (`platform/redis/fair-order`). */
 export const QueueJobClass = {
-  /** Older than `queue.aging_ms`, of either priority, in order of acceptance. */
+  /** BATCH that had waited for `queue.aging_ms` when it was released to a worker (D-03). */
   AGED: 1,
   REALTIME: 2,
   BATCH: 3,
@@ -33,6 +33,10 @@ export type QueueJobClass = (typeof QueueJobClass)[keyof typeof QueueJobClass];
 /** The class of a job that has not aged. */
 export const classOf = (priority: PriorityLabel): QueueJobClass =>
   priority === 'realtime' ? QueueJobClass.REALTIME : QueueJobClass.BATCH;
+
+/** True for a job of BATCH that a worker got because of its age. */
+export const isPromoted = (jobPriority: number, priority: PriorityLabel): boolean =>
+  jobPriority === QueueJobClass.AGED && priority === 'batch';
 
 /**
  * All key names in Redis besides BullMQ's own. BullMQ gets the same `prefix` and keeps a queue under `PREFIX:QUEUE:…`;
@@ -52,7 +56,22 @@ export class QueueKeys {
    * the ids of two tenants never collide. Neither a number nor with a colon: BullMQ accepts neither.
    */
   job(requestId: string, tenant: string | undefined): string {
-    return `${owner(tenant)}.${spelled(requestId)}`;
+    return `${this.owner(tenant)}.${spelled(requestId)}`;
+  }
+
+  /** A tenant in job ids and accounts. Hashed: its name may hold anything. */
+  owner(tenant: string | undefined): string {
+    return tenant === undefined ? OPEN : `t${createHash('sha256').update(tenant).digest('hex').slice(0, 16)}`;
+  }
+
+  /** Before the keys of the accounts of tenants in one queue (D-25). */
+  shares(queue: string): string {
+    return `${this.prefix}:plane:shares:${queue}:`;
+  }
+
+  /** Hash: weights of tenants other than 1. */
+  get weights(): string {
+    return `${this.prefix}:plane:weights`;
   }
 
   /**
@@ -109,10 +128,6 @@ export const DEAD_LETTERS_KEPT = 1000;
 export const DEAD_LETTER_BYTES = 65_536;
 
 const OPEN = 'open';
-
-/** Tenants are hashed: their names may hold anything. */
-const owner = (tenant: string | undefined): string =>
-  tenant === undefined ? OPEN : `t${createHash('sha256').update(tenant).digest('hex').slice(0, 16)}`;
 
 /** One to one, without characters that BullMQ or a key does not allow. */
 const spelled = (text: string): string =>

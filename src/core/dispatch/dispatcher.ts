@@ -96,8 +96,13 @@ export class Dispatcher<P> {
 
   /** A sent request took so long on a device: its tenant is charged that instead of the estimate (D-25). */
   measured(request: ScheduledRequest<P>, work: MeasuredWork, deviceMs: number): void {
-    this.#costs.observe(request.model, work, deviceMs);
+    this.observed(request.model, work, deviceMs);
     this.deps.queue.measured(request, deviceMs);
+  }
+
+  /** The same for a request of another queue, which has accounts of its own. */
+  observed(model: string, work: MeasuredWork, deviceMs: number): void {
+    this.#costs.observe(model, work, deviceMs);
   }
 
   /** Removes a waiting request for a cancel. @returns undefined if it is not waiting */

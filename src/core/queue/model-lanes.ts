@@ -16,6 +16,8 @@ export interface AgingOptions {
 export interface QueueOptions extends AgingOptions {
   /** Asked when a request is sent, so that a change takes effect at once. Absent: all tenants are equal. */
   readonly weightOf?: WeightOf;
+  /** Of the aged turns, where the order goes on from elsewhere. */
+  readonly agingCredit?: number;
 }
 
 /** A request and whether it is aged. */
@@ -31,11 +33,11 @@ export class ModelLanes<P> {
   readonly #agingMs: number;
   #turns: AgingTurns;
 
-  constructor(model: string, { agingMs, agingShare, weightOf = () => 1 }: QueueOptions) {
+  constructor(model: string, { agingMs, agingShare, agingCredit, weightOf = () => 1 }: QueueOptions) {
     this.realtime = new ModelLane<P>(model, RequestPriority.REALTIME, { weightOf });
     this.batch = new ModelLane<P>(model, RequestPriority.BATCH, { weightOf, rival: this.realtime });
     this.#agingMs = agingMs;
-    this.#turns = new AgingTurns(agingShare);
+    this.#turns = new AgingTurns(agingShare, agingCredit);
   }
 
   of(priority: RequestPriority): ModelLane<P> {

@@ -10,10 +10,14 @@ const ROUNDING = 1e-9;
  * the older request goes first, and REALTIME behind an aged backlog waits for all of it.
  */
 export class AgingTurns {
-  #credit = 0;
+  #credit: number;
 
-  /** @param share above 0, 1 at most */
-  constructor(private readonly share: number) {
+  /** @param share above 0, 1 at most. @param credit to go on from */
+  constructor(
+    private readonly share: number,
+    credit = 0,
+  ) {
+    this.#credit = credit;
     if (!(share > 0 && share <= 1)) throw new RangeError(`An aging share must be above 0 and at most 1; got ${share}.`);
   }
 
@@ -33,8 +37,6 @@ export class AgingTurns {
 
   /** The same count, to look ahead with. */
   copy(): AgingTurns {
-    const copy = new AgingTurns(this.share);
-    copy.#credit = this.#credit;
-    return copy;
+    return new AgingTurns(this.share, this.#credit);
   }
 }

@@ -1,4 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
+import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import {
   type QueueComputation,
   type QueueEnd,
@@ -11,11 +13,12 @@ import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { type WorkerReply } from '../worker-pool/worker-task.js';
+import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestRegistry } from './request-registry.js';
 import { type TrackedRequest } from './tracked-request.js';
+import { measuredWork } from './work-usage.js';
 
 /** Brings the reports of a queue to the registry, and by it to callers, metrics and feeds. */
 @Injectable()
@@ -27,6 +30,7 @@ export class RequestReports implements QueueReports<WorkerReply> {
     private readonly canceller: RequestCanceller,
     private readonly failures: RequestFailures,
     private readonly admission: Admission,
+    private readonly dispatcher: Dispatcher<WorkerTask>,
     private readonly clock: ProcessClock,
   ) {}
 
@@ -66,7 +70,15 @@ export class RequestReports implements QueueReports<WorkerReply> {
 
   ended(key: RequestKey, end: QueueEnd<WorkerReply>): void {
     const tracked = this.registry.get(key);
-    if (tracked) this.registry.settle(tracked, this.#settlement(tracked, end));
+    if (!tracked) return;
+    if (end.type === 'completed') this.#learn(tracked, end.reply);
+    this.registry.settle(tracked, this.#settlement(tracked, end));
+  }
+
+  /** Its worker charged the tenant; estimates are learned here. */
+  #learn({ request: { model, payload } }: TrackedRequest, reply: WorkerReply): void {
+    const deviceMs = deviceShareMs(reply.execution);
+    if (deviceMs !== undefined) this.dispatcher.observed(model, measuredWork(reply, payload), deviceMs);
   }
 
   #settlement(tracked: TrackedRequest, end: QueueEnd<WorkerReply>): Settlement<WorkerReply> {

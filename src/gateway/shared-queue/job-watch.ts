@@ -1,9 +1,9 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { merge, type Observable, Subject, type Subscription } from 'rxjs';
 import { type JobCompleted, type LoadedResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
+import { isPromoted } from '../../contracts/queue-jobs/queue-keys.js';
 import { type StopNote, type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { isPromoted } from '../../platform/redis/aging-promoter.js';
 import { blobOf } from '../../platform/storage/blob-keys.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { JobCancels } from './job-cancels.js';
@@ -135,8 +135,8 @@ export class JobWatch implements OnModuleInit, OnApplicationShutdown {
   }
 
   #reprioritized(watched: Watched, priority: PriorityLabel): void {
-    const { job, blobs } = watched.placed;
-    watched.placed = { job: { ...job, priority }, blobs };
+    const { placed } = watched;
+    watched.placed = { ...placed, job: { ...placed.job, priority } };
     this.#jobEvents.next({ ref: watched.ref, type: 'reprioritized', priority });
   }
 
@@ -181,7 +181,7 @@ export class JobWatch implements OnModuleInit, OnApplicationShutdown {
     watched.requeues += 1;
     if (watched.requeues > MAX_REQUEUES) return this.#end(watched, { type: 'lost' });
     await this.queues.remove(watched.ref);
-    await this.queues.add(watched.placed.job, watched.ref);
+    await this.queues.add(watched.placed, watched.ref);
     this.#returned(watched);
   }
 

@@ -1,55 +1,64 @@
-import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  Optional,
+} from '@nestjs/common';
+import { type Subscription } from 'rxjs';
+import { KeyRing } from '../../platform/auth/key-ring.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { AgingPromoter } from '../../platform/redis/aging-promoter.js';
 import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { PayloadBlobs } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 import { ModelQueues } from './model-queues.js';
+import { SharedRequests } from './shared-requests.js';
 
-/** Workers look before each take, too: this is for lines that stand still. */
-const AGING_MS = 1000;
 const SWEEP_MS = 60_000;
 /** A result that its worker could not deliver at once is as much older than its job. */
 const LATE_DELIVERY_MS = 600_000;
 /** A worker that is legally busy with an upload has no longer than this to read it. */
 const LONGEST_WORK_MS = 3_600_000;
 
-/** What any gateway does for all of them: aging, and sweeping up after the dead. Doing it twice is harmless. */
+/** What any gateway does for all of them: sweeping up after the dead. Doing it twice is harmless. */
 @Injectable()
 export class SharedQueueMaintenance implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(SharedQueueMaintenance.name);
   #timers: NodeJS.Timeout[] = [];
+  #keys: Subscription | undefined;
 
   constructor(
     private readonly link: SharedQueueLink,
     private readonly blobs: PayloadBlobs,
     private readonly queues: ModelQueues,
+    private readonly requests: SharedRequests,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
     @Inject(SETTINGS) private readonly settings: Settings,
+    @Optional() private readonly keyRing?: KeyRing,
   ) {}
 
   onApplicationBootstrap(): void {
     if (!this.link.enabled) return;
+    this.#keys = this.keyRing?.changed$.subscribe(() => void this.#quietly(() => this.weigh()));
     const { resultTtlMs } = this.settings.redis;
     this.#timers = [
-      setInterval(() => void this.#quietly(() => this.age()), AGING_MS).unref(),
       setInterval(() => void this.#quietly(() => this.sweep()), SWEEP_MS).unref(),
       setInterval(() => void this.#quietly(() => this.expire()), sweepEveryMs(resultTtlMs)).unref(),
     ];
   }
 
   onApplicationShutdown(): void {
+    this.#keys?.unsubscribe();
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  /** Moves up what waited long enough (D-03). @throws when Redis does not answer. */
-  async age(): Promise<void> {
-    const { access, keys, usable } = this.link;
-    if (!access || !usable) return;
-    const ager = new AgingPromoter({ redis: this.link.redis, keys, agingMs: access.agingMs });
-    for (const { id } of this.models) await ager.promote(id);
+  /** Keys have changed: tenants that wait have their new weights at once. @throws when Redis does not answer. */
+  async weigh(): Promise<void> {
+    const waiting = new Map(this.requests.waiting().map(({ request }) => [request.tenant, request.model]));
+    for (const [tenant, model] of waiting) await this.queues.weigh(model, tenant);
   }
 
   /** Removes blobs that are no longer needed. Resolves with their number. */

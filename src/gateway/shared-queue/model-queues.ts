@@ -1,12 +1,15 @@
-import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import { Queue } from 'bullmq';
-import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { classOf, MAX_EVENTS } from '../../contracts/queue-jobs/queue-keys.js';
+import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
+import { KeyRing } from '../../platform/auth/key-ring.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { FairOrder, type QueueAccounts } from '../../platform/redis/fair-order.js';
 import { ResultExpiry } from '../../platform/redis/result-expiry.js';
 import { changeJobPriority } from './job-priority.js';
+import { type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
 /** Where one request is in Redis. */
@@ -48,6 +51,7 @@ export class ModelQueues implements OnApplicationShutdown {
   constructor(
     private readonly link: SharedQueueLink,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
+    @Optional() private readonly keyRing?: KeyRing,
   ) {}
 
   async onApplicationShutdown(): Promise<void> {
@@ -70,26 +74,39 @@ export class ModelQueues implements OnApplicationShutdown {
   }
 
   /** Queues the job, unless one of that id is there: then nothing happens. A stop of an earlier one is forgotten. */
-  async add(job: QueueJob, { model, queue, jobId }: JobRef): Promise<void> {
+  async add({ job, costMs: cost }: PlacedJob, { model, queue, jobId }: JobRef): Promise<void> {
     const age = Math.ceil((this.link.access?.resultTtlMs ?? 0) / 1000);
     await this.link.redis.del(this.link.keys.stop(queue, jobId));
-    await this.#queue(model).add(job.kind, job, {
-      jobId,
-      timestamp: job.acceptedMs,
-      priority: classOf(job.priority),
-      removeOnComplete: { age },
-      removeOnFail: { age },
-    });
+    const kept = { removeOnComplete: { age }, removeOnFail: { age } };
+    // BullMQ keeps options that it does not know: the scripts of the order read the cost there.
+    const options = { jobId, timestamp: job.acceptedMs, priority: classOf(job.priority), ...kept, cost };
+    await this.#queue(model).add(job.kind, job, options);
+    await this.#quietly(this.weigh(model, job.tenant));
+  }
+
+  /** Gives new jobs their places, with the weight that the tenant has now. */
+  async weigh(model: string, tenant: string | undefined): Promise<void> {
+    const weight = this.keyRing?.weightOf(tenant ?? DEFAULT_TENANT) ?? 1;
+    await this.#order().sort(model, { owner: this.link.keys.owner(tenant), weight });
+  }
+
+  /** The accounts of tenants, and what waits. */
+  accounts(model: string): Promise<QueueAccounts> {
+    return this.#order().accounts(model);
   }
 
   /** Moves a waiting job to another class, placed by age. False: it does not wait. */
-  async reprioritize({ queue, jobId }: JobRef, priority: PriorityLabel): Promise<boolean> {
-    return changeJobPriority(this.link.redis, { base: this.base(queue), jobId, priority });
+  async reprioritize({ model, queue, jobId }: JobRef, priority: PriorityLabel): Promise<boolean> {
+    const changed = await changeJobPriority(this.link.redis, { base: this.base(queue), jobId, priority });
+    if (changed) await this.#quietly(this.#order().sort(model));
+    return changed;
   }
 
   /** True: it is gone. False: a worker has it. */
   async remove({ model, jobId }: JobRef): Promise<boolean> {
-    return (await this.#queue(model).remove(jobId)) === 1;
+    const removed = (await this.#queue(model).remove(jobId)) === 1;
+    if (removed) await this.#quietly(this.#order().leave(model, jobId));
+    return removed;
   }
 
   /**
@@ -143,6 +160,16 @@ export class ModelQueues implements OnApplicationShutdown {
       return count as number;
     });
     return new Map(this.models.map(({ id }, at) => [id, (replies[2 * at] ?? 0) + (replies[2 * at + 1] ?? 0)]));
+  }
+
+  /** What the accounts miss now is found when the next job is taken. */
+  async #quietly(work: Promise<void>): Promise<void> {
+    await work.catch((error: unknown) => this.#logger.debug({ err: error }, 'the order of the queue was not updated'));
+  }
+
+  #order(): FairOrder {
+    const { redis, keys, access } = this.link;
+    return new FairOrder({ redis, keys, agingMs: access?.agingMs ?? 0, agingShare: access?.agingShare ?? 1 });
   }
 
   #expiry(): ResultExpiry {

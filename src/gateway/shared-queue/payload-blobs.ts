@@ -12,6 +12,8 @@ import { type InlineBytes, type QueueEntry } from './queue-entry.js';
 /** A job that may be queued, and the blobs that were written for it. */
 export interface PlacedJob {
   readonly job: QueueJob;
+  /** Estimated device milliseconds (D-25). */
+  readonly costMs: number;
   readonly blobs: readonly string[];
 }
 
@@ -30,13 +32,13 @@ export class PayloadBlobs {
    * that is used again for something else is found out.
    * @throws DomainError `storage_full`, or what the signal was aborted with; nothing stays behind.
    */
-  async place({ work, ...entry }: QueueEntry, signal: AbortSignal): Promise<PlacedJob> {
+  async place({ work, costMs, ...entry }: QueueEntry, signal: AbortSignal): Promise<PlacedJob> {
     const blobs: string[] = [];
     const digest = createHash('sha256');
     try {
       const asked = await orStorageFull(this.#asked(work, { blobs, digest, signal }), 'No room for the upload.');
       digest.update(JSON.stringify([entry.model, work.kind, work.options]));
-      return { job: { v: 1, ...entry, ...asked, fingerprint: digest.digest('hex') }, blobs };
+      return { job: { v: 1, ...entry, ...asked, fingerprint: digest.digest('hex') }, costMs, blobs };
     } catch (error) {
       await this.remove(blobs);
       throw error;

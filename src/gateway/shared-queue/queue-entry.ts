@@ -1,6 +1,7 @@
 import { type SpeechParams } from '../../contracts/formats/speech.js';
 import { decodeJobTranscript, type JobCompleted, type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type EmbeddingOptions, type TranscriptionOptions } from '../../contracts/queue-jobs/queue-job.js';
+import { costOf } from '../../core/queue/tenant-shares.js';
 import { type PriorityLabel, priorityLabel } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type TranscribeTask, type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
@@ -23,6 +24,8 @@ export interface QueueEntry {
   readonly deadlineMs: number;
   /** Milliseconds one worker may have it. */
   readonly timeoutMs: number;
+  /** Estimated device milliseconds (D-25). */
+  readonly costMs: number;
   readonly work: QueueEntryWork;
 }
 
@@ -57,6 +60,7 @@ export function toQueueEntry(request: ScheduledRequest<WorkerTask>, task: Pulled
     acceptedMs: Math.round(epochMs + request.enqueuedAtMs),
     deadlineMs: Math.round(epochMs + request.queueDeadlineMs),
     timeoutMs: Math.round(inferenceTimeoutMs),
+    costMs: costOf(request),
     work: toWork(task),
   };
 }

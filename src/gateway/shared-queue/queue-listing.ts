@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type QueueJobResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
+import { isPromoted, QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 import { type QueueDepth } from '../../core/dispatch/request-queue.port.js';
 import { keyOf, type RequestView } from '../../core/dispatch/request-view.js';
 import { type LatencyPhases } from '../../core/latency/latency-summary.js';
@@ -9,9 +9,9 @@ import { DEFAULT_TENANT, requestKey, type RequestRef } from '../../core/request/
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { isPromoted } from '../../platform/redis/aging-promoter.js';
 import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { SharedQueueLink } from './shared-queue-link.js';
+import { dispatchOrder } from './waiting-order.js';
 import { WorkerDirectory } from './worker-directory.js';
 
 /** A request in the shared queue, whichever gateway accepted it. */
@@ -24,9 +24,9 @@ export interface ListedJob {
 const MAX_LISTED = 1000;
 
 /**
- * Counts by priority at one instant. Jobs that were promoted, or came back from a dead worker, have left their class:
- * the priority of those few is read from the options they were queued with. The oldest is the head of a class, or one
- * of those few.
+ * Counts by priority at one instant. Jobs that were released, or came back from a dead worker, have left their class:
+ * the priority of those few is read from the options they were queued with. The oldest is the first of a class, sorted
+ * or arrival (`fair-order`), or one of those few.
  */
 const COUNT = `
 local from = function(class) return class * 0x100000000 end
@@ -44,8 +44,8 @@ for _, id in ipairs(moved) do
   if string.find(opts, '"priority":2', 1, true) then realtime = realtime + 1 else batch = batch + 1 end
   look(id)
 end
-for class = 2, 3 do
-  local head = redis.call('ZRANGEBYSCORE', KEYS[2], from(class), from(class + 1) - 1, 'LIMIT', 0, 1)
+for class = 2, 3.5, 0.5 do
+  local head = redis.call('ZRANGEBYSCORE', KEYS[2], from(class), '(' .. from(class + 0.5), 'LIMIT', 0, 1)
   for _, id in ipairs(head) do look(id) end
 end
 return { realtime, batch, redis.call('LLEN', KEYS[3]), oldest }`;
@@ -74,7 +74,9 @@ export class QueueListing {
     const facts = await this.queues.facts(refs);
     const at = facts.findIndex(found => found !== undefined);
     const ref = refs[at];
-    return ref && (await this.#job(ref, facts[at], await this.#position(ref)));
+    const isWaiting = facts[at]?.taken === false && !facts[at].finished;
+    const position = isWaiting && ref ? (await this.#waiting(ref.model)).indexOf(ref.jobId) + 1 : 0;
+    return ref && (await this.#job(ref, facts[at], position || undefined));
   }
 
   /** Jobs that other BullMQ clients wrote under names of their own. Without a tenant they belong to the default one. */
@@ -98,25 +100,21 @@ export class QueueListing {
     return { model, realtime, batch, running, oldestWaitMs };
   }
 
-  /** In order of dispatch: jobs that came back from dead workers, then the classes. */
-  async #position({ queue, jobId }: JobRef): Promise<number | undefined> {
-    const base = this.queues.base(queue);
-    const { redis } = this.link;
-    const [returned, rank] = await Promise.all([redis.llen(`${base}wait`), redis.zrank(`${base}prioritized`, jobId)]);
-    return typeof rank === 'number' ? returned + rank + 1 : undefined;
+  /** In order of dispatch: jobs that came back from dead workers, which BullMQ takes from the right of its list first. */
+  async #waiting(model: string): Promise<string[]> {
+    const { redis, keys, access } = this.link;
+    const returned = redis.lrange(`${this.queues.base(keys.queue(model))}wait`, 0, -1);
+    const accounts = this.queues.accounts(model);
+    return [...(await returned).reverse(), ...(access ? dispatchOrder(await accounts, access) : [])];
   }
 
   async #listed(model: string): Promise<ListedJob[]> {
     const queue = this.link.keys.queue(model);
     const base = this.queues.base(queue);
     const { redis } = this.link;
-    const [returned, prioritized, active] = await Promise.all([
-      redis.lrange(`${base}wait`, -MAX_LISTED, -1),
-      redis.zrange(`${base}prioritized`, 0, String(MAX_LISTED - 1)),
-      redis.lrange(`${base}active`, 0, MAX_LISTED - 1),
-    ]);
-    // BullMQ takes from the right of its list, before it looks at the classes.
-    const waiting = [...returned.reverse(), ...prioritized];
+    const running = redis.lrange(`${base}active`, 0, MAX_LISTED - 1);
+    const [all, active] = await Promise.all([this.#waiting(model), running]);
+    const waiting = all.slice(0, MAX_LISTED);
     const refs = [...waiting, ...active.reverse()].map(jobId => ({ model, queue, jobId }));
     const facts = await this.queues.facts(refs);
     const jobs = await Promise.all(
@@ -138,6 +136,7 @@ export class QueueListing {
     const state = result?.outcome ?? (facts.taken ? 'running' : 'queued');
     const waitedMs = Math.max(0, (facts.takenMs ?? Date.now()) - (job.acceptedMs ?? facts.timestamp));
     const isQueued = state === 'queued';
+    const isOld = isQueued && priority === 'batch' && waitedMs >= (this.link.access?.agingMs ?? Infinity);
     const waitsFor = this.workers.hasReady(ref.model) ? 'slot' : 'worker';
     return {
       id: job.id ?? ref.jobId,
@@ -146,7 +145,7 @@ export class QueueListing {
       priority,
       state,
       position: isQueued ? position : undefined,
-      aged: isPromoted(facts.priority, priority),
+      aged: isOld || isPromoted(facts.priority, priority),
       waitsFor: isQueued ? waitsFor : undefined,
       waitedMs,
       workerId: facts.workerId,

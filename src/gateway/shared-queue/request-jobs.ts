@@ -65,7 +65,7 @@ export class RequestJobs {
       if (facts?.finished && !succeeded(facts)) await this.queues.remove(ref);
       this.watch.watch(ref, placed);
       if (facts && (!facts.finished || succeeded(facts))) return await this.watch.reconcile(ref);
-      await this.queues.add(placed.job, ref);
+      await this.queues.add(placed, ref);
     } catch (error) {
       if (isFull(error)) {
         this.watch.unwatch(ref);

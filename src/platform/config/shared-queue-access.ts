@@ -12,6 +12,7 @@ export interface SharedQueueAccess {
   readonly resultTtlMs: number;
   /** D-03. */
   readonly agingMs: number;
+  readonly agingShare: number;
   /** Where audio lies: the folder, or the bucket, must be the same for all. */
   readonly blobs: Settings['blobs'];
   readonly data: Settings['data'];
@@ -28,6 +29,7 @@ export function sharedQueueAccess({ queue, redis, blobs, data }: Settings): Shar
     maxStalled: redis.maxStalled,
     resultTtlMs: redis.resultTtlMs,
     agingMs: queue.agingMs,
+    agingShare: queue.agingShare,
     blobs,
     data,
   };

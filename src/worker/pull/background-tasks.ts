@@ -1,8 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
 import { exhaustMap, interval, type Subscription } from 'rxjs';
-import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { AgingPromoter } from '../../platform/redis/aging-promoter.js';
 import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { CallbackSender } from './callback-sender.js';
@@ -10,30 +8,20 @@ import { LockKeeper } from './lock-keeper.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 
-/** Old requests are promoted at least this often; gateways promote them too. */
-const AGING_LOOK_MS = 1000;
-
-/**
- * Maintenance that any worker of a queue does for all: it takes over jobs of dead workers and promotes old requests
- * (D-03).
- */
+/** What any worker of a queue does for all: it takes over jobs of dead workers, and removes old results. */
 @Injectable()
 export class Housekeeping {
   readonly #subscriptions: Subscription[] = [];
 
   constructor(
-    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
     @Inject(WORKER_LOG) private readonly log: Logger,
     private readonly queue: RequestQueue,
     private readonly connections: PullConnections,
   ) {}
 
   start(): void {
-    const { sharedQueue, keys } = this.connections;
-    const ager = new AgingPromoter({ redis: this.connections.for('work'), keys, agingMs: sharedQueue.agingMs });
-    const agingMs = Math.max(50, Math.min(AGING_LOOK_MS, sharedQueue.agingMs / 4));
+    const { sharedQueue } = this.connections;
     this.#every(this.queue.sweepMs, () => this.#takeOver());
-    this.#every(agingMs, () => ager.promote(this.spec.model.id));
     this.#every(sweepEveryMs(sharedQueue.resultTtlMs), () => this.queue.sweep());
   }
 

@@ -8,9 +8,13 @@ import {
 } from 'bullmq';
 import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
+import { type Logger } from 'pino';
+import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { FairOrder } from '../../platform/redis/fair-order.js';
 import { ResultExpiry } from '../../platform/redis/result-expiry.js';
+import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullConnections } from './pull-connections.js';
 import { takenJob, type TakenJob } from './taken-job.js';
 
@@ -33,6 +37,7 @@ export class RequestQueue {
 
   constructor(
     @Inject(WORKER_SPEC) spec: WorkerSpec,
+    @Inject(WORKER_LOG) private readonly log: Logger,
     private readonly connections: PullConnections,
   ) {
     this.#spec = spec;
@@ -50,12 +55,13 @@ export class RequestQueue {
   }
 
   /**
-   * The next job, locked; undefined if none waits.
+   * The job whose turn it is (D-25), locked; undefined if none waits.
    * @throws SyntaxError for one that BullMQ cannot read: it is locked nevertheless (`strays`)
    */
   async take(): Promise<TakenJob | undefined> {
     const token = `${this.owner}:${this.#takes++}`;
     const backend = await this.#ready();
+    await this.#accounted(this.#order().release(this.#spec.model.id));
     const [json, id] = (await backend.moveToActive(token, this.#spec.workerId)) as [JobJson?, string?];
     return json ? takenJob(json, { id: String(id), token, takenMs: Date.now() }) : undefined;
   }
@@ -64,6 +70,8 @@ export class RequestQueue {
   async complete(job: TakenJob, result: QueueJobResult): Promise<void> {
     const backend = await this.#ready();
     const kept = this.#kept(job.opts.removeOnComplete);
+    const deviceMs = result.outcome === 'completed' ? deviceShareMs(result.execution) : undefined;
+    if (deviceMs !== undefined) await this.#accounted(this.#order().settle(this.#spec.model.id, job.id, deviceMs));
     await orLost(backend.moveToCompleted(minimal(job), result, kept, job.token, false));
     await this.#expire(job.id, kept, result);
   }
@@ -110,6 +118,16 @@ export class RequestQueue {
     // The gateway that stopped it has answered the caller.
     const ms = outcome === 'cancelled' ? expiry.answeredMs : kept.age * 1000;
     await expiry.expire(this.key(''), jobId, ms).catch(() => undefined);
+  }
+
+  /** Without its order the queue goes on by class and time. */
+  async #accounted(work: Promise<unknown>): Promise<void> {
+    await work.catch((error: unknown) => this.log.debug({ event: 'order_failed', err: error }, 'No accounts'));
+  }
+
+  #order(): FairOrder {
+    const { sharedQueue, keys } = this.connections;
+    return new FairOrder({ redis: this.connections.for('work'), keys, ...sharedQueue });
   }
 
   #expiry(): ResultExpiry {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import { DomainError } from '../../../src/core/shared/domain-error.js';
-import { SharedQueueMaintenance } from '../../../src/gateway/shared-queue/maintenance.js';
 import { type RequestSpec, type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
+import { FairOrder } from '../../../src/platform/redis/fair-order.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { SchedulerHarness } from '../../support/scheduler-harness.js';
 import { type HeldJob, ScriptedPuller } from '../../support/scripted-puller.js';
@@ -56,12 +56,12 @@ export abstract class QueueHarness {
     const settled: Promise<SettledRequest>[] = [];
     for (const id of ids) {
       settled.push(this.submit(id, spec));
-      await this.accepted(id);
+      await this.accepted(id, spec.tenant);
     }
     return { settled };
   }
 
-  async accepted(id: string): Promise<void> {
+  async accepted(id: string, _tenant?: string): Promise<void> {
     await this.until(`${id} is accepted`, () => this.harness.types(id).includes('accepted'));
   }
 
@@ -147,6 +147,7 @@ class RedisHarness extends QueueHarness {
     private readonly server: RedisServer,
     private readonly folder: string,
     private readonly client: Redis,
+    private readonly agingShare: number,
   ) {
     super(harness);
   }
@@ -157,7 +158,9 @@ class RedisHarness extends QueueHarness {
     const scheduler = await SchedulerHarness.start({
       settings: { 'queue.driver': 'redis', 'redis.url': server.url, 'data.dir': folder, ...settings },
     });
-    const harness = new RedisHarness(scheduler, server, folder, new Redis(server.url, { maxRetriesPerRequest: null }));
+    const client = new Redis(server.url, { maxRetriesPerRequest: null });
+    const agingShare = Number(settings['queue.aging_share'] ?? 0.25);
+    const harness = new RedisHarness(scheduler, server, folder, client, agingShare);
     await harness.until('Redis is usable', () => harness.usable);
     return harness;
   }
@@ -167,18 +170,19 @@ class RedisHarness extends QueueHarness {
   }
 
   /** Accepted here comes before queued there. */
-  override async accepted(id: string): Promise<void> {
+  override async accepted(id: string, tenant?: string): Promise<void> {
     await super.accepted(id);
     await this.until(`${id} is in Redis`, async () => {
       const { model } = this.harness.of('accepted').find(({ requestId }) => requestId === id)!;
       const keys = new QueueKeys('switchyard');
-      return (await this.client.exists(`switchyard:${keys.queue(model)}:${keys.job(id, undefined)}`)) === 1;
+      return (await this.client.exists(`switchyard:${keys.queue(model)}:${keys.job(id, tenant)}`)) === 1;
     });
   }
 
   async open(model = 'alpha'): Promise<void> {
     if (this.#pullers.has(model)) return;
-    this.#pullers.set(model, await ScriptedPuller.start({ url: this.server.url, model }));
+    const { agingShare } = this;
+    this.#pullers.set(model, await ScriptedPuller.start({ url: this.server.url, model, agingShare }));
     await this.until('the worker is known', () => this.harness.knowsPuller(model));
   }
 
@@ -209,11 +213,16 @@ class RedisHarness extends QueueHarness {
     const keys = new QueueKeys('switchyard');
     for (const model of ['alpha', 'beta']) {
       const base = `switchyard:${keys.queue(model)}:`;
-      for (const id of await this.client.zrange(`${base}prioritized`, 0, '-1')) {
+      const waiting = await this.client.zrange(`${base}prioritized`, 0, '-1');
+      for (const [nth, id] of waiting.entries()) {
         await this.client.hincrby(`${base}${id}`, 'timestamp', -ms);
+        const priority = Number(await this.client.hget(`${base}${id}`, 'priority'));
+        // An arrival again: it is sorted by its new age.
+        await this.client.zadd(`${base}prioritized`, priority * 2 ** 32 + nth, id);
       }
+      const rules = { agingMs: 30_000, agingShare: this.agingShare };
+      await new FairOrder({ redis: this.client, keys, ...rules }).sort(model);
     }
-    await this.harness.app.get(SharedQueueMaintenance, { strict: false }).age();
   }
 
   async stop(): Promise<void> {

@@ -283,10 +283,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 });
 
-/** Queues whose tenants share (D-25). The shared queue orders by time as yet; it joins by its name here. */
-const FAIR: readonly Driver[] = ['embedded'];
-
-describe.each(FAIR)('queue: %s, with several tenants', driver => {
+describe.each(DRIVERS)('queue: %s, with several tenants (D-25)', driver => {
   let harness: QueueHarness;
   let blocker: Awaited<ReturnType<QueueHarness['take']>>;
 

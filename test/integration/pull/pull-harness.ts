@@ -74,8 +74,8 @@ export class PullQueue implements AsyncDisposable {
   spawn(change: WorkerChange = {}): WorkerProcess {
     const settings = settingsFrom({ 'batching.policy': 'none' });
     const sharedQueue: SharedQueueAccess = {
-      ...{ url: this.redis.url, prefix: PREFIX, lockMs: 3000, maxStalled: 1, resultTtlMs: 60_000, agingMs: 30_000 },
-      ...{ blobs: settings.blobs, data: { dir: this.folder } },
+      ...{ url: this.redis.url, prefix: PREFIX, lockMs: 3000, maxStalled: 1, resultTtlMs: 60_000 },
+      ...{ agingMs: 30_000, agingShare: 0.25, blobs: settings.blobs, data: { dir: this.folder } },
       ...this.options.sharedQueue,
     };
     const pull: PullRules = { ...pullRules(settings), ...this.options.pull };

@@ -1,0 +1,233 @@
+import { createHash } from 'node:crypto';
+
+/** A Lua script, by its text and by the digest that Redis knows it by. */
+export interface OrderScript {
+  readonly text: string;
+  readonly sha: string;
+}
+
+/**
+ * What all scripts share. KEYS: BullMQ's set of waiting jobs, accounts of the queue, weights of tenants. ARGV: before
+ * BullMQ's keys of the queue, before the keys of its accounts.
+ *
+ * Scores in BullMQ's set, in units of C: below 1 the jobs that go next, by the second of their release; from 2.5
+ * REALTIME and from 3.5 BATCH in order of acceptance; all others are arrivals, where BullMQ placed them. A worker that
+ * knows nothing of this takes by class and time. Accounts of a lane (2 REALTIME, 3 BATCH): waiting tenants and idle
+ * ones by start tag, the jobs of each tenant by age, and the virtual time.
+ */
+const SHARED = `
+local prioritized, state, weights, base, shares = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
+local C, HALF, EPOCH_MS, REALTIME, BATCH = 0x100000000, 0x80000000, 1600000000000, 2, 3
+local MOST_ARRIVALS, MOST_IDLE = 1000, 1000
+local OWNER = '^(t' .. string.rep('%x', 16) .. ')%.'
+
+local function ownerOf(id) return string.match(id, OWNER) or 'open' end
+local function waiting(lane) return shares .. lane .. ':waiting' end
+local function idle(lane) return shares .. lane .. ':idle' end
+local function line(lane, owner) return shares .. lane .. ':of:' .. owner end
+local function sorted(lane) return lane * C + HALF end
+local function weightOf(owner) return tonumber(redis.call('HGET', weights, owner)) or 1 end
+local function virtualTime(lane) return tonumber(redis.call('HGET', state, lane)) or 0 end
+
+local function forget(lane)
+  redis.call('ZREMRANGEBYSCORE', idle(lane), '-inf', virtualTime(lane))
+  redis.call('ZREMRANGEBYRANK', idle(lane), 0, -1 - MOST_IDLE)
+end
+
+local function opened(lane, owner)
+  if redis.call('ZSCORE', waiting(lane), owner) then return end
+  local tag = tonumber(redis.call('ZSCORE', idle(lane), owner)) or 0
+  redis.call('ZREM', idle(lane), owner)
+  redis.call('ZADD', waiting(lane), math.max(tag, virtualTime(lane)), owner)
+end
+
+local function closedIfEmpty(lane, owner)
+  local tag = redis.call('ZSCORE', waiting(lane), owner)
+  if not tag or redis.call('EXISTS', line(lane, owner)) == 1 then return end
+  redis.call('ZREM', waiting(lane), owner)
+  redis.call('ZADD', idle(lane), tag, owner)
+  forget(lane)
+end
+
+local function correct(lane, owner, ms)
+  local change = ms / weightOf(owner)
+  if redis.call('ZSCORE', waiting(lane), owner) then return redis.call('ZINCRBY', waiting(lane), change, owner) end
+  local tag = tonumber(redis.call('ZSCORE', idle(lane), owner))
+  if not tag and ms <= 0 then return end
+  redis.call('ZADD', idle(lane), math.max(tag or 0, virtualTime(lane)) + change, owner)
+  forget(lane)
+end
+
+local function leave(lane, id)
+  local owner = ownerOf(id)
+  if redis.call('ZREM', line(lane, owner), id) == 1 then closedIfEmpty(lane, owner) end
+end
+
+-- Gives an arrival its place. One that was returned by a worker gets its charge back.
+local function enter(id, score)
+  local job = base .. id
+  local known = redis.call('HMGET', job, 'opts', 'timestamp', 'charged', 'lane')
+  if not known[2] then return redis.call('ZREM', prioritized, id) end
+  local read, opts = pcall(cjson.decode, known[1] or '')
+  if not read or type(opts) ~= 'table' then opts = {} end
+  local lane = (tonumber(opts.priority) or math.floor(score / C)) <= REALTIME and REALTIME or BATCH
+  local cost = math.min(math.max(tonumber(opts.cost) or 1, 0.001), 1e9)
+  local owner, at = ownerOf(id), tonumber(known[2]) or 0
+  if known[3] then
+    correct(tonumber(known[4]) or lane, owner, -known[3])
+    redis.call('HDEL', job, 'charged')
+  end
+  leave(REALTIME + BATCH - lane, id)
+  redis.call('HSET', job, 'lane', lane, 'cost', cost, 'priority', lane)
+  redis.call('ZADD', prioritized, sorted(lane) + math.min(math.max((at - EPOCH_MS) / 1000, 0), HALF - 1), id)
+  redis.call('ZADD', line(lane, owner), at + (score % 4096) / 4096, id)
+  opened(lane, owner)
+end
+
+local ARRIVALS = { { C, sorted(REALTIME) }, { 3 * C, sorted(BATCH) }, { 4 * C, '+inf' } }
+
+local function arrivals(range)
+  local to = '(' .. range[2]
+  return redis.call('ZRANGEBYSCORE', prioritized, range[1], to, 'WITHSCORES', 'LIMIT', 0, MOST_ARRIVALS)
+end
+
+local function sort()
+  for _, range in ipairs(ARRIVALS) do
+    local found = arrivals(range)
+    for at = 1, #found, 2 do enter(found[at], tonumber(found[at + 1])) end
+  end
+end`;
+
+const script = (main: string): OrderScript => {
+  const text = `${SHARED}\n${main}`;
+  return { text, sha: createHash('sha1').update(text).digest('hex') };
+};
+
+/** ARGV[3] and ARGV[4]: a tenant and its weight, or nothing. */
+export const SORT = script(`
+if ARGV[4] == '1' then redis.call('HDEL', weights, ARGV[3])
+elseif ARGV[4] then redis.call('HSET', weights, ARGV[3], ARGV[4]) end
+sort()`);
+
+/**
+ * ARGV[3] `queue.aging_ms`, ARGV[4] `queue.aging_share`. Moves the job that has the turn to the front and charges its
+ * tenant. A job that was released a second ago and not taken is released again: who asked for it has died.
+ */
+export const RELEASE = script(`
+local agingMs, share = tonumber(ARGV[3]), tonumber(ARGV[4])
+local time = redis.call('TIME')
+local seconds = time[1] + time[2] / 1000000
+local agedBefore = math.floor(seconds * 1000) - agingMs
+
+local front = redis.call('ZRANGE', prioritized, 0, 0, 'WITHSCORES')
+if front[1] and tonumber(front[2]) < math.min(C, seconds - 1) then
+  redis.call('ZADD', prioritized, seconds, front[1])
+  return front[1]
+end
+sort()
+
+-- The tenant's oldest job; names of jobs that have left are dropped.
+local function first(lane, owner)
+  while true do
+    local head = redis.call('ZRANGE', line(lane, owner), 0, 0, 'WITHSCORES')
+    if not head[1] then return closedIfEmpty(lane, owner) end
+    local score = tonumber(redis.call('ZSCORE', prioritized, head[1]))
+    if score and score >= sorted(lane) and score < (lane + 1) * C then
+      return { id = head[1], owner = owner, lane = lane, since = tonumber(head[2]) }
+    end
+    redis.call('ZREM', line(lane, owner), head[1])
+  end
+end
+
+local function isAged(job) return job.lane == BATCH and job.since < agedBefore + 1 end
+
+-- The tenant with the smallest start tag; of equal ones the one with the older job.
+local function nextOf(lane, agedOnly)
+  local best = nil
+  local tenants = redis.call('ZRANGE', waiting(lane), 0, -1, 'WITHSCORES')
+  for at = 1, #tenants, 2 do
+    local tag = tonumber(tenants[at + 1])
+    if best and tag > best.tag then break end
+    local job = first(lane, tenants[at])
+    if job and (isAged(job) or not agedOnly) and (not best or job.since < best.since) then
+      job.tag = tag
+      best = job
+    end
+  end
+  return best
+end
+
+local function hasAged()
+  local oldest = redis.call('ZRANGEBYSCORE', prioritized, sorted(BATCH), '(' .. 4 * C, 'WITHSCORES', 'LIMIT', 0, 1)
+  if not oldest[1] then return false end
+  return math.floor((oldest[2] - sorted(BATCH)) * 1000 + 0.5) + EPOCH_MS <= agedBefore
+end
+
+local urgent = nextOf(REALTIME, false)
+local batch = nil
+if not urgent then batch = nextOf(BATCH, false) elseif hasAged() then batch = nextOf(BATCH, true) end
+local job = urgent or batch
+if not job then return false end
+
+local credit = tonumber(redis.call('HGET', state, 'credit')) or 0
+if urgent and batch then
+  local agedNext = credit + share >= 1 - 1e-9
+  if share == 1 then agedNext = batch.since < urgent.since end
+  if agedNext then job = batch end
+  redis.call('HSET', state, 'credit', credit + share - (agedNext and 1 or 0))
+elseif credit ~= 0 then
+  redis.call('HDEL', state, 'credit')
+end
+
+local cost = tonumber(redis.call('HGET', base .. job.id, 'cost')) or 1
+redis.call('HSET', state, job.lane, math.max(virtualTime(job.lane), job.tag))
+redis.call('ZADD', waiting(job.lane), job.tag + cost / weightOf(job.owner), job.owner)
+leave(job.lane, job.id)
+redis.call('HSET', base .. job.id, 'charged', cost, 'priority', isAged(job) and 1 or job.lane)
+redis.call('ZADD', prioritized, seconds, job.id)
+return job.id`);
+
+/** ARGV[3]: a job that was removed while it waited. */
+export const LEAVE = script(`
+if redis.call('ZSCORE', prioritized, ARGV[3]) then return end
+leave(REALTIME, ARGV[3])
+leave(BATCH, ARGV[3])`);
+
+/** ARGV[3]: a job that a worker has, ARGV[4]: device milliseconds it took. The same again changes nothing. */
+export const SETTLE = script(`
+local job, ms = base .. ARGV[3], tonumber(ARGV[4])
+local known = redis.call('HMGET', job, 'charged', 'lane')
+if redis.call('EXISTS', job) == 0 then return end
+correct(tonumber(known[2]) or BATCH, ownerOf(ARGV[3]), ms - (tonumber(known[1]) or 0))
+redis.call('HSET', job, 'charged', ms)`);
+
+/**
+ * Writes nothing. Returns the credit of the aged turns; the jobs that have no place yet, those that go next first; and
+ * a row for each waiting tenant: lane, name, start tag, weight, then id, time of acceptance and cost of each job.
+ */
+export const READ = script(`
+local rows = { { redis.call('HGET', state, 'credit') or '0' } }
+local others = redis.call('ZRANGEBYSCORE', prioritized, '-inf', '(' .. C)
+for _, range in ipairs(ARRIVALS) do
+  local found = arrivals(range)
+  for at = 1, #found, 2 do others[#others + 1] = found[at] end
+end
+rows[2] = others
+for lane = REALTIME, BATCH do
+  local tenants = redis.call('ZRANGE', waiting(lane), 0, -1, 'WITHSCORES')
+  for at = 1, #tenants, 2 do
+    local owner = tenants[at]
+    local row = { tostring(lane), owner, tenants[at + 1], redis.call('HGET', weights, owner) or '1' }
+    local jobs = redis.call('ZRANGE', line(lane, owner), 0, -1, 'WITHSCORES')
+    for n = 1, #jobs, 2 do
+      local score = tonumber(redis.call('ZSCORE', prioritized, jobs[n]))
+      if score and score >= sorted(lane) and score < (lane + 1) * C then
+        row[#row + 1] = jobs[n]
+        row[#row + 1] = jobs[n + 1]
+        row[#row + 1] = redis.call('HGET', base .. jobs[n], 'cost') or '1'
+      end
+    end
+    rows[#rows + 1] = row
+  end
+end
+return rows`);

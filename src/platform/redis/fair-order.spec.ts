@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { type Job, Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { RedisServer } from '../../../test/support/redis-server.js';
+import { describeWith, REDIS } from '../../../test/support/requires.js';
+import { QueueJobClass, QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
+import { FairOrder } from './fair-order.js';
+
+const MODEL = 'alpha';
+const AGING_MS = 30_000;
+
+describeWith(REDIS)('FairOrder', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let keys: QueueKeys;
+  let queue: Queue;
+  let worker: Worker;
+  let order: FairOrder;
+  let runs = 0;
+  let added = 0;
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    redis = new Redis(server.url, { maxRetriesPerRequest: null });
+  });
+  beforeEach(() => {
+    keys = new QueueKeys(`spec${(runs += 1)}`);
+    const options = { connection: redis, prefix: keys.prefix };
+    queue = new Queue(keys.queue(MODEL), options);
+    worker = new Worker(keys.queue(MODEL), null, { ...options, autorun: false });
+    worker.on('error', () => undefined);
+    order = new FairOrder({ redis, keys, agingMs: AGING_MS, agingShare: 0.25 });
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server[Symbol.asyncDispose]();
+  });
+
+  const { REALTIME, BATCH } = QueueJobClass;
+  const add = (id: string, change: { tenant?: string; priority?: number; ageMs?: number; cost?: number } = {}) => {
+    const { tenant, priority = BATCH, ageMs = 0, cost = 10 } = change;
+    // Each a millisecond younger than the one before.
+    const timestamp = Date.now() - 10_000 + (added += 1) - ageMs;
+    return queue.add('spec', {}, { ...{ jobId: keys.job(id, tenant), priority, timestamp }, cost } as object);
+  };
+  const idOf = (job: Job | undefined) => job?.id?.split('.').slice(1).join('.');
+  /** As BullMQ's own worker does, which knows nothing of the order. */
+  const grab = async (): Promise<Job | undefined> => worker.getNextJob('t', { block: false });
+  const take = async () => {
+    await order.release(MODEL);
+    return grab();
+  };
+  const drain = async (next = take) => {
+    const ids: (string | undefined)[] = [];
+    for (let job = await next(); job; job = await next()) ids.push(idOf(job));
+    return ids;
+  };
+
+  it('serves tenants in turn, and within each the oldest first', async () => {
+    for (const id of ['a1', 'a2', 'a3']) await add(id, { tenant: 'a' });
+    for (const id of ['b1', 'b2']) await add(id, { tenant: 'b' });
+    expect(await drain()).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
+  });
+
+  it('gives aged jobs one turn in four beside REALTIME', async () => {
+    for (const id of ['b1', 'b2', 'b3']) await add(id, { ageMs: AGING_MS });
+    for (let n = 1; n <= 8; n += 1) await add(`r${n}`, { priority: REALTIME });
+    expect(await drain()).toEqual(['r1', 'r2', 'r3', 'b1', 'r4', 'r5', 'r6', 'b2', 'r7', 'r8', 'b3']);
+  });
+
+  it('charges by weight, and instead of the estimate what a job took', async () => {
+    await order.sort(MODEL, { owner: keys.owner('a'), weight: 2 });
+    for (let n = 1; n <= 8; n += 1) {
+      await add(`a${n}`, { tenant: 'a' });
+      await add(`b${n}`, { tenant: 'b' });
+    }
+    const first = [await take(), await take(), await take(), await take()];
+    expect(first.map(idOf)).toEqual(['a1', 'b1', 'a2', 'b2']);
+    // Nine times what was charged for it, and twice the same report.
+    for (let twice = 0; twice < 2; twice += 1) await order.settle(MODEL, first[0]!.id!, 90);
+    expect(await drain()).toEqual(['b3', 'b4', 'b5', 'a3', 'b6', 'a4', 'a5', 'b7', 'a6', 'a7', 'b8', 'a8']);
+  });
+
+  it('neither loses nor doubles a job whose worker died before it took it, and does not release ahead for ever', async () => {
+    for (let n = 1; n <= 6; n += 1) await add(`r${n}`);
+    await order.release(MODEL);
+    await order.release(MODEL);
+    // What was released long ago goes to the next who asks: nothing else is released.
+    const front = await redis.zrange(`${keys.prefix}:${keys.queue(MODEL)}:prioritized`, 0, '1');
+    for (const id of front) await redis.zadd(`${keys.prefix}:${keys.queue(MODEL)}:prioritized`, 1, id);
+    expect([await order.release(MODEL), await order.release(MODEL)].sort()).toEqual(front.sort());
+    expect((await drain()).sort()).toEqual(['r1', 'r2', 'r3', 'r4', 'r5', 'r6']);
+  });
+
+  it('returns the charge of a job that comes back, which keeps its place', async () => {
+    for (const id of ['a1', 'a2']) await add(id, { tenant: 'a' });
+    for (const id of ['b1', 'b2']) await add(id, { tenant: 'b' });
+    const [taken] = [await take()];
+    await taken!.moveToWait('t');
+    expect(await drain()).toEqual(['a1', 'b1', 'a2', 'b2']);
+  });
+
+  it('serves workers that do not ask for the order by class and time', async () => {
+    await add('b1', { tenant: 'b' });
+    await add('a1', { tenant: 'a' });
+    await order.sort(MODEL);
+    await add('a2', { tenant: 'a', priority: REALTIME });
+    await add('b2', { tenant: 'b', priority: REALTIME });
+    await order.sort(MODEL);
+    await add('c1', { tenant: 'c' });
+    expect(await drain(grab)).toEqual(['a2', 'b2', 'c1', 'b1', 'a1']);
+    for (const id of ['d1', 'd2']) await add(id);
+    expect(await drain()).toEqual(['d1', 'd2']);
+  });
+
+  it('forgets what left: removed jobs have no place, tenants without jobs no turn', async () => {
+    for (const id of ['a1', 'a2', 'a3']) await add(id, { tenant: 'a' });
+    await add('b1', { tenant: 'b' });
+    await order.sort(MODEL);
+    await queue.remove(keys.job('a1', 'a'));
+    await order.leave(MODEL, keys.job('a1', 'a'));
+    await queue.remove(keys.job('b1', 'b'));
+    const { tenants, others } = await order.accounts(MODEL);
+    expect([others, tenants.filter(({ jobs }) => jobs.length > 0).map(({ jobs }) => jobs.length)]).toEqual([[], [2]]);
+    expect(await drain()).toEqual(['a2', 'a3']);
+    expect((await order.accounts(MODEL)).tenants).toEqual([]);
+  });
+
+  it('survives a Redis that has forgotten its scripts, and a queue that is not there', async () => {
+    await add('r1');
+    await redis.script('FLUSH');
+    expect(await drain()).toEqual(['r1']);
+    expect(await order.release('missing')).toBeUndefined();
+  });
+});

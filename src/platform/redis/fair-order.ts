@@ -1,0 +1,98 @@
+import { type Redis } from 'ioredis';
+import { type QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
+import { LEAVE, type OrderScript, READ, RELEASE, SETTLE, SORT } from './fair-order-scripts.js';
+
+export interface FairOrderOptions {
+  readonly redis: Redis;
+  readonly keys: QueueKeys;
+  /** `queue.aging_ms` */
+  readonly agingMs: number;
+  /** `queue.aging_share` */
+  readonly agingShare: number;
+}
+
+/** A waiting job in the accounts of a queue. */
+export interface AccountedJob {
+  readonly id: string;
+  /** Epoch milliseconds; a fraction keeps those of one millisecond in order. */
+  readonly sinceMs: number;
+  readonly costMs: number;
+}
+
+/** A tenant with waiting jobs, oldest first. */
+export interface WaitingTenant {
+  readonly isRealtime: boolean;
+  /** As in job ids. */
+  readonly owner: string;
+  readonly startTag: number;
+  readonly weight: number;
+  readonly jobs: readonly AccountedJob[];
+}
+
+export interface QueueAccounts {
+  /** Of the turns of aged jobs (D-03). */
+  readonly agingCredit: number;
+  /** Jobs without an account, those that go next first. */
+  readonly others: readonly string[];
+  readonly tenants: readonly WaitingTenant[];
+}
+
+/**
+ * The order in which workers take the jobs of a queue (D-03, D-25), with the accounts of its tenants in Redis: the rules
+ * of `core/queue` as one family of scripts. All jobs are in BullMQ's set of waiting jobs all the time, so none can be
+ * lost or taken twice here; the scripts only change places in that set. Each keeps the accounts whole, whoever dies
+ * between two of them.
+ */
+export class FairOrder {
+  constructor(private readonly options: FairOrderOptions) {}
+
+  /** Gives new jobs their places. @param weight of the tenant that sent one */
+  async sort(model: string, weight?: { readonly owner: string; readonly weight: number }): Promise<void> {
+    await this.#run(SORT, model, weight ? [weight.owner, weight.weight] : []);
+  }
+
+  /**
+   * Puts the job whose turn it is before all others, and charges its tenant: call before each take, for one job.
+   * @returns its id; undefined: none waits
+   */
+  async release(model: string): Promise<string | undefined> {
+    const { agingMs, agingShare } = this.options;
+    return ((await this.#run(RELEASE, model, [agingMs, agingShare])) as string | null) ?? undefined;
+  }
+
+  /** A waiting job was removed. */
+  async leave(model: string, jobId: string): Promise<void> {
+    await this.#run(LEAVE, model, [jobId]);
+  }
+
+  /** A job took so long on a device: its tenant is charged that instead of the estimate. Call before it is completed. */
+  async settle(model: string, jobId: string, deviceMs: number): Promise<void> {
+    await this.#run(SETTLE, model, [jobId, deviceMs]);
+  }
+
+  async accounts(model: string): Promise<QueueAccounts> {
+    const [[credit] = [], others = [], ...rows] = (await this.#run(READ, model, [])) as string[][];
+    return { agingCredit: Number(credit), others, tenants: rows.map(tenantOf) };
+  }
+
+  async #run({ sha, text }: OrderScript, model: string, args: readonly (string | number)[]): Promise<unknown> {
+    const { redis, keys } = this.options;
+    const queue = keys.queue(model);
+    const [base, shares] = [`${keys.prefix}:${queue}:`, keys.shares(queue)];
+    const call = [3, `${base}prioritized`, `${shares}state`, keys.weights, base, shares, ...args] as const;
+    try {
+      return await redis.evalsha(sha, ...call);
+    } catch (error) {
+      if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
+      return redis.eval(text, ...call);
+    }
+  }
+}
+
+function tenantOf([lane, owner = '', tag, weight, ...jobs]: readonly string[]): WaitingTenant {
+  const waiting: AccountedJob[] = [];
+  for (let at = 0; at + 2 < jobs.length; at += 3) {
+    waiting.push({ id: jobs[at] ?? '', sinceMs: Number(jobs[at + 1]), costMs: Number(jobs[at + 2]) });
+  }
+  return { isRealtime: lane === '2', owner, startTag: Number(tag), weight: Number(weight), jobs: waiting };
+}
