@@ -29,7 +29,8 @@ export interface JobPriorityChange {
 }
 
 /**
- * Gives a waiting job another priority: its class, its data and its options. Its place follows when arrivals are sorted.
+ * Gives a waiting job another priority: its class, its data and its options. Its place follows when arrivals are
+ * sorted.
  * Gateways that wait for it learn of it from the event stream.
  * @returns false when no such job waits. @throws when Redis does not answer.
  */

@@ -1,13 +1,4 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-  Optional,
-} from '@nestjs/common';
-import { type Subscription } from 'rxjs';
-import { KeyRing } from '../../platform/auth/key-ring.js';
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -15,7 +6,6 @@ import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { PayloadBlobs } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 import { ModelQueues } from './model-queues.js';
-import { SharedRequests } from './shared-requests.js';
 
 const SWEEP_MS = 60_000;
 /** A result that its worker could not deliver at once is as much older than its job. */
@@ -28,21 +18,17 @@ const LONGEST_WORK_MS = 3_600_000;
 export class SharedQueueMaintenance implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(SharedQueueMaintenance.name);
   #timers: NodeJS.Timeout[] = [];
-  #keys: Subscription | undefined;
 
   constructor(
     private readonly link: SharedQueueLink,
     private readonly blobs: PayloadBlobs,
     private readonly queues: ModelQueues,
-    private readonly requests: SharedRequests,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
     @Inject(SETTINGS) private readonly settings: Settings,
-    @Optional() private readonly keyRing?: KeyRing,
   ) {}
 
   onApplicationBootstrap(): void {
     if (!this.link.enabled) return;
-    this.#keys = this.keyRing?.changed$.subscribe(() => void this.#quietly(() => this.weigh()));
     const { resultTtlMs } = this.settings.redis;
     this.#timers = [
       setInterval(() => void this.#quietly(() => this.sweep()), SWEEP_MS).unref(),
@@ -51,14 +37,7 @@ export class SharedQueueMaintenance implements OnApplicationBootstrap, OnApplica
   }
 
   onApplicationShutdown(): void {
-    this.#keys?.unsubscribe();
     for (const timer of this.#timers) clearInterval(timer);
-  }
-
-  /** Keys have changed: tenants that wait have their new weights at once. @throws when Redis does not answer. */
-  async weigh(): Promise<void> {
-    const waiting = new Map(this.requests.waiting().map(({ request }) => [request.tenant, request.model]));
-    for (const [tenant, model] of waiting) await this.queues.weigh(model, tenant);
   }
 
   /** Removes blobs that are no longer needed. Resolves with their number. */

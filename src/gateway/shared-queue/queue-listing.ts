@@ -100,7 +100,9 @@ export class QueueListing {
     return { model, realtime, batch, running, oldestWaitMs };
   }
 
-  /** In order of dispatch: jobs that came back from dead workers, which BullMQ takes from the right of its list first. */
+  /**
+   * In order of dispatch: jobs that came back from dead workers, which BullMQ takes from the right of its list first.
+   */
   async #waiting(model: string): Promise<string[]> {
     const { redis, keys, access } = this.link;
     const returned = redis.lrange(`${this.queues.base(keys.queue(model))}wait`, 0, -1);

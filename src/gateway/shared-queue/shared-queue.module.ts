@@ -18,6 +18,7 @@ import { SharedQueueLink } from './shared-queue-link.js';
 import { SharedRequestQueue } from './shared-request-queue.js';
 import { SharedRequests } from './shared-requests.js';
 import { SpeechFeed } from './speech-relay.js';
+import { TenantWeights } from './tenant-weights.js';
 import { WorkerDirectory } from './worker-directory.js';
 
 /** The queue that several gateways share. With `queue.driver: embedded` it opens no connection and does nothing. */
@@ -38,6 +39,7 @@ import { WorkerDirectory } from './worker-directory.js';
     SharedRequestQueue,
     SharedRequests,
     SpeechFeed,
+    TenantWeights,
     WorkerDirectory,
   ],
   exports: [AllWorkers, SharedRequestQueue],

@@ -12,7 +12,11 @@ export function dispatchOrder(
 ): string[] {
   const weights = new Map(tenants.map(({ owner, weight }) => [owner, weight]));
   const lanes = new ModelLanes<undefined>('', { ...aging, agingCredit, weightOf: owner => weights.get(owner) ?? 1 });
-  for (const isRealtime of [true, false]) fill(lanes, tenants.filter(tenant => tenant.isRealtime === isRealtime));
+  for (const isRealtime of [true, false])
+    fill(
+      lanes,
+      tenants.filter(tenant => tenant.isRealtime === isRealtime),
+    );
   return [...others, ...Array.from(lanes.inOrder(nowMs), ({ request }) => request.id)];
 }
 

@@ -44,11 +44,11 @@ export class TwoGateways implements AsyncDisposable {
   }
 
   /** One transcription, as any client sends it. Rejects when the connection breaks. */
-  async transcribe(gateway: GatewayProcess, id: string, priority = 'batch'): Promise<Answer> {
+  async transcribe(gateway: GatewayProcess, id: string, sent: Record<string, string> = {}): Promise<Answer> {
     const form = new FormData();
     form.set('model', 'alpha');
     form.set('file', new Blob([new Uint8Array(silentWav())]), 'a.wav');
-    const headers = { 'x-request-id': id, 'x-priority': priority };
+    const headers = { 'x-request-id': id, 'x-priority': 'batch', ...sent };
     return this.#answer(`http://127.0.0.1:${gateway.port}/v1/audio/transcriptions`, {
       method: 'POST',
       body: form,
