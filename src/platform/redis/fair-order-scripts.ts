@@ -19,6 +19,8 @@ const SHARED = `
 local prioritized, state, weights, base, shares = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
 local C, HALF, EPOCH_MS, REALTIME, BATCH = 0x100000000, 0x80000000, 1600000000000, 2, 3
 local MOST_ARRIVALS, MOST_IDLE = 1000, 1000
+-- Seconds. Debts are forgotten before the time they were counted in.
+local IDLE_TTL, STATE_TTL, WEIGHTS_TTL = 3600, 7200, 86400
 local OWNER = '^(t' .. string.rep('%x', 16) .. ')%.'
 
 local function ownerOf(id) return string.match(id, OWNER) or 'open' end
@@ -27,11 +29,16 @@ local function idle(lane) return shares .. lane .. ':idle' end
 local function line(lane, owner) return shares .. lane .. ':of:' .. owner end
 local function sorted(lane) return lane * C + HALF end
 local function weightOf(owner) return tonumber(redis.call('HGET', weights, owner)) or 1 end
-local function virtualTime(lane) return tonumber(redis.call('HGET', state, lane)) or 0 end
+local function virtualTime(lane)
+  local known = tonumber(redis.call('HGET', state, lane))
+  return known or tonumber(redis.call('ZRANGE', waiting(lane), 0, 0, 'WITHSCORES')[2]) or 0
+end
 
 local function forget(lane)
   redis.call('ZREMRANGEBYSCORE', idle(lane), '-inf', virtualTime(lane))
   redis.call('ZREMRANGEBYRANK', idle(lane), 0, -1 - MOST_IDLE)
+  redis.call('EXPIRE', idle(lane), IDLE_TTL)
+  redis.call('EXPIRE', state, STATE_TTL)
 end
 
 local function opened(lane, owner)
@@ -106,7 +113,10 @@ const script = (main: string): OrderScript => {
 /** ARGV[3] and ARGV[4]: a tenant and its weight, or nothing. */
 export const SORT = script(`
 if ARGV[4] == '1' then redis.call('HDEL', weights, ARGV[3])
-elseif ARGV[4] then redis.call('HSET', weights, ARGV[3], ARGV[4]) end
+elseif ARGV[4] then
+  redis.call('HSET', weights, ARGV[3], ARGV[4])
+  redis.call('EXPIRE', weights, WEIGHTS_TTL)
+end
 sort()`);
 
 /**
@@ -181,6 +191,7 @@ end
 
 local cost = tonumber(redis.call('HGET', base .. job.id, 'cost')) or 1
 redis.call('HSET', state, job.lane, math.max(virtualTime(job.lane), job.tag))
+redis.call('EXPIRE', state, STATE_TTL)
 redis.call('ZADD', waiting(job.lane), job.tag + cost / weightOf(job.owner), job.owner)
 leave(job.lane, job.id)
 redis.call('HSET', base .. job.id, 'charged', cost, 'priority', isAged(job) and 1 or job.lane)
