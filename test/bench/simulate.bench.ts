@@ -1,4 +1,5 @@
 import { atLeast, atMost, type BenchResult, progress } from './support/bench-result.js';
+import { deadlineLoad, type DeadlineReport, describeDeadlines } from './support/simulation/deadline-load.js';
 import {
   changingLoad,
   describeForecast,
@@ -40,6 +41,8 @@ function simulateAll(): BenchResult {
   const shares = shared('tenants share', true);
   const byTime = shared('one order', false);
   const forecast = forecasts();
+  const deadlines = timed('by latest start', false);
+  const expiring = timed('first in, first out', true);
   const boundMs = Math.max(simulationRules().agingMs, aging.waitMs.realtime.max);
   const all = [day, fleet, aging, fair.report];
   const lost = all.reduce((sum, { unsettled, slotsLeaked }) => sum + unsettled + slotsLeaked, 0);
@@ -54,6 +57,8 @@ function simulateAll(): BenchResult {
       shares,
       byTime,
       forecast,
+      deadlines,
+      expiring,
     },
     goals: [
       atMost(`a day: REALTIME wait p99, service times of ${GROUP_MS} ms`, day.waitMs.realtime.p99 / GROUP_MS, 1),
@@ -85,6 +90,8 @@ function simulateAll(): BenchResult {
       atMost('forecast: the same', forecast.coverage, 0.95),
       atMost('forecast: median error of p50', forecast.medianError, 0.25),
       atMost('forecast: processor time per request, ms', forecast.usPerRequest / 1000, 1),
+      atLeast('deadlines at 110 % load: answers in time, of first in, first out', deadlines.met / expiring.met, 1.15),
+      atMost('deadlines: share of the device time for answers that came too late', deadlines.late, 0.01),
       atMost('requests never settled and slots never returned', lost, 0),
     ],
   };
@@ -96,6 +103,12 @@ function forecasts(): ForecastReport {
   const mix = { tenants: TENANTS, realtimeShare: 0.33, bursts: { factor: 4, calmMs: 9000, burstMs: 1000 } };
   const report = forecastAccuracy({ workers, cost: COST, trace: changingLoad(mix, workers * WORKER_PER_S) });
   progress(`\n${describeForecast('forecast', report)}`);
+  return report;
+}
+
+function timed(name: string, onlyDrops: boolean): DeadlineReport {
+  const report = deadlineLoad(600, onlyDrops);
+  progress(`\n${describeDeadlines(name, report)}`);
   return report;
 }
 

@@ -72,6 +72,8 @@ const step = fc.oneof(
       count: fc.constantFrom(1, 1, 5, 30),
       actualMs: fc.constantFrom(1, 7, 40, 100),
       error: fc.constantFrom(1 / 1.5, 0.9, 1, 1.2, 1.5),
+      // Deadlines order requests within a tenant (D-26), and change nothing between tenants.
+      latestStartMs: fc.constantFrom(undefined, undefined, 5, 500, 50_000),
     }),
   },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('send' as const), times: fc.integer({ min: 1, max: 8 }) }) },
@@ -106,7 +108,8 @@ function play(device: Device, steps: readonly Step[], exact: boolean): number {
   const pairs = new Pairs(device);
   for (const act of steps) {
     if (act.do === 'arrive')
-      for (let left = act.count; left > 0; left -= 1) device.arrive(act.tenant, act.actualMs, exact ? 1 : act.error);
+      for (let left = act.count; left > 0; left -= 1)
+        device.arrive(act.tenant, act.actualMs, exact ? 1 : act.error, { latestStartMs: act.latestStartMs });
     else if (act.do === 'end') device.end(act.index);
     else for (let left = act.times; left > 0; left -= 1) sendAndLook(device, pairs);
     pairs.look();

@@ -1966,7 +1966,7 @@ export interface components {
             /** @description Absent, without expires_at: it never expires. */
             expires_in_days?: number;
             /**
-             * @description Its own limits in place of `limits.*`: requests_per_day, requests_per_minute, tokens_per_minute, audio_seconds_per_minute, concurrent_requests, weight.
+             * @description Its own limits in place of `limits.*`: requests_per_day, requests_per_minute, tokens_per_minute, audio_seconds_per_minute, concurrent_requests, weight, max_deadline_ms.
              * @example {
              *       "requests_per_minute": 60
              *     }
@@ -7038,6 +7038,8 @@ export interface operations {
              *
              *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
              *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
@@ -7054,7 +7056,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -7676,6 +7682,8 @@ export interface operations {
              *
              *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
              *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
@@ -7692,7 +7700,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -7881,6 +7893,8 @@ export interface operations {
              *
              *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
              *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
@@ -7897,7 +7911,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -8443,6 +8461,8 @@ export interface operations {
              *
              *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
              *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
@@ -8459,7 +8479,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -8478,10 +8502,14 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
                 Prefer?: "respond-async";
+                /** @description Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met. */
+                "X-Deadline-Ms"?: number;
                 /** @description REALTIME goes before BATCH, which is the default. */
                 "X-Priority"?: "realtime" | "batch";
                 /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
                 "X-Request-Id"?: string;
+                /** @description Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes. */
+                "x-slo-ttft-ms"?: number;
             };
             path?: never;
             cookie?: never;
@@ -8667,6 +8695,8 @@ export interface operations {
              *
              *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
              *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
@@ -8683,7 +8713,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -8833,10 +8867,14 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
                 Prefer?: "respond-async";
+                /** @description Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met. */
+                "X-Deadline-Ms"?: number;
                 /** @description REALTIME goes before BATCH, which is the default. */
                 "X-Priority"?: "realtime" | "batch";
                 /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
                 "X-Request-Id"?: string;
+                /** @description Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes. */
+                "x-slo-ttft-ms"?: number;
             };
             path?: never;
             cookie?: never;
@@ -9035,6 +9073,8 @@ export interface operations {
              *
              *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
              *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
@@ -9051,7 +9091,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -9210,10 +9254,14 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
                 Prefer?: "respond-async";
+                /** @description Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met. */
+                "X-Deadline-Ms"?: number;
                 /** @description REALTIME goes before BATCH, which is the default. */
                 "X-Priority"?: "realtime" | "batch";
                 /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
                 "X-Request-Id"?: string;
+                /** @description Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes. */
+                "x-slo-ttft-ms"?: number;
             };
             path?: never;
             cookie?: never;
@@ -9414,6 +9462,8 @@ export interface operations {
              *
              *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
              *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
@@ -9430,7 +9480,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -10348,10 +10402,14 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
                 Prefer?: "respond-async";
+                /** @description Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met. */
+                "X-Deadline-Ms"?: number;
                 /** @description REALTIME goes before BATCH, which is the default. */
                 "X-Priority"?: "realtime" | "batch";
                 /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
                 "X-Request-Id"?: string;
+                /** @description Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes. */
+                "x-slo-ttft-ms"?: number;
             };
             path?: never;
             cookie?: never;
@@ -10561,6 +10619,8 @@ export interface operations {
              *
              *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
              *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
@@ -10577,7 +10637,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -10596,10 +10660,14 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
                 Prefer?: "respond-async";
+                /** @description Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met. */
+                "X-Deadline-Ms"?: number;
                 /** @description REALTIME goes before BATCH, which is the default. */
                 "X-Priority"?: "realtime" | "batch";
                 /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
                 "X-Request-Id"?: string;
+                /** @description Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes. */
+                "x-slo-ttft-ms"?: number;
             };
             path?: never;
             cookie?: never;
@@ -10805,6 +10873,8 @@ export interface operations {
              *
              *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
              *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
@@ -10821,7 +10891,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -10840,10 +10914,14 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
                 Prefer?: "respond-async";
+                /** @description Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met. */
+                "X-Deadline-Ms"?: number;
                 /** @description REALTIME goes before BATCH, which is the default. */
                 "X-Priority"?: "realtime" | "batch";
                 /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
                 "X-Request-Id"?: string;
+                /** @description Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes. */
+                "x-slo-ttft-ms"?: number;
             };
             path?: never;
             cookie?: never;
@@ -11038,6 +11116,8 @@ export interface operations {
              *
              *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
              *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
@@ -11054,7 +11134,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -12316,10 +12400,14 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
                 Prefer?: "respond-async";
+                /** @description Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met. */
+                "X-Deadline-Ms"?: number;
                 /** @description REALTIME goes before BATCH, which is the default. */
                 "X-Priority"?: "realtime" | "batch";
                 /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
                 "X-Request-Id"?: string;
+                /** @description Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes. */
+                "x-slo-ttft-ms"?: number;
             };
             path?: never;
             cookie?: never;
@@ -12493,6 +12581,8 @@ export interface operations {
              *
              *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
              *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
@@ -12509,7 +12599,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -12528,10 +12622,14 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
                 Prefer?: "respond-async";
+                /** @description Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met. */
+                "X-Deadline-Ms"?: number;
                 /** @description REALTIME goes before BATCH, which is the default. */
                 "X-Priority"?: "realtime" | "batch";
                 /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
                 "X-Request-Id"?: string;
+                /** @description Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes. */
+                "x-slo-ttft-ms"?: number;
             };
             path?: never;
             cookie?: never;
@@ -12794,6 +12892,8 @@ export interface operations {
              *
              *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
              *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
@@ -12810,7 +12910,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -13234,10 +13338,14 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
                 Prefer?: "respond-async";
+                /** @description Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met. */
+                "X-Deadline-Ms"?: number;
                 /** @description REALTIME goes before BATCH, which is the default. */
                 "X-Priority"?: "realtime" | "batch";
                 /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
                 "X-Request-Id"?: string;
+                /** @description Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes. */
+                "x-slo-ttft-ms"?: number;
             };
             path?: never;
             cookie?: never;
@@ -13414,6 +13522,8 @@ export interface operations {
              *
              *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
              *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
@@ -13430,7 +13540,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text. */
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
             504: {
                 headers: {
                     [name: string]: unknown;

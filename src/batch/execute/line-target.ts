@@ -27,8 +27,8 @@ export interface TargetSpec {
   authorization(owner: LineOwner): string | undefined;
 }
 
-/** Whose job a line is of, and what the key that made the job may use. */
-export type LineOwner = Pick<BatchJob, 'tenant' | 'terms'>;
+/** Whose job a line is of, what the key that made the job may use, and when its completion window ends. */
+export type LineOwner = Pick<BatchJob, 'tenant' | 'terms'> & Partial<Pick<BatchJob, 'expiresAtMs'>>;
 
 export interface LineRequest {
   readonly path: string;
@@ -145,11 +145,15 @@ export class LineTarget {
 
   #headers({ contentType, bytes, requestId, owner }: LineRequest): Record<string, string> {
     const authorization = this.spec.authorization(owner);
+    const { expiresAtMs } = owner;
+    const window = this.spec.fetchesFileUrl && expiresAtMs !== undefined ? expiresAtMs - Date.now() : 0;
     return {
       'content-type': contentType,
       'content-length': String(bytes),
       'x-request-id': requestId,
       'x-priority': 'batch',
+      // The gateway orders the lines of a tenant by it (D-26).
+      ...(window > 0 && { 'x-switchyard-window-ms': String(Math.ceil(window)) }),
       'user-agent': 'switchyard-batch',
       ...(authorization === undefined ? {} : { authorization }),
     };

@@ -8,4 +8,6 @@ export interface KeyTerms {
   readonly models?: readonly string[];
   /** Of requests that state no priority; absent: that of the model. */
   readonly defaultPriority?: PriorityLabel;
+  /** Milliseconds: a longer deadline of a request counts as this (D-26); absent: any. */
+  readonly maxDeadlineMs?: number;
 }

@@ -78,6 +78,8 @@ export type DispatchEvent =
       readonly batchId?: string;
       /** Device milliseconds of this request: its share of that engine call; absent: the worker reports none. */
       readonly deviceMs?: number;
+      /** Of a completed request that wanted its answer in time: whether it came in time (D-26). */
+      readonly metDeadline?: boolean;
       /** For completed requests only. */
       readonly usage?: WorkUsage;
       readonly attempts: number;

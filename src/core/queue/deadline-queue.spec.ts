@@ -6,7 +6,7 @@ import { type WaitingRequest } from './tenant-queue.js';
 function waiting(id: string, enqueuedAtMs: number, queueDeadlineMs: number): WaitingRequest<undefined> {
   const request = aRequest(id, { enqueuedAtMs, queueDeadlineMs });
   const links = { ahead: undefined, behind: undefined, before: undefined, after: undefined, queue: undefined };
-  return { request, ...links, sooner: undefined, later: undefined, aged: false };
+  return { request, orderMs: 0, ...links, sooner: undefined, later: undefined, aged: false };
 }
 
 function drain(book: DeadlineQueue<undefined>): string {

@@ -12,7 +12,7 @@ export class DeadlineQueue<P> {
   readonly #lists = new Map<number, DeadlineList<P>>();
   readonly #heads = new KeyedHeap<DeadlineList<P>>();
 
-  /** The request with the earliest deadlist. */
+  /** The request with the earliest deadline. */
   get first(): WaitingRequest<P> | undefined {
     return this.#heads.top?.first;
   }

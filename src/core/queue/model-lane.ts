@@ -4,7 +4,7 @@ import { isAged } from '../request/aging-policy.js';
 import { type HeapItem } from './keyed-heap.js';
 import { LanePreview } from './lane-preview.js';
 import { ownerOf, TenantShares, type WeightOf } from './tenant-shares.js';
-import { type WaitingRequest } from './tenant-queue.js';
+import { costOf, orderMsOf, type WaitingRequest } from './tenant-queue.js';
 
 /** Read-only view of a lane that is not empty. */
 export interface ModelLaneView {
@@ -29,6 +29,8 @@ export interface TenantLoad {
 
 export interface ModelLaneOptions<P> {
   readonly weightOf: WeightOf;
+  /** Bound of the order by latest start (D-26); absent: none. */
+  readonly agingMs?: number;
   /** The REALTIME lane that aged requests of this one compete with. */
   readonly rival?: ModelLane<P>;
 }
@@ -36,10 +38,12 @@ export interface ModelLaneOptions<P> {
 /** One literal with every field, so that all nodes have one shape. */
 const newNode = <P>(
   request: ScheduledRequest<P>,
+  orderMs: number,
   ahead: WaitingRequest<P> | undefined,
   behind: WaitingRequest<P> | undefined,
 ): WaitingRequest<P> => ({
   request,
+  orderMs,
   ahead,
   behind,
   before: undefined,
@@ -55,7 +59,7 @@ const equalWeights: WeightOf = () => 1;
 /**
  * Waiting requests of one model at one priority: an intrusive doubly linked list, oldest first. Count is O(1); insert
  * and remove are O(log tenants), since `TenantShares` decides which tenant is next; within a tenant it is first in,
- * first out. Its heap fields belong to the queue's heap of lane heads.
+ * first out, or by latest start where that is known (D-26). Its heap fields belong to the queue's heap of lane heads.
  */
 export class ModelLane<P> implements ModelLaneView, HeapItem {
   heapIndex = -1;
@@ -67,6 +71,7 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
   #unreported: WaitingRequest<P>[] = [];
   #size = 0;
   #bytes = 0;
+  #costMs = 0;
   readonly #shares: TenantShares<P>;
 
   constructor(
@@ -94,6 +99,11 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Sum of the costs of what waits. */
+  get costMs(): number {
+    return this.#costMs;
   }
 
   get firstEnqueuedAtMs(): number {
@@ -130,6 +140,11 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
   /** Takes over the accounts of another lane with the same requests. */
   resume(other: ModelLane<unknown>): void {
     this.#shares.resume(other.#shares);
+  }
+
+  /** Work that is sent before such a request if it is queued now. */
+  workBeforeMs(request: ScheduledRequest): number {
+    return this.#shares.workBeforeMs(ownerOf(request), this.#orderMs(request));
   }
 
   /** Adds a new request behind all of its age or older. Searches from the end. */
@@ -196,10 +211,15 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
     node.ahead = node.behind = undefined;
     this.#size -= 1;
     this.#bytes -= node.request.bytes;
+    this.#costMs = this.#size === 0 ? 0 : this.#costMs - costOf(node.request);
   }
 
   *[Symbol.iterator](): Iterator<ScheduledRequest<P>> {
     for (let node = this.#head; node !== undefined; node = node.behind) yield node.request;
+  }
+
+  #orderMs(request: ScheduledRequest): number {
+    return orderMsOf(request, this.options.agingMs ?? Infinity);
   }
 
   #noticeAged(nowMs: number, agingMs: number): void {
@@ -214,13 +234,14 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
 
   #link(request: ScheduledRequest<P>, ahead: WaitingRequest<P> | undefined): WaitingRequest<P> {
     const behind = ahead === undefined ? this.#head : ahead.behind;
-    const node = newNode(request, ahead, behind);
+    const node = newNode(request, this.#orderMs(request), ahead, behind);
     if (ahead === undefined) this.#head = node;
     else ahead.behind = node;
     if (behind === undefined) this.#tail = node;
     else behind.ahead = node;
     this.#size += 1;
     this.#bytes += request.bytes;
+    this.#costMs += costOf(request);
     return node;
   }
 }

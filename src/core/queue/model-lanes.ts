@@ -34,14 +34,22 @@ export class ModelLanes<P> {
   #turns: AgingTurns;
 
   constructor(model: string, { agingMs, agingShare, agingCredit, weightOf = () => 1 }: QueueOptions) {
-    this.realtime = new ModelLane<P>(model, RequestPriority.REALTIME, { weightOf });
-    this.batch = new ModelLane<P>(model, RequestPriority.BATCH, { weightOf, rival: this.realtime });
+    this.realtime = new ModelLane<P>(model, RequestPriority.REALTIME, { weightOf, agingMs });
+    this.batch = new ModelLane<P>(model, RequestPriority.BATCH, { weightOf, agingMs, rival: this.realtime });
     this.#agingMs = agingMs;
     this.#turns = new AgingTurns(agingShare, agingCredit);
   }
 
   of(priority: RequestPriority): ModelLane<P> {
     return priority === RequestPriority.REALTIME ? this.realtime : this.batch;
+  }
+
+  /**
+   * Work that is sent before such a request if it is queued now and no other comes; turns of aged BATCH not counted.
+   */
+  workBeforeMs(request: ScheduledRequest): number {
+    const urgentMs = request.priority === RequestPriority.BATCH ? this.realtime.costMs : 0;
+    return urgentMs + this.of(request.priority).workBeforeMs(request);
   }
 
   /** True while a REALTIME and an aged request wait: turns decide between them. */

@@ -25,7 +25,7 @@ export interface QueuedView<P> extends PlacedRequest<P> {
 
 /**
  * All waiting requests: two lanes per model. In a lane tenants share by work (D-25); within a tenant it is first in,
- * first out by enqueue time.
+ * first out, unless deadlines decide (D-26).
  *
  * The order across models needs no timer and no re-keying (D-03): REALTIME heads and BATCH heads are in one heap each,
  * by age. Aging is monotone in age, so the oldest BATCH head is the first to age, and comparing two heap tops decides.
@@ -73,10 +73,9 @@ export class PriorityQueue<P> {
   }
 
   depthOf(model: string): ModelDepth {
-    const lanes = this.#lanes.get(model);
-    if (lanes === undefined) return { realtime: 0, batch: 0, bytes: 0 };
-    const { realtime, batch } = lanes;
-    return { realtime: realtime.size, batch: batch.size, bytes: realtime.bytes + batch.bytes };
+    const { realtime, batch } = this.#lanes.get(model) ?? {};
+    const bytes = (realtime?.bytes ?? 0) + (batch?.bytes ?? 0);
+    return { realtime: realtime?.size ?? 0, batch: batch?.size ?? 0, bytes };
   }
 
   /** What waits of one tenant, for one model or all, and how many tenants wait there: in one lane at most. */
@@ -214,8 +213,7 @@ export class PriorityQueue<P> {
   }
 
   /**
-   * One waiting request with its position. O(1) for a request that does not wait, otherwise O(requests ahead of it in
-   * the queue of its model).
+   * One waiting request with its position: O(requests ahead of it in the queue of its model), O(1) if it does not wait.
    */
   place(key: RequestKey, nowMs: number): QueuedView<P> | undefined {
     const waiting = this.get(key);

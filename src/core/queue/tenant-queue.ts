@@ -7,6 +7,8 @@ export const costOf = ({ costMs = 1 }: Pick<ScheduledRequest, 'costMs'>): number
 /** A waiting request with its links in its lane, in the queue of its tenant, and in its deadline list. */
 export interface WaitingRequest<P> {
   readonly request: ScheduledRequest<P>;
+  /** Its place within its tenant; of equal ones the older is first. */
+  readonly orderMs: number;
   /** Neighbours in the lane; only ModelLane writes them. */
   ahead: WaitingRequest<P> | undefined;
   behind: WaitingRequest<P> | undefined;
@@ -21,7 +23,18 @@ export interface WaitingRequest<P> {
   aged: boolean;
 }
 
-/** Waiting requests of one tenant in a lane, oldest first, and where the next of them starts in virtual time (D-25). */
+/**
+ * By latest start (D-26). A request without one counts as if it had to start when it ages, and none counts as later
+ * than that: no request is overtaken by one that came more than `agingMs` after it.
+ */
+export const orderMsOf = ({ latestStartMs = Infinity, enqueuedAtMs }: ScheduledRequest, agingMs: number): number =>
+  Math.min(latestStartMs, enqueuedAtMs + agingMs);
+
+const isBefore = (node: WaitingRequest<unknown>, other: WaitingRequest<unknown>): boolean =>
+  node.orderMs < other.orderMs ||
+  (node.orderMs === other.orderMs && node.request.enqueuedAtMs < other.request.enqueuedAtMs);
+
+/** Waiting requests of one tenant in a lane, in their order, and where the next one starts in virtual time (D-25). */
 export class TenantQueue<P> implements Contender<TenantQueue<P>> {
   heapIndex = -1;
   readonly agedPlace: AgedPlace<TenantQueue<P>> = { heapIndex: -1, contender: this };
@@ -39,17 +52,17 @@ export class TenantQueue<P> implements Contender<TenantQueue<P>> {
     return this.#first;
   }
 
-  /** Adds a new request behind all of its age or older. Searches from the end. */
+  /** Adds a new request behind its equals. Searches from the end. */
   append(node: WaitingRequest<P>): void {
     let before = this.#last;
-    while (before !== undefined && before.request.enqueuedAtMs > node.request.enqueuedAtMs) before = before.before;
+    while (before !== undefined && isBefore(node, before)) before = before.before;
     this.#link(node, before);
   }
 
-  /** Re-adds a request ahead of all of its age or younger. Searches from the front. */
+  /** Re-adds a request ahead of its equals. Searches from the front. */
   restore(node: WaitingRequest<P>): void {
     let after = this.#first;
-    while (after !== undefined && after.request.enqueuedAtMs < node.request.enqueuedAtMs) after = after.after;
+    while (after !== undefined && isBefore(after, node)) after = after.after;
     this.#link(node, after === undefined ? this.#last : after.before);
   }
 
@@ -62,7 +75,16 @@ export class TenantQueue<P> implements Contender<TenantQueue<P>> {
     node.before = node.after = node.queue = undefined;
     this.size -= 1;
     this.bytes -= node.request.bytes;
+    // Sums of fractions drift.
     this.costMs = this.size > 0 ? this.costMs - costOf(node.request) : 0;
+  }
+
+  /** Work of the requests that would go before one of that order. */
+  workBeforeMs(orderMs: number): number {
+    let workMs = this.costMs;
+    for (let node = this.#last; node !== undefined && node.orderMs > orderMs; node = node.before)
+      workMs -= costOf(node.request);
+    return Math.max(0, workMs);
   }
 
   #link(node: WaitingRequest<P>, before: WaitingRequest<P> | undefined): void {

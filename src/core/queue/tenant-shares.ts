@@ -73,6 +73,21 @@ export class TenantShares<P> {
     return (this.#sole ?? this.#order.next(agedOnly))?.first;
   }
 
+  /**
+   * Work that is sent before a request if it came now, and no other after it: of its tenant, and of others meanwhile.
+   */
+  workBeforeMs(tenant: string, orderMs: number): number {
+    const own = this.#queues.get(tenant);
+    const ownMs = own?.workBeforeMs(orderMs) ?? 0;
+    const startTag = Math.max(own?.startTag ?? 0, this.#virtualTime) + ownMs / this.weightOf(tenant);
+    let workMs = ownMs;
+    for (const other of this.waiting()) {
+      if (other === own) continue;
+      workMs += Math.min(other.costMs, Math.max(0, startTag - other.startTag) * this.weightOf(other.tenant));
+    }
+    return workMs;
+  }
+
   /** Tenants with waiting requests, unordered. */
   *waiting(): Generator<TenantQueue<P>> {
     for (const queue of this.#queues.values()) if (queue.size > 0) yield queue;

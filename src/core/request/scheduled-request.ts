@@ -1,6 +1,18 @@
 import { type RequestKey } from './request-key.js';
 import { type RequestPriority } from './request-priority.js';
 
+/** What a deadline is for: the whole answer, or its first output. */
+export type DeadlineEvent = 'answer' | 'first_output';
+
+/** A promise to the caller that is checked before any work is done (D-26). */
+export interface RequestDeadline {
+  readonly until: DeadlineEvent;
+  /** Milliseconds from the arrival of the request, as its caller set it. */
+  readonly withinMs: number;
+  /** Monotonic milliseconds. */
+  readonly atMs: number;
+}
+
 /**
  * One accepted unit of work. Immutable: its RequestLifecycle and dispatch events hold its state.
  * `Payload` is opaque to the core; the gateway stores audio and options there.
@@ -27,8 +39,12 @@ export interface ScheduledRequest<Payload = unknown> {
   readonly bytes: number;
   /** Monotonic milliseconds; kept across a re-queue, so age and position survive a worker's death (D-06). */
   readonly enqueuedAtMs: number;
-  /** Monotonic time after which a waiting request fails with `queue_timeout` (D-07). */
+  /** Monotonic time after which a waiting request fails: `queue_timeout` (D-07), or `deadline_missed` (D-26). */
   readonly queueDeadlineMs: number;
+  /** Monotonic time; decides its place among the requests of its tenant (D-26). Absent: its age does. */
+  readonly latestStartMs?: number;
+  /** With one, it is never started after `latestStartMs`. Absent: none, or one that only decides the order. */
+  readonly deadline?: RequestDeadline;
   /** Milliseconds that a worker may work on it before `inference_timeout` (D-07). */
   readonly inferenceTimeoutMs: number;
   readonly payload: Payload;

@@ -183,6 +183,16 @@ export const ERROR_REGISTRY = {
   ),
   gateway_lost: server(503, 'later', 'Three gateways ended while they ran this async request.'),
   queue_timeout: server(503, 'later', 'No slot became free within `queue.timeout_ms`.'),
+  deadline_unreachable: server(
+    503,
+    'never',
+    'The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.',
+  ),
+  deadline_missed: server(
+    504,
+    'never',
+    'The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.',
+  ),
   no_worker: server(503, 'later', 'No worker of the model became ready within `queue.timeout_ms`.'),
   model_unloaded: server(
     503,

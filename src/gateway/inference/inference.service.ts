@@ -14,6 +14,7 @@ import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { watchDisconnect } from './disconnect-watch.js';
 import { firstTokenMs, InferenceSessions } from './inference-sessions.js';
 import { type OutputStream } from './output-stream.js';
+import { type CallerDeadline, requestDeadlines, wantedDeadlines } from './request-deadlines.js';
 import { requestPriority } from './request-priority.js';
 import { SilenceWatch } from './silence-watch.js';
 
@@ -22,6 +23,8 @@ export interface InferenceCaller extends Pick<RequestSpec, 'id' | 'priority'> {
   readonly tenant: string;
   /** Of the caller's key; absent: none hold. */
   readonly terms?: KeyTerms | undefined;
+  /** Only of a request with `reply`. */
+  readonly deadlines?: readonly CallerDeadline[];
   /** The request is cancelled when this connection closes early; absent: the caller cancels by itself. */
   readonly reply?: FastifyReply;
 }
@@ -38,7 +41,7 @@ interface InferenceOptions {
 
 /**
  * @param model whose default priority holds where neither request nor key states one
- * @throws DomainError `invalid_value` when `X-Priority` is neither realtime nor batch.
+ * @throws DomainError `invalid_value` for a header `X-Priority`, `X-Deadline-Ms` or `x-slo-ttft-ms` with another value.
  */
 export function httpCaller(
   request: FastifyRequest,
@@ -48,7 +51,8 @@ export function httpCaller(
   const { tenant, terms } = principalOf(request);
   const usual = terms?.defaultPriority ?? model.defaultPriority;
   const priority = requestPriority(request.headers['x-priority'], tier, usual);
-  return { id: request.id, tenant, terms, priority, reply };
+  const deadlines = requestDeadlines(request.headers, terms);
+  return { id: request.id, tenant, terms, priority, deadlines, reply };
 }
 
 /**
@@ -66,7 +70,7 @@ export class InferenceService {
    * use.
    */
   start(
-    { reply, terms, ...caller }: InferenceCaller,
+    { reply, terms, deadlines = [], ...caller }: InferenceCaller,
     work: InferenceWork,
     options: InferenceOptions = {},
   ): InferenceRequest {
@@ -88,7 +92,8 @@ export class InferenceService {
         silence?.restart();
       };
     }
-    const submitted = this.scheduler.submit({ ...caller, ...work, ...(terms && { keyId: terms.key }) });
+    const timed = reply && { deadlines: wantedDeadlines(deadlines, reply, output !== undefined) };
+    const submitted = this.scheduler.submit({ ...caller, ...work, ...timed, ...(terms && { keyId: terms.key }) });
     this.sessions.follow(session, submitted, work.model);
     const unwatch = reply && watchDisconnect(reply, () => cancel('disconnect'));
     void submitted.settled.then(({ settlement }) => {

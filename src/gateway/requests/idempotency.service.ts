@@ -9,6 +9,7 @@ import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 import { LONGEST_FORM } from '../http/multipart-form.js';
+import { ARRIVED_HEADER } from '../inference/request-deadlines.js';
 import { detachTicket } from '../limits/limit-hooks.js';
 import { AsyncRequests } from './async-requests.js';
 import { type IdempotencyOptions } from './idempotency-options.js';
@@ -27,7 +28,7 @@ interface IdempotentCall {
 }
 
 /** Headers that a second run needs. */
-const PASSED_ON = ['content-type', 'x-priority'] as const;
+const PASSED_ON = ['content-type', 'x-priority', 'x-deadline-ms', 'x-slo-ttft-ms'] as const;
 
 /** Requests with an idempotency key or `respond-async`: joins the earlier request of that key, or starts this one. */
 @Injectable()
@@ -92,7 +93,7 @@ export class IdempotencyService {
         mode: options.mode,
         path: request.url.split('?', 1)[0] ?? request.url,
         fingerprint: fingerprintOf(request, json),
-        headers: { ...Object.fromEntries(headers), ...termsHeader(request) },
+        headers: { ...Object.fromEntries(headers), ...termsHeader(request), [ARRIVED_HEADER]: String(nowMs) },
         blob: this.answers.newBlob(),
         status: options.mode === 'async' ? 'receiving' : 'running',
         createdAtMs: nowMs,

@@ -43,6 +43,14 @@ export class EmbeddedQueue implements RequestQueuePort<WorkerTask, WorkerReply> 
     return this.dispatcher.estimateMs(model, workSizeOf(payload));
   }
 
+  isIdle(model: string): boolean {
+    return this.dispatcher.isIdle(model);
+  }
+
+  startMs(request: ScheduledRequest): number {
+    return this.dispatcher.startMs(request);
+  }
+
   enqueue(request: ScheduledRequest<WorkerTask>, reports: QueueReports<WorkerReply>): DomainError | undefined {
     const submission = this.dispatcher.submit(request, this.clock.nowMs());
     if (!submission.accepted) return submission.error;

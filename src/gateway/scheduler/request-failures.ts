@@ -4,6 +4,7 @@ import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
 import { Admission } from '../../core/queue/admission.js';
+import { missed } from '../../core/queue/latest-start.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -30,10 +31,12 @@ export class RequestFailures {
   ) {}
 
   /**
-   * Its queue deadline passed (D-07). The code and the Retry-After depend on what was missing: a slot, or any worker.
+   * Its queue deadline passed (D-07), or its latest start (D-26). The code and the Retry-After depend on what was
+   * missing: a slot, or any worker.
    */
   expired({ request, queue }: QueuedRequest): Unanswered {
-    const { model } = request;
+    const { model, deadline } = request;
+    if (deadline) return { status: 'failed', error: missed(deadline) };
     const { timeoutMs } = this.settings.queue;
     const backlog = queue.backlog(request);
     if (backlog.hasReady) {

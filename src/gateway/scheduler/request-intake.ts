@@ -37,16 +37,17 @@ export class RequestIntake {
   }
 
   /**
-   * Throws `shutting_down`, `duplicate_request_id`, `model_unloaded`, `model_load_failed`, `queue_full`, or
-   * `model_not_found` for an id that is not configured. A shared queue rejects later: then `settled` resolves with a
+   * Throws `shutting_down`, `duplicate_request_id`, `model_unloaded`, `model_load_failed`, `deadline_unreachable`,
+   * `queue_full`, or `model_not_found` for an id that is not configured. A shared queue rejects later: then `settled`
+   * resolves with a
    * failure.
    */
   submit(spec: RequestSpec): SubmittedRequest {
     // Queues and metric labels are made from model ids: only configured ones may get this far (D-10).
     if (!this.models.find(spec.model)) throw new DomainError('model_not_found', `There is no model ${spec.model}.`);
     const request = this.#schedule(spec);
-    const tracked = this.queues.track(request);
-    const rejection = this.#check(tracked) ?? this.#enqueue(tracked);
+    const { tracked, refusal } = this.queues.track(request, spec.deadlines);
+    const rejection = this.#check(tracked) ?? refusal ?? this.#enqueue(tracked);
     if (rejection) {
       this.registry.reject(tracked, rejection);
       throw rejection;

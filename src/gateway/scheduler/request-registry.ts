@@ -238,6 +238,11 @@ export class RequestRegistry {
     this.events.emit({ ...fields, ...base });
   }
 
+  /** Undefined: its whole answer had no deadline. */
+  #metDeadline({ request: { deadline } }: TrackedRequest): boolean | undefined {
+    return deadline?.until === 'answer' ? this.clock.nowMs() <= deadline.atMs : undefined;
+  }
+
   #announce(tracked: TrackedRequest, settlement: Settlement<WorkerReply>, phases: LatencyPhases): void {
     const { attempts } = tracked.lifecycle;
     const execution = settlement.status === 'completed' ? settlement.reply.execution : undefined;
@@ -247,7 +252,8 @@ export class RequestRegistry {
     const code = codeOf(settlement);
     const deviceMs = execution && deviceShareMs(execution);
     const computed = { batchSize, batchId, deviceMs, usage };
-    this.emit(tracked, { type: 'settled', status, code, phases, ...computed, attempts });
+    const metDeadline = status === 'completed' ? this.#metDeadline(tracked) : undefined;
+    this.emit(tracked, { type: 'settled', status, code, phases, ...computed, metDeadline, attempts });
     tracked.answer({ settlement, phases, attempts, batchSize, execution });
   }
 }

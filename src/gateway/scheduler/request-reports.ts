@@ -92,9 +92,13 @@ export class RequestReports implements QueueReports<WorkerReply> {
       case 'stopped':
         return this.failures.stopped(tracked.request, end.reason);
       case 'failed':
+        // Taken too late: the worker knows no deadline but that of the queue.
+        if (tracked.request.deadline && isLate(end.error)) return this.failures.expired(tracked);
         if (end.error instanceof DomainError) return { status: 'failed', error: end.error };
         this.#logger.error({ err: end.error, requestId: tracked.id }, 'a queued request failed without an error code');
         return this.failures.unexpected(end.error);
     }
   }
 }
+
+const isLate = (error: unknown): boolean => error instanceof DomainError && error.code === 'queue_timeout';

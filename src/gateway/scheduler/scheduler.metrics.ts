@@ -65,6 +65,7 @@ export const schedulerMetricProviders: Provider[] = [
   metricProvider('switchyard_requests_accepted_total'),
   metricProvider('switchyard_requests_rejected_total'),
   metricProvider('switchyard_requests_retried_total'),
+  metricProvider('switchyard_deadlines_total'),
   metricProvider('switchyard_requests_running', { inject: [RequestRegistry, MODELS], collect: readRunning }),
 ];
 
@@ -84,6 +85,7 @@ export class SchedulerMetrics implements OnModuleInit, OnApplicationShutdown {
     @InjectMetric('switchyard_requests_accepted_total') accepted: Counter,
     @InjectMetric('switchyard_requests_rejected_total') private readonly rejected: Counter,
     @InjectMetric('switchyard_requests_retried_total') private readonly retried: Counter,
+    @InjectMetric('switchyard_deadlines_total') private readonly deadlines: Counter,
   ) {
     this.#settled = new ScrapedTotal(settled);
     this.#accepted = new ScrapedTotal(accepted);
@@ -103,5 +105,15 @@ export class SchedulerMetrics implements OnModuleInit, OnApplicationShutdown {
     else if (event.type === 'settled') this.#settled.add({ status: event.status, priority, model });
     else if (event.type === 'rejected') this.rejected.inc({ code: event.code, model });
     else if (event.type === 'requeued' && event.code === 'worker_lost') this.retried.inc({ model });
+    const outcome = deadlineOutcome(event);
+    if (outcome !== undefined) this.deadlines.inc({ outcome, model });
   }
+}
+
+/** Undefined: the request had no deadline, or ended for another reason. */
+function deadlineOutcome(event: DispatchEvent): 'met' | 'late' | 'missed' | 'refused' | undefined {
+  if (event.type === 'rejected') return event.code === 'deadline_unreachable' ? 'refused' : undefined;
+  if (event.type !== 'settled') return undefined;
+  if (event.metDeadline !== undefined) return event.metDeadline ? 'met' : 'late';
+  return event.code === 'deadline_missed' ? 'missed' : undefined;
 }

@@ -13,6 +13,7 @@ import { WindowTimers } from '../../core/batching/window-timers.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
+import { AnswerTimes } from '../../core/queue/answer-times.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { IdleGc, pauseCollectorProvider } from '../../platform/process/idle-gc.js';
@@ -86,6 +87,7 @@ const timersProvider = {
   providers: [
     dispatcherProvider,
     timersProvider,
+    { provide: AnswerTimes, useFactory: () => new AnswerTimes() },
     pauseCollectorProvider,
     DispatchLoop,
     EmbeddedQueue,

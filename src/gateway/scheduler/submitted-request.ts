@@ -1,6 +1,7 @@
 import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
 import { type RequestKey, type RequestRef } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
+import { type WantedDeadline } from '../../core/queue/latest-start.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
@@ -24,6 +25,8 @@ export interface RequestSpec {
   readonly audioDurationS: number;
   /** Milliseconds a worker may have it, for work whose time does not follow from audio. */
   readonly timeoutMs?: number;
+  /** Absent or empty: none. */
+  readonly deadlines?: readonly WantedDeadline[];
   readonly payload: WorkerTask;
 }
 

@@ -68,7 +68,8 @@ export class TrackedRequest {
     this.#lostMs += lostMs;
     if (!maySend || this.#outputStarted) return undefined;
     const { request } = this;
-    const queueDeadlineMs = request.queueDeadlineMs + this.#lostMs;
+    const lastStartMs = request.deadline === undefined ? Infinity : (request.latestStartMs ?? Infinity);
+    const queueDeadlineMs = Math.min(request.queueDeadlineMs + this.#lostMs, lastStartMs);
     return { ...request, queueDeadlineMs, avoid: this.#retries.failedBy };
   }
 

@@ -7,7 +7,7 @@ import {
 } from '../../core/dispatch/request-queue.port.js';
 import { keyOf, type RequestView } from '../../core/dispatch/request-view.js';
 import { type RequestKey, type RequestRef } from '../../core/request/request-key.js';
-import { priorityLabel, type RequestPriority } from '../../core/request/request-priority.js';
+import { priorityLabel, RequestPriority } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
@@ -42,6 +42,18 @@ export class SharedRequestQueue implements RequestQueuePort<WorkerTask, WorkerRe
     if (!this.link.enabled || !isPulled(payload)) return false;
     const isStreamed = payload.kind === 'transcribe' && payload.onSegment !== undefined;
     return !isStreamed || !this.workers.hasPushed(model);
+  }
+
+  isIdle(model: string): boolean {
+    return this.#ownDepth(model) === undefined;
+  }
+
+  /** From what this gateway has there, by Little's law: requests of others wait and run in the same proportion. */
+  startMs({ model, priority }: ScheduledRequest, meanMs: number): number {
+    const depth = this.#ownDepth(model);
+    if (depth === undefined || depth.running === 0) return 0;
+    const waiting = depth.realtime + (priority === RequestPriority.BATCH ? depth.batch : 0);
+    return (waiting / depth.running) * meanMs;
   }
 
   enqueue(request: ScheduledRequest<WorkerTask>, reports: QueueReports<WorkerReply>): undefined {
@@ -101,5 +113,10 @@ export class SharedRequestQueue implements RequestQueuePort<WorkerTask, WorkerRe
     const found = (await this.link.look(() => this.listing.live(), [])).filter(({ view }) => matches(view));
     await Promise.all(found.map(({ ref }) => this.jobs.stop(ref, reason)));
     return found.map(({ view }) => keyOf(view));
+  }
+
+  /** What this gateway has there of a model. */
+  #ownDepth(model: string): QueueDepth | undefined {
+    return this.requests.depths().find(depth => depth.model === model);
   }
 }

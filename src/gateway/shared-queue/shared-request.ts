@@ -64,7 +64,9 @@ export class SharedRequest {
 
   /** Only waiting counts against the queue deadline, not the time that the dead worker had the request. */
   requeued(nowMs: number): void {
+    const { deadline, latestStartMs = Infinity } = this.request;
     this.#queueDeadlineMs += nowMs - (this.#leasedAtMs ?? nowMs);
+    if (deadline !== undefined) this.#queueDeadlineMs = Math.min(this.#queueDeadlineMs, latestStartMs);
     this.#leasedAtMs = undefined;
   }
 }

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { type KeyTerms } from '../../core/access/key-terms.js';
 import { mapOf, oneOf, wholeNumberFrom } from '../../core/shared/schema.js';
 import { LIMIT_NAMES, type LimitName, type Limits } from '../../core/limits/limit-rules.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
@@ -10,9 +11,11 @@ export const KEY_LIMITS: readonly string[] = LIMIT_NAMES.map(name => snakeCase(n
 /** Among the limits of a key: the weight of its tenant in the queues (D-25). */
 const WEIGHT = 'weight';
 const MAX_WEIGHT = 1000;
+/** Among the limits of a key: its longest deadline (D-26). */
+const MAX_DEADLINE = 'max_deadline_ms';
 
 /** What `limits` of a key may hold. */
-export const KEY_LIMIT_NAMES: readonly string[] = [...KEY_LIMITS, WEIGHT];
+export const KEY_LIMIT_NAMES: readonly string[] = [...KEY_LIMITS, WEIGHT, MAX_DEADLINE];
 
 /** `limits` of one key; 0: none of this kind, whatever `limits.*` says. */
 export type KeyLimits = Readonly<Record<string, number>>;
@@ -35,6 +38,11 @@ export function heldTerms(limits: KeyLimits = {}): HeldTerms {
   const own = limitsFrom(limits);
   const weight = Math.min(MAX_WEIGHT, limits[WEIGHT] ?? 0);
   return { ...(Object.keys(own).length > 0 && { limits: own }), ...(weight > 0 && { weight }) };
+}
+
+/** The terms of a key that its limits name; 0: no bound. */
+export function limitTerms({ [MAX_DEADLINE]: maxDeadlineMs = 0 }: KeyLimits = {}): Pick<KeyTerms, 'maxDeadlineMs'> {
+  return maxDeadlineMs > 0 ? { maxDeadlineMs } : {};
 }
 
 export const LIMITS_RULE = mapOf(

@@ -3,7 +3,7 @@ import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import { EMPTY, merge, type Observable, Subject } from 'rxjs';
 import { type Limits } from '../../core/limits/limit-rules.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type ApiKeyEntry, heldTerms, keyDigest, settingKey } from './api-key.js';
+import { type ApiKeyEntry, heldTerms, keyDigest, limitTerms, settingKey } from './api-key.js';
 import { type HeldKey, HeldKeys, isExpired } from './held-keys.js';
 import { readKeysFile } from './keys-file.js';
 import { type Principal } from './principal.js';
@@ -122,7 +122,7 @@ const entriesOf = (key = ''): readonly ApiKeyEntry[] => (key === '' ? [] : [sett
 
 const heldOf = ({ id, tenant, scopes, sha256, limits }: ApiKeyEntry): HeldKey => ({
   sha256,
-  principal: { keyId: id, tenant, scopes: new Set(scopes), terms: { key: id } },
+  principal: { keyId: id, tenant, scopes: new Set(scopes), terms: { key: id, ...limitTerms(limits) } },
   ...heldTerms(limits),
 });
 

@@ -72,6 +72,14 @@ describe('the keys file', () => {
       ]);
   });
 
+  it('bounds the deadlines of a key, and takes 0 for none', () => {
+    const limits = (ms: number) => ({ max_deadline_ms: ms });
+    const made = [5000, 0].map(ms => addApiKey(path, { tenant: 'acme', scopes: ['inference'], limits: limits(ms) }));
+    const ring = new KeyRing(path);
+    expect(made.map(({ key }) => ring.find(key)?.terms?.maxDeadlineMs)).toEqual([5000, undefined]);
+    expect(made.map(({ entry }) => ring.limitsOf(entry.id))).toEqual([undefined, undefined]);
+  });
+
   it('gives a tenant the largest weight of its keys, 1 to 1000, and follows the file', () => {
     const ring = new KeyRing((addApiKey(path, { tenant: 'acme', scopes: ['inference'] }), path));
     expect([ring.weightOf('acme'), ring.weightOf('unknown')]).toEqual([1, 1]);

@@ -1,7 +1,7 @@
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 import { type KeyStore, type StoredKey } from '../../core/access/key-store.port.js';
-import { heldTerms } from './api-key.js';
+import { heldTerms, limitTerms } from './api-key.js';
 import { type HeldKey, HeldKeys } from './held-keys.js';
 import { KEY_SCOPES, type KeyScope, type Principal } from './principal.js';
 
@@ -114,6 +114,7 @@ const principalOfKey = (key: StoredKey): Principal & { readonly keyId: string } 
   scopes: new Set(key.scopes.filter(isScope)),
   terms: {
     key: key.id,
+    ...limitTerms(key.limits),
     ...(key.models && { models: key.models }),
     ...(key.defaultPriority && { defaultPriority: key.defaultPriority }),
   },

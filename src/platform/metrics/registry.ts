@@ -143,6 +143,11 @@ export const METRICS = {
     'Requests sent again because their worker was lost or refused them.',
     'model',
   ),
+  switchyard_deadlines_total: counter(
+    'Requests with a deadline, by outcome: met, late (whole answers), missed (never started), refused (not queued).',
+    'outcome',
+    'model',
+  ),
   switchyard_queue_bytes: gauge('Bytes of the uploads waiting in the queue now.', 'model'),
 
   switchyard_worker_up: gauge('1 while the worker takes work (ready or busy), else 0.', 'worker', 'model'),

@@ -215,6 +215,18 @@ describe.each(DRIVERS)('queue: %s', driver => {
     await blocker.answer();
   });
 
+  it('does not start what can no longer meet its deadline, and refuses what is late already', async () => {
+    harness = await QueueHarness.start(driver);
+    const { blocker } = await occupied();
+    const within = (ms: number) => ({ deadlines: [{ until: 'answer', withinMs: 2000, leftMs: ms }] as const });
+    expect(outcome(await harness.submit('due', within(0)))).toBe('failed deadline_unreachable');
+    expect(harness.harness.types('due')).toEqual(['rejected']);
+    expect(outcome(await harness.submit('late', within(2000)))).toBe('failed deadline_missed');
+    await harness.submitInLine(['next']);
+    await blocker.answer();
+    expect(await harness.serve(1)).toEqual(['next']);
+  });
+
   it('fails with no_worker while none is up', async () => {
     harness = await QueueHarness.start(driver, { 'queue.timeout_ms': 300 });
     expect(outcome(await harness.submit('alone'))).toBe('failed no_worker');

@@ -82,6 +82,8 @@ export const QUEUE_ERRORS = [
   'internal_error',
   'worker_lost',
   'queue_timeout',
+  'deadline_unreachable',
+  'deadline_missed',
   'no_worker',
   'model_unloaded',
   'model_load_failed',

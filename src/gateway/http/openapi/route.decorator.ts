@@ -34,6 +34,20 @@ export function DescribesRequestHeaders(): MethodDecorator {
       description: 'REALTIME goes before BATCH, which is the default.',
     }),
     ApiHeader({
+      name: 'X-Deadline-Ms',
+      required: false,
+      schema: { type: 'integer', minimum: 0, maximum: 604_800_000 },
+      description:
+        'Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met.',
+    }),
+    ApiHeader({
+      name: 'x-slo-ttft-ms',
+      required: false,
+      schema: { type: 'integer', minimum: 0, maximum: 604_800_000 },
+      description:
+        'Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes.',
+    }),
+    ApiHeader({
       name: 'X-Request-Id',
       required: false,
       schema: { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,128}$' },

@@ -29,6 +29,10 @@ export interface Work {
   readonly priority: RequestPriority;
   /** Of aged BATCH, as the gateway sends it. */
   readonly agingShare?: number;
+  /** Absent: what every request costs. */
+  readonly costMs?: number;
+  /** When its engine call began. */
+  startedAtMs?: number;
   /** Told to stop: leaves at once while it waits for the device; an engine call is finished. */
   cancelled: boolean;
   /** The worker lets go of it: computed, or given up. */
@@ -84,7 +88,9 @@ export class SimulatedWorker implements WorkerOffer {
     const group = this.#nextGroup(nowMs);
     if (group.length === 0) return;
     this.#deviceBusy = true;
-    const tookMs = this.cost.groupMs + this.cost.itemMs * group.length;
+    const { groupMs, itemMs } = this.cost;
+    const tookMs = group.reduce((sum, { work: { costMs = itemMs } }) => sum + costMs, groupMs);
+    for (const { work } of group) work.startedAtMs = nowMs;
     this.deviceBusyMs += tookMs;
     this.groupSizes.push(group.length);
     this.events.schedule(nowMs + tookMs, now => {

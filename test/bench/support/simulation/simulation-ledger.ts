@@ -30,6 +30,10 @@ export class SimulationLedger {
   readonly #forecasts = new Map<TraceRequest, WaitForecast>();
   accepted = 0;
   refused = 0;
+  /** Answers that came within their deadline. */
+  met = 0;
+  /** Device time of the others. */
+  lateMs = 0;
   settledCount = 0;
   promotions = 0;
   lastAtMs = 0;
@@ -51,12 +55,15 @@ export class SimulationLedger {
     else this.tenantWaitsMs.set(tenant, [waitedMs]);
   }
 
-  settled({ priority, tenant, atMs }: TraceRequest, status: SettlementStatus, nowMs: number): void {
+  settled(request: TraceRequest, status: SettlementStatus, nowMs: number): void {
+    const { priority, tenant, atMs, costMs = 0, deadlineMs = Infinity } = request;
     this.settledCount += 1;
     this.settledBy[priority][status] += 1;
     this.lastAtMs = nowMs;
     if (status !== 'completed') return;
     this.answersMs[priority].push(nowMs - atMs);
+    if (nowMs - atMs <= deadlineMs) this.met += 1;
+    else this.lateMs += costMs;
     this.tenants.set(tenant, (this.tenants.get(tenant) ?? 0) + 1);
   }
 }

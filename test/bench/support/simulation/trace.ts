@@ -8,6 +8,12 @@ export interface TraceRequest {
   readonly model: string;
   readonly tenant: string;
   readonly priority: PriorityLabel;
+  /** Milliseconds of a device; absent: what every request costs. */
+  readonly costMs?: number;
+  /** What the gateway takes it for, in the same unit. */
+  readonly estimatedMs?: number;
+  /** Milliseconds from its arrival until its answer is of use; absent: any. */
+  readonly deadlineMs?: number;
   /** Its caller gives up so long after it came; absent: never. */
   readonly cancelAfterMs?: number;
 }

@@ -6,9 +6,12 @@ import { type DispatchEvent } from '../../../../src/core/dispatch/dispatch-event
 import { Dispatcher } from '../../../../src/core/dispatch/dispatcher.js';
 import { Forecaster } from '../../../../src/core/forecast/forecaster.js';
 import { Admission } from '../../../../src/core/queue/admission.js';
+import { type TimedRequest, withLatestStart } from '../../../../src/core/queue/latest-start.js';
 import { PriorityQueue } from '../../../../src/core/queue/priority-queue.js';
+import { AnswerTimes } from '../../../../src/core/queue/answer-times.js';
 import { RequestLifecycle } from '../../../../src/core/request/request-lifecycle.js';
 import { RequestPriority } from '../../../../src/core/request/request-priority.js';
+import { type ScheduledRequest } from '../../../../src/core/request/scheduled-request.js';
 import { type Settlement } from '../../../../src/core/request/settlement.js';
 import { DomainError } from '../../../../src/core/shared/domain-error.js';
 import { leastLoaded } from '../../../../src/gateway/worker-pool/worker-choice.js';
@@ -31,6 +34,8 @@ export interface VirtualGatewayOptions {
   readonly shares?: boolean;
   /** True: the forecaster follows what happens. */
   readonly forecasts?: boolean;
+  /** True: a request with a deadline only leaves the queue when that has passed, as before there was D-26. */
+  readonly onlyDrops?: boolean;
 }
 
 /** A request on its way; `onEnd` tells the one who sent it. */
@@ -40,6 +45,8 @@ interface Traveller {
   /** While a worker has it. */
   work?: Work;
   leasedAtMs?: number;
+  /** Milliseconds that its answer should take, as its latest start assumes. */
+  predictedMs?: number | undefined;
 }
 
 type OwnFields<E> = E extends DispatchEvent
@@ -69,15 +76,18 @@ export class VirtualGateway {
   readonly #lives = new Map<string, Life>();
   readonly forecaster: Forecaster;
   readonly #dispatcher: Dispatcher<Traveller>;
+  readonly #times = new AnswerTimes();
   readonly #rules: SimulationRules;
   readonly #shares: boolean;
   readonly #forecasts: boolean;
+  readonly #onlyDrops: boolean;
   #turnPending = false;
   #made = 0;
 
-  constructor({ workers, cost, rules, shares = true, forecasts = false }: VirtualGatewayOptions) {
+  constructor({ workers, cost, rules, shares = true, forecasts = false, onlyDrops = false }: VirtualGatewayOptions) {
     this.#shares = shares;
     this.#forecasts = forecasts;
+    this.#onlyDrops = onlyDrops;
     this.#rules = simulationRules(rules);
     this.pool = new SimulatedPool(this.#events, cost);
     for (const [model, count] of workers) this.pool.add(model, count);
@@ -132,21 +142,22 @@ export class VirtualGateway {
     this.#events.runUntil(untilMs);
   }
 
-  /** @returns false when a bound refused it (429) */
+  /** @returns false when a bound refused it (429), or its deadline (503) */
   submit(came: TraceRequest, onEnd: (nowMs: number) => void = () => undefined): boolean {
     const { nowMs } = this;
     const id = `req_${(this.#made += 1)}`;
-    const request = {
+    const { request, refusal } = this.#timed({
       id,
       key: aKey(id),
       ...(this.#shares && { tenant: came.tenant }),
       ...{ model: came.model, bytes: 100_000, inferenceTimeoutMs: 30_000 },
       priority: came.priority === 'realtime' ? RequestPriority.REALTIME : RequestPriority.BATCH,
       ...{ enqueuedAtMs: nowMs, queueDeadlineMs: nowMs + this.#rules.queueTimeoutMs },
+      costMs: came.estimatedMs,
       payload: { came, onEnd },
-    };
+    });
     const forecast = this.#forecasts ? this.forecaster.ofNew(request, nowMs) : undefined;
-    const { accepted } = this.#dispatcher.submit(request, nowMs);
+    const accepted = refusal === undefined && this.#dispatcher.submit(request, nowMs).accepted;
     this.book.came(came, accepted, forecast);
     if (!accepted) return false;
     const life: Life = new RequestLifecycle(request);
@@ -156,6 +167,18 @@ export class VirtualGateway {
     if (came.cancelAfterMs !== undefined) this.at(nowMs + came.cancelAfterMs, () => this.#cancel(id));
     this.#wake();
     return true;
+  }
+
+  /** As `RequestQueues` does. */
+  #timed(request: ScheduledRequest<Traveller>): TimedRequest<Traveller> {
+    const { deadlineMs: withinMs } = request.payload.came;
+    const { enqueuedAtMs: nowMs, model } = request;
+    if (withinMs === undefined) return { request };
+    if (this.#onlyDrops) return { request: { ...request, queueDeadlineMs: nowMs + withinMs } };
+    request.payload.predictedMs = this.#times.predictMs(request, nowMs);
+    const estimate = this.#times.estimate(request, !this.#dispatcher.isIdle(model), nowMs);
+    const wanted = [{ until: 'answer', withinMs, leftMs: withinMs } as const];
+    return withLatestStart(request, wanted, { ...estimate, startMs: timed => this.#dispatcher.startMs(timed) });
   }
 
   /** As `setImmediate` does: any number of wakes at one instant are one turn. */
@@ -197,11 +220,21 @@ export class VirtualGateway {
   #workOf({ request }: Life, lease: { release(): void }, aged: boolean): Work {
     const done = (nowMs: number, call?: EngineCall): void => {
       this.#clock.reached(nowMs);
+      this.#learn(request);
       this.#settle(request.id, COMPLETED, call);
       lease.release();
     };
     const share = aged ? { agingShare: this.#rules.agingShare } : {};
-    return { priority: request.priority, ...share, cancelled: false, done };
+    const { costMs } = request.payload.came;
+    return { priority: request.priority, ...share, costMs, cancelled: false, done };
+  }
+
+  #learn(request: ScheduledRequest<Traveller>): void {
+    const { came, work, leasedAtMs = 0, predictedMs } = request.payload;
+    if (came.costMs === undefined || work?.startedAtMs === undefined) return;
+    this.#dispatcher.measured(request, {}, came.costMs);
+    const [readyMs, computeMs] = [work.startedAtMs - leasedAtMs, this.nowMs - work.startedAtMs];
+    this.#times.observe(request.model, { costMs: came.costMs, readyMs, computeMs, predictedMs }, this.nowMs);
   }
 
   #cancel(id: string): void {

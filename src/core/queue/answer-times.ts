@@ -1,0 +1,146 @@
+import { type ScheduledRequest } from '../request/scheduled-request.js';
+import { costOf } from './tenant-queue.js';
+
+/** How a worker served a request, milliseconds. */
+export interface MeasuredService {
+  /** Its device time, or its cost as estimated where the worker reports none. */
+  readonly costMs: number;
+  /** Wait at the worker, for preparation and for its device. */
+  readonly readyMs: number;
+  /** From then until the answer. */
+  readonly computeMs: number;
+  /** From then until the first output; absent: not reported. */
+  readonly firstOutputMs?: number;
+  /** What `predictMs` was before it was sent. */
+  readonly predictedMs: number | undefined;
+}
+
+/** From the start of a request, milliseconds; 0: unknown. */
+export interface ServiceEstimate {
+  readonly answerMs: number;
+  readonly firstOutputMs: number;
+}
+
+type EstimatedRequest = Pick<ScheduledRequest, 'model' | 'costMs'>;
+
+const UNKNOWN: ServiceEstimate = { answerMs: 0, firstOutputMs: 0 };
+/** Weight of the latest value, once there are enough of them. */
+const LATEST = 0.02;
+/** Standard deviations that an estimate lies above the mean: few requests take longer. */
+const MARGIN = 2;
+/** Older knowledge refuses nothing: otherwise a model that became fast would refuse for ever what it never serves. */
+const STALE_MS = 60_000;
+
+/** Exponentially weighted mean and standard deviation. */
+class Spread {
+  mean = 0;
+  #variance = 0;
+  #count = 0;
+
+  /** Of a value that is exceeded rarely. */
+  get upper(): number {
+    return this.mean + MARGIN * Math.sqrt(this.#variance);
+  }
+
+  add(value: number): void {
+    this.#count += 1;
+    const weight = Math.max(LATEST, 1 / this.#count);
+    const off = value - this.mean;
+    this.mean += weight * off;
+    this.#variance = (1 - weight) * (this.#variance + weight * off * off);
+  }
+}
+
+/** Time as a linear function of device time: a least-squares fit that forgets. */
+class CostLine {
+  #count = 0;
+  #cost = 0;
+  #ms = 0;
+  #variance = 0;
+  #covariance = 0;
+
+  add(cost: number, ms: number): void {
+    this.#count += 1;
+    const weight = Math.max(LATEST, 1 / this.#count);
+    const [costOff, msOff] = [cost - this.#cost, ms - this.#ms];
+    this.#cost += weight * costOff;
+    this.#ms += weight * msOff;
+    this.#variance = (1 - weight) * (this.#variance + weight * costOff * costOff);
+    this.#covariance = (1 - weight) * (this.#covariance + weight * costOff * msOff);
+  }
+
+  at(cost: number): number {
+    // Neither a negative slope nor a negative time at cost 0. Without any spread of costs: proportional.
+    const steepest = this.#ms / this.#cost;
+    const slope = this.#variance > 0 ? Math.min(steepest, Math.max(0, this.#covariance / this.#variance)) : steepest;
+    return this.#ms + slope * (cost - this.#cost);
+  }
+}
+
+/** What is known of one model. */
+class ModelTimes {
+  readonly ready = new Spread();
+  readonly compute = new Spread();
+  readonly firstOutput = new Spread();
+  /** Time / predicted time. */
+  readonly #error = new Spread();
+  readonly #line = new CostLine();
+
+  constructor(public measuredAtMs: number) {}
+
+  add({ costMs, readyMs, computeMs, firstOutputMs, predictedMs = 0 }: MeasuredService): void {
+    if (predictedMs > 0) this.#error.add(computeMs / predictedMs);
+    this.#line.add(costMs, computeMs);
+    this.ready.add(readyMs);
+    this.compute.add(computeMs);
+    if (firstOutputMs !== undefined) this.firstOutput.add(firstOutputMs);
+  }
+
+  at(cost: number): number {
+    return this.#line.at(cost);
+  }
+
+  upper(cost: number): number {
+    return this.at(cost) * Math.max(1, this.#error.upper);
+  }
+}
+
+/**
+ * Learns how long the workers of each model take from start to answer, by the cost of requests. Estimates are high on
+ * purpose: what is started by them meets its deadline (D-26).
+ */
+export class AnswerTimes {
+  readonly #models = new Map<string, ModelTimes>();
+
+  observe(model: string, measured: MeasuredService, nowMs: number): void {
+    let times = this.#models.get(model);
+    if (times === undefined) this.#models.set(model, (times = new ModelTimes(nowMs)));
+    times.measuredAtMs = nowMs;
+    times.add(measured);
+  }
+
+  /** The probable time from the device to the answer; undefined: unknown. */
+  predictMs(request: EstimatedRequest, nowMs: number): number | undefined {
+    return this.#fresh(request.model, nowMs)?.at(costOf(request));
+  }
+
+  /** @param isBehind it will be sent to a worker that is busy */
+  estimate(request: EstimatedRequest, isBehind: boolean, nowMs: number): ServiceEstimate {
+    const times = this.#fresh(request.model, nowMs);
+    if (times === undefined) return UNKNOWN;
+    const readyMs = isBehind ? times.ready.upper : 0;
+    const answerMs = readyMs + times.upper(costOf(request));
+    return { answerMs, firstOutputMs: Math.min(answerMs, readyMs + times.firstOutput.upper) };
+  }
+
+  /** Mean from start to answer; 0: unknown. */
+  meanMs(model: string, nowMs: number): number {
+    const times = this.#fresh(model, nowMs);
+    return times === undefined ? 0 : times.ready.mean + times.compute.mean;
+  }
+
+  #fresh(model: string, nowMs: number): ModelTimes | undefined {
+    const times = this.#models.get(model);
+    return times !== undefined && nowMs - times.measuredAtMs <= STALE_MS ? times : undefined;
+  }
+}

@@ -1,0 +1,67 @@
+import { type DeadlineEvent, type RequestDeadline, type ScheduledRequest } from '../request/scheduled-request.js';
+import { DomainError } from '../shared/domain-error.js';
+
+/**
+ * What a caller wants, milliseconds. `window`: the end of a batch's completion window, which only decides the order.
+ */
+export interface WantedDeadline {
+  readonly until: DeadlineEvent | 'window';
+  /** As the caller set it, from the arrival of the request. */
+  readonly withinMs: number;
+  /** What is left of it. */
+  readonly leftMs: number;
+}
+
+/** What is expected of a request that is about to be queued. Milliseconds; 0: unknown. */
+export interface WaitEstimate {
+  /** From its start until the whole answer, exceeded by few. */
+  readonly answerMs: number;
+  /** From its start until the first output. */
+  readonly firstOutputMs: number;
+  /** Until it starts, from now. Called with its latest start, which decides its place. */
+  readonly startMs: (request: ScheduledRequest) => number;
+}
+
+export interface TimedRequest<P> {
+  readonly request: ScheduledRequest<P>;
+  /** It cannot meet its deadline. */
+  readonly refusal?: DomainError;
+}
+
+/**
+ * Gives a request its latest start: the tightest deadline less the time of its service (D-26). It is refused when it
+ * will probably start later, and expires in the queue when that time has come.
+ */
+export function withLatestStart<P>(
+  request: ScheduledRequest<P>,
+  wanted: readonly WantedDeadline[],
+  estimate: WaitEstimate,
+): TimedRequest<P> {
+  const starts = wanted.map(deadline => ({ ...deadline, startInMs: deadline.leftMs - serviceMs(deadline, estimate) }));
+  const [tightest] = starts.sort((a, b) => a.startInMs - b.startInMs);
+  if (tightest === undefined) return { request };
+  const { until, withinMs, leftMs, startInMs } = tightest;
+  const latestStartMs = request.enqueuedAtMs + startInMs;
+  if (until === 'window') return { request: { ...request, latestStartMs } };
+  const deadline = { until, withinMs, atMs: request.enqueuedAtMs + leftMs };
+  const queueDeadlineMs = Math.min(request.queueDeadlineMs, latestStartMs);
+  const timed = { ...request, latestStartMs, deadline, queueDeadlineMs };
+  const startMs = estimate.startMs(timed);
+  if (startMs < startInMs) return { request: timed };
+  return { request: timed, refusal: unreachable(deadline, startMs, serviceMs(tightest, estimate)) };
+}
+
+const serviceMs = ({ until }: Pick<WantedDeadline, 'until'>, { answerMs, firstOutputMs }: WaitEstimate): number =>
+  until === 'first_output' ? firstOutputMs : answerMs;
+
+function unreachable(deadline: RequestDeadline, startMs: number, workMs: number): DomainError {
+  const estimate = `about ${Math.ceil(startMs + workMs)} ms (${Math.ceil(startMs)} ms until it starts)`;
+  return new DomainError('deadline_unreachable', `${subjectOf(deadline)} would take ${estimate}.`);
+}
+
+/** The request was not started in time. */
+export const missed = (deadline: RequestDeadline): DomainError =>
+  new DomainError('deadline_missed', `${subjectOf(deadline)} could not be started in time; it has not been computed.`);
+
+const subjectOf = ({ until, withinMs }: RequestDeadline): string =>
+  `The ${until === 'answer' ? 'answer' : 'first output'}, wanted within ${withinMs} ms,`;

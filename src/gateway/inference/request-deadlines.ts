@@ -1,0 +1,54 @@
+import { type IncomingHttpHeaders } from 'node:http';
+import { type FastifyReply } from 'fastify';
+import { type KeyTerms } from '../../core/access/key-terms.js';
+import { type WantedDeadline } from '../../core/queue/latest-start.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+
+/** As its caller set it; what is left of it is computed when the request is submitted. */
+export type CallerDeadline = Omit<WantedDeadline, 'leftMs'>;
+
+/** Of a stored request, which runs later than it came: when it came, Unix milliseconds. */
+export const ARRIVED_HEADER = 'x-switchyard-inner-arrived';
+
+const HEADERS = [
+  { name: 'X-Deadline-Ms', until: 'answer' },
+  { name: 'x-slo-ttft-ms', until: 'first_output' },
+  // Sent by the batch processor with a line.
+  { name: 'x-switchyard-window-ms', until: 'window' },
+] as const;
+/** Seven days, the longest completion window. */
+const MOST_MS = 604_800_000;
+
+/** What the headers of a request ask for, at most what its key allows (D-26). @throws DomainError `invalid_value` */
+export function requestDeadlines(headers: IncomingHttpHeaders, terms: KeyTerms | undefined): CallerDeadline[] {
+  const { maxDeadlineMs = Infinity } = terms ?? {};
+  return HEADERS.flatMap(({ name, until }) => {
+    const value = headers[name.toLowerCase()];
+    const withinMs = value === undefined ? 0 : milliseconds(name, String(value));
+    if (withinMs === 0) return [];
+    return [{ until, withinMs: until === 'window' ? withinMs : Math.min(withinMs, maxDeadlineMs) }];
+  });
+}
+
+function milliseconds(name: string, value: string): number {
+  if (/^\d{1,9}$/.test(value) && Number(value) <= MOST_MS) return Number(value);
+  const rule = `must be whole milliseconds from 1 to ${MOST_MS}, or 0 for none`;
+  throw new DomainError('invalid_value', `\`${name}\` ${rule}; got ${value.slice(0, 80)}.`, { param: name });
+}
+
+/** @param streamed false: the first output is the whole answer */
+export function wantedDeadlines(
+  deadlines: readonly CallerDeadline[],
+  reply: FastifyReply,
+  streamed: boolean,
+): WantedDeadline[] {
+  if (deadlines.length === 0) return [];
+  const arrived = Number(reply.request.headers[ARRIVED_HEADER]);
+  // Whoever sets that header from outside can only make its deadline shorter.
+  const elapsedMs = Math.max(reply.elapsedTime, Number.isFinite(arrived) ? Date.now() - arrived : 0);
+  return deadlines.map(({ until, withinMs }) => ({
+    until: until === 'first_output' && !streamed ? 'answer' : until,
+    withinMs,
+    leftMs: withinMs - elapsedMs,
+  }));
+}
