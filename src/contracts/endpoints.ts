@@ -37,6 +37,7 @@ const ROUTES: Readonly<Record<string, Readonly<Record<`${EndpointMethod} /${stri
     'POST /v1/audio/speech/{id}/cancel': 'Cancel a synthesis',
     'POST /v1/requests/{id}/cancel': 'Cancel any request',
     'GET /v1/requests/{id}': 'Where a request is and why it waits',
+    'GET /v1/requests/{id}/explain': 'What is ahead of a request, when it starts, what would change that',
     'GET /v1/requests/{id}/content': 'The answer of a request that was not waited for',
   },
   realtime: {
@@ -86,6 +87,7 @@ const ROUTES: Readonly<Record<string, Readonly<Record<`${EndpointMethod} /${stri
     'POST /admin/v1/models/{id}/unload': 'Stop the workers of a model',
     'GET /admin/v1/requests': 'List requests',
     'GET /admin/v1/requests/{id}': 'One request, and why it waits',
+    'GET /admin/v1/requests/{id}/explain': 'The same for a request of any tenant',
     'POST /admin/v1/requests/cancel': 'Cancel many requests',
     'POST /admin/v1/requests/{id}/cancel': 'Cancel one request',
     'POST /admin/v1/requests/{id}/priority': 'Give a waiting request another priority',

@@ -411,6 +411,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/requests/{id}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The same for a request of any tenant */
+        get: operations["AdminRequestsController_explain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/requests/{id}/priority": {
         parameters: {
             query?: never;
@@ -1363,6 +1380,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/requests/{id}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is ahead of a request, when it starts, what would change that */
+        get: operations["RequestsController_explain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/rerank": {
         parameters: {
             query?: never;
@@ -1574,6 +1608,14 @@ export interface components {
         };
         AdminModelListDto: {
             data: components["schemas"]["AdminModelDto"][];
+        };
+        AheadByReasonDto: {
+            /** @description Came earlier, or aged batch requests in their turns. */
+            age: number;
+            /** @description Came later, of tenants that had less device time. */
+            fairness: number;
+            /** @description Realtime requests, before a batch one. */
+            priority: number;
         };
         AlertDto: {
             /** @example SwitchyardQueueFull */
@@ -1955,6 +1997,15 @@ export interface components {
             /** @description Whose data is shown; empty when not signed in. */
             tenant: string;
         };
+        CountsAheadDto: {
+            /** @description Requests by the reason why they go first. */
+            by: components["schemas"]["AheadByReasonDto"];
+            /** @description Other tenants that have some of them. */
+            other_tenants: number;
+            /** @description Of the same tenant. */
+            own: number;
+            requests: number;
+        };
         CreateKeyDto: {
             /**
              * @description Of its requests that state none.
@@ -2107,6 +2158,71 @@ export interface components {
             /** @example 86400 */
             seconds: number;
         };
+        ExplainedRequestDto: {
+            /** @description BATCH that has its share of the turns beside realtime because of its age. */
+            aged: boolean;
+            /** @description Waiting requests that are dispatched before it. */
+            ahead?: components["schemas"]["CountsAheadDto"];
+            /** @description Workers it was given to. */
+            attempts: number;
+            /** @description What would let it start clearly sooner. */
+            changes?: components["schemas"]["WaitChangeDto"][];
+            /** @description Error code, once it failed or was cancelled. */
+            code?: string;
+            /** @description Unix seconds. */
+            completed_at?: number;
+            /** @description Its answer as it would have been sent. */
+            content_url?: string;
+            /** @description Unix seconds. */
+            created_at?: number;
+            /** @example /v1/audio/transcriptions */
+            endpoint?: string;
+            /** @description Why it failed or was cancelled, as in the envelope. */
+            error?: Record<string, never>;
+            /** @description Unix seconds; afterwards it is forgotten. */
+            expires_at?: number;
+            /** @description Why it waits, or how it ended, in a sentence. */
+            explanation: string;
+            /** @description While it waits or runs; absent: unknown. */
+            forecast?: components["schemas"]["RequestForecastDto"];
+            /** @description Absent: only the gateway that has it knows. */
+            model?: string;
+            /** @description Requests that were dispatched while it waited, of the last 2000 of its model. */
+            passed?: components["schemas"]["CountsAheadDto"];
+            phases: components["schemas"]["RequestPhasesDto"];
+            /** @description 1-based place in the queue of its model; while queued. */
+            position?: number;
+            /** @enum {string} */
+            priority: "realtime" | "batch";
+            /** @example req_0198a1b2c3d4 */
+            request_id: string;
+            /** @description Its answer, when that is JSON of at most 64 KiB. */
+            result?: Record<string, never>;
+            slots?: components["schemas"]["SlotsInUseDto"];
+            /** @enum {string} */
+            state: "queued" | "running" | "completed" | "failed" | "cancelled";
+            /**
+             * @description Of a stored request; ended once its content can be fetched.
+             * @enum {string}
+             */
+            status?: "queued" | "running" | "completed" | "failed" | "cancelled";
+            /**
+             * @description Status of its answer.
+             * @example 200
+             */
+            status_code?: number;
+            /** @description Whose it is. */
+            tenant?: string;
+            /** @description Milliseconds in the queue. */
+            waited_ms: number;
+            /**
+             * @description What it waits for; while queued.
+             * @enum {string}
+             */
+            waits_for?: "worker" | "slot" | "window" | "turn";
+            /** @description The worker that has it, or had it last. */
+            worker?: string;
+        };
         FileCreateDto: {
             /**
              * @description As `expires_after[anchor]`, `expires_after[seconds]`.
@@ -2183,6 +2299,8 @@ export interface components {
             expires_at?: number;
             /** @description Why it waits, or how it ended, in a sentence. */
             explanation: string;
+            /** @description While it waits or runs; absent: unknown. */
+            forecast?: components["schemas"]["RequestForecastDto"];
             /** @description Absent: only the gateway that has it knows. */
             model?: string;
             phases: components["schemas"]["RequestPhasesDto"];
@@ -2399,6 +2517,12 @@ export interface components {
         OutputTokensDetailsDto: {
             reasoning_tokens: number;
         };
+        QuantilesDto: {
+            /** @description Half of such requests need at most this. */
+            p50: number;
+            /** @description Nine in ten need at most this. */
+            p90: number;
+        };
         QueueBoundsDto: {
             max_bytes: number;
             max_bytes_per_model: number;
@@ -2458,6 +2582,8 @@ export interface components {
             expires_at?: number;
             /** @description Why it waits, or how it ended, in a sentence. */
             explanation: string;
+            /** @description While it waits or runs; absent: unknown. */
+            forecast?: components["schemas"]["RequestForecastDto"];
             /** @description Absent: only the gateway that has it knows. */
             model?: string;
             phases: components["schemas"]["RequestPhasesDto"];
@@ -2492,6 +2618,17 @@ export interface components {
             waits_for?: "worker" | "slot" | "window" | "turn";
             /** @description The worker that has it, or had it last. */
             worker?: string;
+        };
+        RequestForecastDto: {
+            /**
+             * @description The queue run forward by its own rules; or, with a shared queue, place in the queue ÷ recent rate.
+             * @enum {string}
+             */
+            basis: "simulation" | "drain_rate";
+            /** @description Milliseconds until it is answered. */
+            end_in_ms: components["schemas"]["QuantilesDto"];
+            /** @description Milliseconds until a worker takes it. */
+            start_in_ms: components["schemas"]["QuantilesDto"];
         };
         RequestListDto: {
             data: components["schemas"]["RequestDto"][];
@@ -2754,6 +2891,12 @@ export interface components {
         SignInDto: {
             /** @description An API key, or a token of the OIDC issuer. */
             key: string;
+        };
+        SlotsInUseDto: {
+            /** @description Requests that the workers of its model have. */
+            in_use: number;
+            /** @description Slots of the workers that are ready. */
+            total: number;
         };
         SpeechDto: {
             /** @example The quick brown fox jumps over the lazy dog. */
@@ -3157,6 +3300,12 @@ export interface components {
         };
         VoiceListDto: {
             voices: components["schemas"]["VoiceDto"][];
+        };
+        WaitChangeDto: {
+            /** @enum {string} */
+            change: "realtime_priority" | "one_more_worker";
+            /** @description Milliseconds until it would start then. */
+            start_in_ms: components["schemas"]["QuantilesDto"];
         };
         WorkerDto: {
             /** @example 127.0.0.1:41033 */
@@ -5444,6 +5593,97 @@ export interface operations {
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
             501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminRequestsController_explain: {
+        parameters: {
+            query?: {
+                /** @description Whose request is meant; needed when several tenants have one of that id. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainedRequestDto"];
+                };
+            };
+            /** @description `missing_required_parameter`: A required field is absent or empty. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `request_not_found`: The request does not exist, or ended too long ago. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8545,6 +8785,8 @@ export interface operations {
                 headers: {
                     /** @description `/v1/requests/{id}` */
                     Location?: string;
+                    /** @description Seconds until it is probably answered, if known. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8913,6 +9155,8 @@ export interface operations {
                 headers: {
                     /** @description `/v1/requests/{id}` */
                     Location?: string;
+                    /** @description Seconds until it is probably answered, if known. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9300,6 +9544,8 @@ export interface operations {
                 headers: {
                     /** @description `/v1/requests/{id}` */
                     Location?: string;
+                    /** @description Seconds until it is probably answered, if known. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10469,6 +10715,8 @@ export interface operations {
                 headers: {
                     /** @description `/v1/requests/{id}` */
                     Location?: string;
+                    /** @description Seconds until it is probably answered, if known. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10723,6 +10971,8 @@ export interface operations {
                 headers: {
                     /** @description `/v1/requests/{id}` */
                     Location?: string;
+                    /** @description Seconds until it is probably answered, if known. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10966,6 +11216,8 @@ export interface operations {
                 headers: {
                     /** @description `/v1/requests/{id}` */
                     Location?: string;
+                    /** @description Seconds until it is probably answered, if known. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -12392,6 +12644,95 @@ export interface operations {
             };
         };
     };
+    RequestsController_explain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `x-request-id` of the request. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainedRequestDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `request_not_found`: The request does not exist, or ended too long ago. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
     RerankController_rerank: {
         parameters: {
             query?: never;
@@ -12431,6 +12772,8 @@ export interface operations {
                 headers: {
                     /** @description `/v1/requests/{id}` */
                     Location?: string;
+                    /** @description Seconds until it is probably answered, if known. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -12673,8 +13016,13 @@ export interface operations {
                      *         }
                      *       ],
                      *       "usage": null,
+                     *       "store": false,
+                     *       "background": false,
                      *       "instructions": null,
                      *       "previous_response_id": null,
+                     *       "tools": [],
+                     *       "tool_choice": "auto",
+                     *       "parallel_tool_calls": true,
                      *       "max_output_tokens": 64,
                      *       "max_tool_calls": null,
                      *       "text": {
@@ -12684,13 +13032,8 @@ export interface operations {
                      *       },
                      *       "reasoning": null,
                      *       "truncation": "disabled",
-                     *       "tools": [],
-                     *       "tool_choice": "auto",
-                     *       "parallel_tool_calls": true,
                      *       "top_logprobs": 0,
                      *       "metadata": {},
-                     *       "store": false,
-                     *       "background": false,
                      *       "user": null,
                      *       "safety_identifier": null,
                      *       "prompt_cache_key": null,
@@ -12704,10 +13047,10 @@ export interface operations {
                     "application/json": Record<string, never>;
                     /**
                      * @example event: response.created
-                     *     data: {"type":"response.created","response":{"id":"resp_1","object":"response","created_at":1763683200,"completed_at":null,"status":"in_progress","incomplete_details":null,"error":null,"model":"qwen3-8b","output":[],"usage":null,"instructions":null,"previous_response_id":null,"max_output_tokens":64,"max_tool_calls":null,"text":{"format":{"type":"text"}},"reasoning":null,"truncation":"disabled","tools":[],"tool_choice":"auto","parallel_tool_calls":true,"top_logprobs":0,"metadata":{},"store":false,"background":false,"user":null,"safety_identifier":null,"prompt_cache_key":null,"temperature":1,"top_p":1,"presence_penalty":0,"frequency_penalty":0,"service_tier":"default"},"sequence_number":0}
+                     *     data: {"type":"response.created","response":{"id":"resp_1","object":"response","created_at":1763683200,"completed_at":null,"status":"in_progress","incomplete_details":null,"error":null,"model":"qwen3-8b","output":[],"usage":null,"store":false,"background":false,"instructions":null,"previous_response_id":null,"tools":[],"tool_choice":"auto","parallel_tool_calls":true,"max_output_tokens":64,"max_tool_calls":null,"text":{"format":{"type":"text"}},"reasoning":null,"truncation":"disabled","top_logprobs":0,"metadata":{},"user":null,"safety_identifier":null,"prompt_cache_key":null,"temperature":1,"top_p":1,"presence_penalty":0,"frequency_penalty":0,"service_tier":"default"},"sequence_number":0}
                      *
                      *     event: response.in_progress
-                     *     data: {"type":"response.in_progress","response":{"id":"resp_1","object":"response","created_at":1763683200,"completed_at":null,"status":"in_progress","incomplete_details":null,"error":null,"model":"qwen3-8b","output":[],"usage":null,"instructions":null,"previous_response_id":null,"max_output_tokens":64,"max_tool_calls":null,"text":{"format":{"type":"text"}},"reasoning":null,"truncation":"disabled","tools":[],"tool_choice":"auto","parallel_tool_calls":true,"top_logprobs":0,"metadata":{},"store":false,"background":false,"user":null,"safety_identifier":null,"prompt_cache_key":null,"temperature":1,"top_p":1,"presence_penalty":0,"frequency_penalty":0,"service_tier":"default"},"sequence_number":1}
+                     *     data: {"type":"response.in_progress","response":{"id":"resp_1","object":"response","created_at":1763683200,"completed_at":null,"status":"in_progress","incomplete_details":null,"error":null,"model":"qwen3-8b","output":[],"usage":null,"store":false,"background":false,"instructions":null,"previous_response_id":null,"tools":[],"tool_choice":"auto","parallel_tool_calls":true,"max_output_tokens":64,"max_tool_calls":null,"text":{"format":{"type":"text"}},"reasoning":null,"truncation":"disabled","top_logprobs":0,"metadata":{},"user":null,"safety_identifier":null,"prompt_cache_key":null,"temperature":1,"top_p":1,"presence_penalty":0,"frequency_penalty":0,"service_tier":"default"},"sequence_number":1}
                      *
                      *     event: response.output_item.added
                      *     data: {"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"msg_10000","status":"in_progress","role":"assistant","content":[]},"sequence_number":2}
@@ -12728,7 +13071,7 @@ export interface operations {
                      *     data: {"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"msg_10000","status":"completed","role":"assistant","content":[{"type":"output_text","text":"It sorts.","annotations":[],"logprobs":[]}]},"sequence_number":7}
                      *
                      *     event: response.completed
-                     *     data: {"type":"response.completed","response":{"id":"resp_1","object":"response","created_at":1763683200,"completed_at":1763683201,"status":"completed","incomplete_details":null,"error":null,"model":"qwen3-8b","output":[{"type":"message","id":"msg_10000","status":"completed","role":"assistant","content":[{"type":"output_text","text":"It sorts.","annotations":[],"logprobs":[]}]}],"usage":null,"instructions":null,"previous_response_id":null,"max_output_tokens":64,"max_tool_calls":null,"text":{"format":{"type":"text"}},"reasoning":null,"truncation":"disabled","tools":[],"tool_choice":"auto","parallel_tool_calls":true,"top_logprobs":0,"metadata":{},"store":false,"background":false,"user":null,"safety_identifier":null,"prompt_cache_key":null,"temperature":1,"top_p":1,"presence_penalty":0,"frequency_penalty":0,"service_tier":"default"},"sequence_number":8}
+                     *     data: {"type":"response.completed","response":{"id":"resp_1","object":"response","created_at":1763683200,"completed_at":1763683201,"status":"completed","incomplete_details":null,"error":null,"model":"qwen3-8b","output":[{"type":"message","id":"msg_10000","status":"completed","role":"assistant","content":[{"type":"output_text","text":"It sorts.","annotations":[],"logprobs":[]}]}],"usage":null,"store":false,"background":false,"instructions":null,"previous_response_id":null,"tools":[],"tool_choice":"auto","parallel_tool_calls":true,"max_output_tokens":64,"max_tool_calls":null,"text":{"format":{"type":"text"}},"reasoning":null,"truncation":"disabled","top_logprobs":0,"metadata":{},"user":null,"safety_identifier":null,"prompt_cache_key":null,"temperature":1,"top_p":1,"presence_penalty":0,"frequency_penalty":0,"service_tier":"default"},"sequence_number":8}
                      *
                      *     data: [DONE]
                      */
@@ -12740,6 +13083,8 @@ export interface operations {
                 headers: {
                     /** @description `/v1/requests/{id}` */
                     Location?: string;
+                    /** @description Seconds until it is probably answered, if known. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -13370,6 +13715,8 @@ export interface operations {
                 headers: {
                     /** @description `/v1/requests/{id}` */
                     Location?: string;
+                    /** @description Seconds until it is probably answered, if known. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {

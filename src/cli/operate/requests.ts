@@ -95,25 +95,57 @@ function explained({ explanation, ahead = [], phases }: RequestAnswer): string {
   return [explanation, before && `ahead: ${before}`, times.join(', ')].filter(Boolean).join('\n');
 }
 
+interface Explained extends Omit<RequestAnswer, 'ahead'> {
+  readonly ahead?: CountsAhead;
+  readonly passed?: CountsAhead;
+  readonly changes?: readonly { readonly change: keyof typeof CHANGES; readonly start_in_ms: { readonly p50: number } }[];
+}
+
+interface CountsAhead {
+  readonly requests: number;
+  readonly own: number;
+  readonly by: Readonly<Record<string, number>>;
+}
+
+const CHANGES = { realtime_priority: 'with realtime priority', one_more_worker: 'with one more worker' };
+
+function whyText({ ahead, passed, changes = [], ...request }: Explained): string {
+  return [
+    explained(request),
+    ahead && `ahead: ${countsText(ahead)}`,
+    passed && `went before it while it waited: ${countsText(passed)}`,
+    ...changes.map(({ change, start_in_ms: { p50 } }) => `${CHANGES[change]} it would start in ${msText(p50)}`),
+  ]
+    .filter(Boolean)
+    .join('\n');
+}
+
+const countsText = ({ requests, own, by }: CountsAhead): string =>
+  requests === 0
+    ? '0'
+    : `${requests}, ${own} of its tenant; by ${Object.entries(by)
+        .map(([reason, count]) => `${reason} ${count}`)
+        .join(', ')}`;
+
 export const whyCommand = (): Command =>
-  gatewayCommand<RequestAnswer>({
+  gatewayCommand<Explained>({
     name: 'why',
     args: '<id>',
-    about: 'why a request waits, or how it ended, in a sentence',
+    about: 'why a request waits and how long it will, or how it ended',
     examples: ['why req_0198a1b2c3d4', 'why req_0198a1b2c3d4 --json | jq -r .explanation'],
     notes: 'The id is the `x-request-id` of the request. Without the scope admin you see your own requests.',
     options: [whose()],
     ask: (client, [id = ''], { tenant }) => asked(client, id, tenant),
-    text: explained,
+    text: whyText,
   });
 
-/** An operator also sees who is ahead; any other caller its own request. */
-async function asked(client: GatewayClient, id: string, tenant: unknown): Promise<RequestAnswer> {
+/** An operator asks for any request; any other caller for its own. */
+async function asked(client: GatewayClient, id: string, tenant: unknown): Promise<Explained> {
   try {
-    return await client.json(adminPath(id, tenant));
+    return await client.json(adminPath(id, tenant, '/explain'));
   } catch (error) {
     if (!(error instanceof CliError) || error.exitCode !== EXIT.denied) throw error;
-    return client.json(`/v1/requests/${encodeURIComponent(id)}`);
+    return client.json(`/v1/requests/${encodeURIComponent(id)}/explain`);
   }
 }
 

@@ -4,6 +4,7 @@ import { isLive, type RequestView } from '../../core/dispatch/request-view.js';
 import { priorityLevel } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
+import { summaryOf } from '../http/openapi/route.decorator.js';
 import {
   CancellationDto,
   CancelledRequestsDto,
@@ -18,7 +19,9 @@ import {
   RequestListDto,
   requestsAhead,
 } from '../requests/request.dto.js';
+import { ExplainedRequestDto, explainedDto } from '../requests/explained-request.dto.js';
 import { oneNamed } from '../requests/requests.controller.js';
+import { Forecasts } from '../scheduler/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { AdminInputPipe } from './admin-input.pipe.js';
 
@@ -27,7 +30,10 @@ import { AdminInputPipe } from './admin-input.pipe.js';
 @Controller('admin/v1/requests')
 @UsePipes(AdminInputPipe)
 export class AdminRequestsController {
-  constructor(private readonly scheduler: SchedulerService) {}
+  constructor(
+    private readonly scheduler: SchedulerService,
+    private readonly forecasts: Forecasts,
+  ) {}
 
   @Get()
   @ApiOperation({ summary: 'List requests', description: 'Waiting ones in dispatch order, then running ones.' })
@@ -35,7 +41,7 @@ export class AdminRequestsController {
   async list(@Query() query: ListRequestsDto): Promise<RequestListDto> {
     const views = (await this.scheduler.list(requestFilter(query))).filter(isListed(query));
     const page = views.slice(query.offset, query.offset + query.limit);
-    return { total: views.length, data: page.map(requestDto) };
+    return { total: views.length, data: page.map(view => requestDto(view)) };
   }
 
   @Get(':id')
@@ -44,9 +50,19 @@ export class AdminRequestsController {
   @DescribesErrors('request_not_found')
   async find(@Param('id') id: string, @Query() { tenant }: NamedRequestDto): Promise<FoundRequestDto> {
     const view = await this.#named(id, tenant);
-    if (view.state !== 'queued') return requestDto(view);
+    const found = requestDto(view, this.forecasts.ofView(view));
+    if (view.state !== 'queued') return found;
     const queued = await this.scheduler.list({ model: view.model, state: 'queued' });
-    return { ...requestDto(view), ahead: requestsAhead(view, queued) };
+    return { ...found, ahead: requestsAhead(view, queued) };
+  }
+
+  @Get(':id/explain')
+  @ApiOperation({ summary: summaryOf('GET', '/admin/v1/requests/{id}/explain') })
+  @ApiOkResponse({ type: ExplainedRequestDto })
+  @DescribesErrors('request_not_found', 'missing_required_parameter')
+  async explain(@Param('id') id: string, @Query() { tenant }: NamedRequestDto): Promise<ExplainedRequestDto> {
+    const view = await this.#named(id, tenant);
+    return explainedDto(view, this.forecasts.ofView(view), this.forecasts.explain(view));
   }
 
   @Post('cancel')

@@ -73,7 +73,7 @@ export class IdempotencyService {
     const stored = await (isAsync ? this.replays.received(earlier, left) : this.replays.join(earlier, left));
     if (!stored) return false;
     await this.#demandSameBytes(call, stored);
-    if (isAsync) accepted(reply, stored);
+    if (isAsync) await this.replays.accept(stored, reply);
     else this.replays.replay(stored, reply);
     return true;
   }
@@ -120,7 +120,7 @@ export class IdempotencyService {
       if (!(await this.store.markReceived(stored, this.leases.owner, form?.fingerprint ?? stored.fingerprint)))
         throw lostLease();
       const early = await this.asyncs.begin(stored, detach);
-      if (!early) return accepted(reply, stored);
+      if (!early) return await this.replays.accept(stored, reply);
       void reply
         .code(early.status)
         .headers({ ...refusalHeaders(early.headers) })
@@ -211,16 +211,6 @@ function otherMode({ param }: IdempotencyOptions, { mode, requestId }: StoredReq
       ? `with \`Prefer: respond-async\`. Send that again, or ask GET /v1/requests/${requestId}.`
       : 'without `Prefer: respond-async`. Leave it out, or use another key.';
   return new DomainError('idempotency_key_reused', `\`${param}\` was used before ${rule}`, { param });
-}
-
-function accepted(reply: FastifyReply, { requestId, status, createdAtMs }: StoredRequest): void {
-  const location = `/v1/requests/${requestId}`;
-  const at = Math.floor(createdAtMs / 1000);
-  const known = status === 'completed' ? status : 'queued';
-  void reply
-    .code(202)
-    .headers({ location, 'preference-applied': 'respond-async' })
-    .send({ request_id: requestId, status: known, created_at: at, location });
 }
 
 const refusalHeaders = (headers: Readonly<Record<string, string | readonly string[]>>): Record<string, string> =>

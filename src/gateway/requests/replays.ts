@@ -8,6 +8,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { watchDisconnect } from '../inference/disconnect-watch.js';
+import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { InnerRequests, type InnerAnswer, type InnerRequest } from './inner-requests.js';
 import { headOf, StoredAnswers } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
@@ -29,6 +30,7 @@ export class Replays implements OnApplicationShutdown {
     private readonly answers: StoredAnswers,
     private readonly inner: InnerRequests,
     private readonly leases: StoredLeases,
+    private readonly scheduler: SchedulerService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -70,6 +72,23 @@ export class Replays implements OnApplicationShutdown {
       unwatch();
       void stored.finally(release);
     }
+  }
+
+  /** 202, with the time at which its answer will probably be there, if that is known. */
+  async accept({ requestId, tenant, status, createdAtMs }: StoredRequest, reply: FastifyReply): Promise<void> {
+    const location = `/v1/requests/${requestId}`;
+    const etaMs = await this.scheduler.etaMs({ tenant, id: requestId }).catch(() => undefined);
+    void reply
+      .code(202)
+      .headers({ location, 'preference-applied': 'respond-async' })
+      .headers(etaMs === undefined ? {} : { 'retry-after': Math.max(1, Math.ceil(etaMs / 1000)) })
+      .send({
+        request_id: requestId,
+        status: status === 'completed' ? status : 'queued',
+        created_at: Math.floor(createdAtMs / 1000),
+        location,
+        ...(etaMs !== undefined && { eta_s: Math.round(etaMs / 100) / 10 }),
+      });
   }
 
   /** Sends the stored answer. */

@@ -7,9 +7,11 @@ import {
   type RequestViewState,
   type WaitsFor,
 } from '../../core/dispatch/request-view.js';
+import { type WaitForecast } from '../../core/forecast/wait-forecast.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type ErrorCode } from '../../core/shared/domain-error.js';
+import { forecastDto, RequestForecastDto } from './forecast.dto.js';
 
 const REASONS: Readonly<Record<WaitsFor, (view: RequestView) => string>> = {
   worker: ({ model }) => `no worker of ${model} is up`,
@@ -20,8 +22,8 @@ const REASONS: Readonly<Record<WaitsFor, (view: RequestView) => string>> = {
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)} s`;
 
-/** The answer to "why does my request wait?", in a sentence. */
-export function explainWait(view: RequestView): string {
+/** The answer to "why does my request wait?", in a sentence or two. */
+export function explainWait(view: RequestView, forecast?: WaitForecast): string {
   const { state, workerId = 'a worker', position, waitsFor, code, phases } = view;
   const waited = seconds(view.waitedMs);
   if (state === 'running') {
@@ -35,8 +37,11 @@ export function explainWait(view: RequestView): string {
   const aged = view.aged ? ' It has aged and is dispatched in turns with realtime requests.' : '';
   const again = view.attempts > 0 ? ' Its first worker was lost; it keeps its place.' : '';
   const place = `It is number ${position ?? 1} in the queue of ${view.model}`;
-  return `${place} and has waited ${waited}: ${reason}.${aged}${again}`;
+  return `${place} and has waited ${waited}: ${reason}.${aged}${again}${forecast ? prospect(forecast) : ''}`;
 }
+
+const prospect = ({ startInMs: { p50, p90 } }: WaitForecast): string =>
+  ` It will probably start in ${seconds(p50)}, and with 90 % probability within ${seconds(p90)}.`;
 
 const STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 
@@ -187,6 +192,8 @@ export class RequestDto extends StoredFieldsDto {
   @ApiProperty({ type: RequestPhasesDto }) phases!: RequestPhasesDto;
   @ApiPropertyOptional({ type: String, description: 'Error code, once it failed or was cancelled.' }) code?: ErrorCode;
   @ApiProperty({ description: 'Why it waits, or how it ended, in a sentence.' }) explanation!: string;
+  @ApiPropertyOptional({ type: RequestForecastDto, description: 'While it waits or runs; absent: unknown.' })
+  forecast?: RequestForecastDto;
 }
 
 export class RequestsAheadDto {
@@ -216,7 +223,7 @@ export class CancelledRequestsDto {
   @ApiProperty({ type: [String], example: ['req_0198a1b2c3d4'] }) cancelled!: string[];
 }
 
-export function requestDto(view: RequestView): RequestDto {
+export function requestDto(view: RequestView, forecast?: WaitForecast): RequestDto {
   const { id, model, tenant, priority, state, position, aged, waitsFor, waitedMs, workerId, attempts, phases, code } =
     view;
   return {
@@ -231,7 +238,8 @@ export function requestDto(view: RequestView): RequestDto {
       ready_ms: microseconds(phases.readyMs),
       total_ms: microseconds(phases.totalMs),
     },
-    explanation: explainWait(view),
+    explanation: explainWait(view, forecast),
+    ...(forecast && { forecast: forecastDto(forecast) }),
   };
 }
 

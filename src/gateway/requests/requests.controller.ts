@@ -8,7 +8,9 @@ import { principalOf } from '../../platform/auth/access-hooks.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { summaryOf } from '../http/openapi/route.decorator.js';
+import { Forecasts } from '../scheduler/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
+import { ExplainedRequestDto, explainedDto } from './explained-request.dto.js';
 import { CancellationDto, RequestDto, requestDto } from './request.dto.js';
 import { StoredRequestsService } from './stored-requests.service.js';
 
@@ -95,6 +97,7 @@ export class RequestsController {
   constructor(
     private readonly scheduler: SchedulerService,
     private readonly stored: StoredRequestsService,
+    private readonly forecasts: Forecasts,
   ) {}
 
   @Get(':id')
@@ -108,14 +111,22 @@ export class RequestsController {
     // Without the database, requests that run here are still known.
     const stored = await lookup.catch(() => undefined);
     const running = await this.#running(principal, id, stored?.tenant);
-    const view = running && requestDto(running);
+    const view = running && requestDto(running, this.forecasts.ofView(running));
     if (stored)
       return { ...(view ?? elsewhere(stored)), ...(await this.stored.view(stored, view?.state === 'queued')) };
     if (view) return view;
     await lookup;
-    throw new DomainError('request_not_found', `There is no request \`${id}\`, or it ended too long ago.`, {
-      param: 'id',
-    });
+    throw notFound(id);
+  }
+
+  @Get(':id/explain')
+  @ApiOperation({ summary: summaryOf('GET', '/v1/requests/{id}/explain') })
+  @ApiParam({ name: 'id', description: 'The `x-request-id` of the request.' })
+  @ApiOkResponse({ type: ExplainedRequestDto })
+  @DescribesErrors('request_not_found')
+  async explain(@Param('id') id: string, @Req() request: FastifyRequest): Promise<ExplainedRequestDto> {
+    const view = await this.#running(principalOf(request), id);
+    return view ? explainedDto(view, this.forecasts.ofView(view), this.forecasts.explain(view)) : this.find(id, request);
   }
 
   /**
@@ -127,6 +138,9 @@ export class RequestsController {
     return oneNamed(await this.scheduler.named(id), undefined);
   }
 }
+
+const notFound = (id: string): DomainError =>
+  new DomainError('request_not_found', `There is no request \`${id}\`, or it ended too long ago.`, { param: 'id' });
 
 /** What is known of a request that another gateway has, or that ended there. */
 function elsewhere({ requestId, tenant, status, headers, attempts, answer }: StoredRequest): RequestDto {

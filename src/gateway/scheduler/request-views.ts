@@ -13,6 +13,7 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Forecasts } from './forecasts.js';
 import { RequestQueues } from './request-queues.js';
 import { RequestRegistry } from './request-registry.js';
 
@@ -41,6 +42,7 @@ export class RequestViews {
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
     private readonly clock: ProcessClock,
     @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly forecasts: Forecasts,
   ) {}
 
   /**
@@ -71,6 +73,12 @@ export class RequestViews {
       if (found) return found;
     }
     return own;
+  }
+
+  /** Milliseconds until a waiting or running request is probably answered. Undefined: unknown. */
+  async etaMs(ref: RequestRef): Promise<number | undefined> {
+    const view = await this.findAnywhere(ref);
+    return view && this.forecasts.ofView(view)?.endInMs.p50;
   }
 
   /** Every tenant's request of that id, live or ended recently in this gateway: for operators. */

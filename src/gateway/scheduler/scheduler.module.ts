@@ -26,6 +26,7 @@ import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { DispatchLoop, LoopWakes } from './dispatch-loop.js';
 import { EmbeddedQueue } from './embedded-queue.js';
+import { Forecasts } from './forecasts.js';
 import { IdleUnload } from './idle-unload.js';
 import { LoadFailures } from './load-failures.js';
 import { RequestCanceller } from './request-canceller.js';
@@ -91,6 +92,7 @@ const timersProvider = {
     pauseCollectorProvider,
     DispatchLoop,
     EmbeddedQueue,
+    Forecasts,
     IdleUnload,
     LoadFailures,
     LoopWakes,
@@ -112,7 +114,7 @@ const timersProvider = {
     ...schedulerMetricProviders,
     ...tenantMetricProviders,
   ],
-  exports: [SharedQueueModule, SchedulerService, ShutdownGrace],
+  exports: [SharedQueueModule, SchedulerService, ShutdownGrace, Forecasts],
 })
 export class SchedulerModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(

@@ -99,6 +99,11 @@ export class SchedulerService {
     return this.views.findAnywhere(ref);
   }
 
+  /** Milliseconds until a waiting or running request is probably answered. Undefined: unknown. */
+  etaMs(ref: RequestRef): Promise<number | undefined> {
+    return this.views.etaMs(ref);
+  }
+
   /** The requests of that id, of every tenant and gateway: for operators only. Ended ones of this gateway only. */
   named(id: string): Promise<RequestView[]> {
     return this.views.named(id);

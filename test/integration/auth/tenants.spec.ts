@@ -49,6 +49,7 @@ describe("a tenant's request", () => {
       status: 404,
       body: { error: { code: 'request_not_found' } },
     });
+    expect((await at('/v1/requests/r1/explain', keys.other)).status).toBe(404);
     for (const route of ['requests', 'audio/transcriptions', 'audio/translations', 'audio/speech']) {
       expect((await at(`/v1/${route}/r1/cancel`, keys.other, 'POST')).body).toEqual({
         request_id: 'r1',
@@ -99,6 +100,9 @@ describe('an admin', () => {
     const others = [await start('ahead-1', keys.other), await start('ahead-2', keys.other)];
     const own = await start('behind', keys.acme);
     expect((await at('/admin/v1/requests/behind', keys.admin)).body.ahead).toEqual([{ tenant: 'other', requests: 1 }]);
+    const explained = { requests: 1, own: 0, other_tenants: 1, by: { priority: 0, age: 1, fairness: 0 } };
+    expect((await at('/v1/requests/behind/explain', keys.acme)).body.ahead).toEqual(explained);
+    expect((await at('/admin/v1/requests/behind/explain', keys.admin)).body.ahead).toEqual(explained);
     expect((await at('/admin/v1/requests?tenant=acme', keys.admin)).body).toMatchObject({
       ...{ total: 1, data: [{ request_id: 'behind' }] },
     });

@@ -64,7 +64,8 @@ function Actions({ of: request, reload }: { of: Found; reload: () => void }) {
 }
 
 function Detail({ of: request, live }: { of: Found; live: LiveRequest | undefined }) {
-  const { state, explanation, ahead = [], model, tenant, priority, attempts, worker, code } = request;
+  const { state, explanation, ahead = [], forecast, model, tenant, priority, attempts, worker, code } = request;
+  const eta = forecast?.end_in_ms;
   const group = live?.group;
   const trace = session.value?.links?.trace.replaceAll('{request_id}', encodeURIComponent(request.request_id));
   return (
@@ -90,6 +91,7 @@ function Detail({ of: request, live }: { of: Found; live: LiveRequest | undefine
               ['Priority', request.aged ? `${priority}, aged: takes turns with realtime` : priority],
               ['Queue position', request.position && count(request.position)],
               ['Waited', duration(request.waited_ms)],
+              ['Answered in', eta && `about ${duration(eta.p50)}, within ${duration(eta.p90)} in 9 of 10 cases`],
               ['Worker', worker],
               ['Attempts', attempts > 1 ? plural(attempts, 'worker') : count(attempts)],
               [

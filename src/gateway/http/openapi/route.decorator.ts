@@ -12,7 +12,10 @@ export function summaryOf(method: EndpointMethod, path: string): string {
 /** What respond-async is answered with. */
 const ACCEPTED = {
   description: 'With `Prefer: respond-async`.',
-  headers: { Location: { schema: { type: 'string' }, description: '`/v1/requests/{id}`' } },
+  headers: {
+    Location: { schema: { type: 'string' }, description: '`/v1/requests/{id}`' },
+    'Retry-After': { schema: { type: 'integer' }, description: 'Seconds until it is probably answered, if known.' },
+  },
   schema: {
     type: 'object',
     example: {
@@ -20,6 +23,7 @@ const ACCEPTED = {
       status: 'queued',
       created_at: 1767225600,
       location: '/v1/requests/req_0198a1b2c3d4',
+      eta_s: 12.5,
     },
   },
 } as const;
