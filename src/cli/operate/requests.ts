@@ -98,7 +98,10 @@ function explained({ explanation, ahead = [], phases }: RequestAnswer): string {
 interface Explained extends Omit<RequestAnswer, 'ahead'> {
   readonly ahead?: CountsAhead;
   readonly passed?: CountsAhead;
-  readonly changes?: readonly { readonly change: keyof typeof CHANGES; readonly start_in_ms: { readonly p50: number } }[];
+  readonly changes?: readonly {
+    readonly change: keyof typeof CHANGES;
+    readonly start_in_ms: { readonly p50: number };
+  }[];
 }
 
 interface CountsAhead {

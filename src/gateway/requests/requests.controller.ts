@@ -126,7 +126,9 @@ export class RequestsController {
   @DescribesErrors('request_not_found')
   async explain(@Param('id') id: string, @Req() request: FastifyRequest): Promise<ExplainedRequestDto> {
     const view = await this.#running(principalOf(request), id);
-    return view ? explainedDto(view, this.forecasts.ofView(view), this.forecasts.explain(view)) : this.find(id, request);
+    return view
+      ? explainedDto(view, this.forecasts.ofView(view), this.forecasts.explain(view))
+      : this.find(id, request);
   }
 
   /**
