@@ -28,7 +28,7 @@ const path = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 export const fixtureLaunch: WorkerLaunch = {
   command: process.execPath,
   args: ['--no-warnings', '--import', path('./typescript-loader.mjs'), path('./fixture-worker-process.ts')],
-  environment: (spec, added) => workerEnvironment(spec, undefined, added),
+  environment: (spec, replica) => workerEnvironment(spec, undefined, replica?.env),
   stopGraceMs: 5000,
 };
 

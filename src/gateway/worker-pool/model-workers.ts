@@ -132,7 +132,7 @@ export class ModelWorkers {
 
   offer(affinity?: string, avoid: readonly string[] = []): SlotOffer | undefined {
     const all = this.workers.flatMap(worker => worker.offer() ?? []);
-    const offers = avoid.length === 0 ? all : withoutAvoided(all, this.workers, avoid);
+    const offers = avoid.length === 0 ? all : withoutAvoided(all, this.#fileWorkers, avoid);
     const trial = offers.find(({ isTrial }) => isTrial);
     if (trial) return trial.offer;
     return affinity === undefined ? leastLoaded(offers) : favourite(offers, affinity);
@@ -153,8 +153,9 @@ export class ModelWorkers {
     return this.options.model.addresses.length > 0 || this.#members.size > 0;
   }
 
+  /** One takes requests now that are no live streams. */
   hasReady(): boolean {
-    return this.workers.some(({ state }) => state === 'ready' || state === 'busy');
+    return this.#fileWorkers.some(({ state }) => state === 'ready' || state === 'busy');
   }
 
   view(): ModelView {
@@ -183,6 +184,10 @@ export class ModelWorkers {
     this.#closed = true;
     this.#addresses.stop();
     await Promise.all(this.workers.map(worker => worker.close()));
+  }
+
+  get #fileWorkers(): readonly PooledWorker[] {
+    return this.workers.filter(({ role }) => role !== 'stream');
   }
 
   #start(): void {

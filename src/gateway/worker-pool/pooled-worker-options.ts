@@ -1,4 +1,4 @@
-import { type ModelKind } from '../../platform/config/model-spec.js';
+import { type ModelKind, type ReplicaRole } from '../../platform/config/model-spec.js';
 import { type ProcessLog } from '../../platform/process/process-log.js';
 import { type ChannelSecurity } from './channel-security.js';
 import { type BreakerOptions } from './circuit-breaker.js';
@@ -11,6 +11,7 @@ export interface PooledWorkerOptions {
   readonly kind: ModelKind;
   /** Configured for its engine; what a worker reports may say more. */
   readonly device?: string;
+  readonly role: ReplicaRole;
   /** Of `addresses`: it comes and goes with its address record. */
   readonly isRemote: boolean;
   /** It takes requests from the shared queue by itself. */

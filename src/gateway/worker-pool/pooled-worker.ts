@@ -27,6 +27,7 @@ export class PooledWorker {
   readonly model: string;
   readonly isRemote: boolean;
   readonly pulls: boolean;
+  readonly role: PooledWorkerOptions['role'];
   readonly log: LogRing;
   #phase: Phase = 'stopped';
   #connection: WorkerConnection | undefined;
@@ -38,7 +39,7 @@ export class PooledWorker {
   readonly #hold: WorkerHold;
 
   constructor(private readonly options: PooledWorkerOptions) {
-    ({ id: this.id, model: this.model, isRemote: this.isRemote, pulls: this.pulls } = options);
+    ({ id: this.id, model: this.model, isRemote: this.isRemote, pulls: this.pulls, role: this.role } = options);
     this.log = options.log.recent;
     this.#record = new ServiceRecord(options.breaker, () => options.onCapacity());
     this.#hold = new WorkerHold(options.location);
@@ -165,11 +166,9 @@ export class PooledWorker {
     const { location } = this.options;
     const slots = this.#connection?.slots;
     return {
-      id: this.id,
-      model: this.model,
-      state: this.state,
+      ...{ id: this.id, model: this.model, state: this.state },
       slots: { total: slots?.total ?? 0, free: slots?.free ?? 0, inUse: this.#inUse },
-      streams: this.#phase === 'ready' ? (this.#report?.streams ?? 0) : 0,
+      streams: this.#phase === 'ready' ? (this.#connection?.streams.total ?? 0) : 0,
       streamsInUse: this.#connection?.streams.inUse ?? 0,
       drained: this.#hold.isHeld,
       restarts: location.restarts,
@@ -222,7 +221,7 @@ export class PooledWorker {
     if (report.state !== 'ready') return this.#suspend(report.state);
     if (this.#hold.isHeld) return this.#suspend('draining');
     this.#enter('ready');
-    this.#connection?.resize(report);
+    this.#connection?.resize(report, this.role);
   }
 
   /** A worker that does not answer gets no further requests; its running ones may still succeed. */

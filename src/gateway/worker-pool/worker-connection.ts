@@ -1,6 +1,6 @@
 import { type GenerationActivity, type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
-import { type ModelKind } from '../../platform/config/model-spec.js';
+import { type ModelKind, type ReplicaRole } from '../../platform/config/model-spec.js';
 import { type ChannelSecurity } from './channel-security.js';
 import { InnerLink } from './inner-location.js';
 import { type InnerWorker } from './inner-worker.js';
@@ -110,10 +110,10 @@ export class WorkerConnection {
     }
   }
 
-  /** To the size that the worker reports. */
-  resize(report: WorkerHealthReport): void {
-    this.streams.resize(report.streams);
-    this.slots.resize(slotCredits(report), slotOverdraft(report));
+  /** To what its role leaves of the size that the worker reports. */
+  resize(report: WorkerHealthReport, role: ReplicaRole): void {
+    this.streams.resize(role === 'file' ? 0 : report.streams);
+    if (role !== 'stream') this.slots.resize(slotCredits(report), slotOverdraft(report));
   }
 
   /** No further leases; those that are out are released one by one, and still count if the worker recovers. */

@@ -33,7 +33,8 @@ export function streamHost(model: string, workers: readonly PooledWorker[]): Poo
     undefined,
   );
   if (best) return best;
-  const ready = workers.map(worker => worker.view()).filter(({ state }) => state === 'ready' || state === 'busy');
+  const hosts = workers.filter(({ role }) => role !== 'file').map(worker => worker.view());
+  const ready = hosts.filter(({ state }) => state === 'ready' || state === 'busy');
   if (ready.length === 0)
     throw new DomainError('no_worker', `No worker of ${model} is ready.`, { retryAfterMs: TRY_AGAIN_MS });
   const total = ready.reduce((sum, { streams }) => sum + streams, 0);
@@ -236,7 +237,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     return this.#models.get(model)?.isServed ?? false;
   }
 
-  /** A worker of the model takes requests now. */
+  /** A worker of the model takes requests now that are no live streams. */
   hasReady(model: string): boolean {
     return this.#models.get(model)?.hasReady() ?? false;
   }

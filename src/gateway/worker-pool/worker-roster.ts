@@ -30,8 +30,7 @@ import { CommandLocation, LocalLocation, RemoteLocation, type WorkerLocation } f
 export interface WorkerLaunch {
   readonly command: string;
   readonly args: readonly string[];
-  /** @param added what the replica's configuration puts into the environment of its process */
-  environment(spec: WorkerSpec, added?: NodeJS.ProcessEnv): NodeJS.ProcessEnv;
+  environment(spec: WorkerSpec, replica?: ReplicaSpec): NodeJS.ProcessEnv;
   /** Between SIGTERM and SIGKILL at the end: by then no request is left, so a sound worker needs no time at all. */
   readonly stopGraceMs: number;
   /** Workers that need no process; absent: each has one. */
@@ -45,8 +44,10 @@ export const WORKER_LAUNCH = Symbol('WORKER_LAUNCH');
 export const builtWorkerLaunch = (settings: Settings, inner?: OpenInnerWorker): WorkerLaunch => ({
   command: process.execPath,
   args: ['--enable-source-maps', fileURLToPath(new URL('../../main.worker.js', import.meta.url))],
-  environment: (spec, added) =>
-    workerEnvironment({ ...spec, fetch: fetchRules(settings), ...pulledWork(spec.model, settings) }, undefined, added),
+  environment: (spec, replica) => {
+    const pulled = pulledWork(spec.model, settings, replica);
+    return workerEnvironment({ ...spec, fetch: fetchRules(settings), ...pulled }, undefined, replica?.env);
+  },
   stopGraceMs: 2000,
   inner,
 });
@@ -70,7 +71,7 @@ export interface WorkerRosterOptions {
 interface Placement {
   readonly id: string;
   readonly isRemote?: boolean;
-  readonly device?: string;
+  readonly replica?: ReplicaSpec;
   readonly location: (log: ProcessLog) => WorkerLocation;
   security(): ChannelSecurity;
 }
@@ -82,10 +83,9 @@ interface Placement {
 export function localWorkers(model: ModelSpec, options: WorkerRosterOptions): PooledWorker[] {
   return replicaSpecs(model).map((replica, index) => {
     const id = `${model.id}-${index}`;
-    const { device = optionDevice(model) } = replica;
     const make = model.engine === 'external' && !isBridged(model, options.settings) ? commandLocation : localLocation;
     const location = (log: ProcessLog) => make({ model, id, replica, log }, options);
-    return pooledWorker(model, { id, location, security: () => UNPROTECTED, device }, options);
+    return pooledWorker(model, { id, location, security: () => UNPROTECTED, replica }, options);
   });
 }
 
@@ -133,7 +133,7 @@ function localLocation(place: Replica, options: WorkerRosterOptions): WorkerLoca
     ...supervision(place, options),
     command: launch.command,
     args: launch.args,
-    env: launch.environment(spec, isBridge ? {} : replica.env),
+    env: launch.environment(spec, isBridge ? { role: replica.role } : replica),
     host: LOOPBACK,
     stopGraceMs: launch.stopGraceMs + (isBridge ? EXTERNAL_GRACE_MS : 0),
   });
@@ -170,15 +170,16 @@ function supervision({ model, id, log }: Replica, options: WorkerRosterOptions) 
 
 function pooledWorker(model: ModelSpec, placement: Placement, options: WorkerRosterOptions): PooledWorker {
   const { workers, server } = options.settings;
-  const { id, isRemote = false, device, location } = placement;
+  const { id, isRemote = false, replica, location } = placement;
   const log = new ProcessLog(new Logger('Worker'), id);
   return new PooledWorker({
     id,
     model: model.id,
     kind: model.kind,
-    device,
+    device: replica && (replica.device ?? optionDevice(model)),
+    role: replica?.role ?? 'any',
     isRemote,
-    pulls: model.kind !== 'llm' && pulledWork(model, options.settings).sharedQueue !== undefined,
+    pulls: pulledWork(model, options.settings, replica).sharedQueue !== undefined,
     location: location(log),
     connection: {
       limits: {

@@ -127,7 +127,9 @@ export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
   },
   replicas: {
     ...optional(REPLICAS),
-    help: 'Local worker processes that the gateway starts and supervises. A list sets device and environment of each.',
+    help:
+      'Local worker processes that the gateway starts and supervises. A list sets role, device and environment. ' +
+      'role stream: it is sent live streams only; file: everything but these; any: both.',
     default: '1; 0 with `addresses` and no `command`',
   },
   addresses: {

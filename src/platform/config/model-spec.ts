@@ -60,8 +60,14 @@ export interface ModelSpec {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
+/** stream: live streams only. file: everything else. any: both. */
+export const REPLICA_ROLES = ['any', 'stream', 'file'] as const;
+export type ReplicaRole = (typeof REPLICA_ROLES)[number];
+
 /** What sets one local worker apart from its siblings. */
 export interface ReplicaSpec {
+  /** What it is sent; absent: any. */
+  readonly role?: ReplicaRole;
   /** Handed to the engine as its option `device`, such as `cuda:1`. */
   readonly device?: string;
   /** Added to the environment of its process. */

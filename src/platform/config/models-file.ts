@@ -48,6 +48,7 @@ class ModelReader {
     this.#checkCapabilities(model);
     if (model.remote) this.#checkRemote(model, model.remote);
     this.#checkWorkers(model);
+    this.#checkRoles(model);
     if (model.kind !== 'stt' && model.loudness !== undefined) {
       this.problems.push(this.problem('loudness', model.loudness, 'only models of kind stt have loudness'));
     }
@@ -69,6 +70,16 @@ class ModelReader {
       this.problems.push(this.problem('engine', engine, 'needs `command` (a worker to start) or `addresses`'));
     } else if (!command && replicaSpecs({ replicas }).length > 0) {
       this.problems.push(this.problem('replicas', undefined, 'needs `command`: what engine external is to start'));
+    }
+  }
+
+  /** Requests that none of its workers takes would wait for nothing. */
+  #checkRoles({ kind, replicas, addresses }: ModelSpec): void {
+    const roles = replicaSpecs({ replicas }).map(({ role = 'any' }) => role);
+    if (kind !== 'stt' && roles.some(role => role !== 'any')) {
+      this.problems.push(this.problem('replicas', undefined, 'only models of kind stt have replicas with a role'));
+    } else if (addresses.length === 0 && roles.length > 0 && roles.every(role => role === 'stream')) {
+      this.problems.push(this.problem('replicas', undefined, 'needs one that takes files: role file or any'));
     }
   }
 

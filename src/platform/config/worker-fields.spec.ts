@@ -28,7 +28,9 @@ describe('replicas', () => {
     ['[{ devcie: cpu }]', 'replicas[0].devcie no such field, did you mean device?'],
     ['[{ env: { "A B": x } }]', 'replicas[0].env must be {NAME: value}'],
     ['[{ env: { A: [x] } }]', 'replicas[0].env must be {NAME: value}'],
-    ['[1]', 'replicas[0] must be {device: text, env: {NAME: value}}'],
+    ['[1]', 'replicas[0] must be {role: any | stream | file, device: text, env: {NAME: value}}'],
+    ['[{ role: streams }]', 'replicas[0].role must be one of any, stream, file'],
+    ['[{ role: stream }, { role: stream }]', 'replicas needs one that takes files: role file or any'],
     ...['-1', '65', '1.5', 'two'].map(replicas => [replicas, 'replicas must be a whole number from 0 to 64, or']),
   ])('%s is rejected: %s', (replicas, problem) =>
     expect(brief(`replicas: ${replicas}`)).toEqual([expect.stringContaining(`models[0].${problem}`)]),

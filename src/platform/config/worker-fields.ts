@@ -5,11 +5,12 @@ import {
   mapOf,
   matching,
   objectOf,
+  oneOf,
   optional,
   TEXT,
   wholeNumberFrom,
 } from '../../core/shared/schema.js';
-import { camelKeys, type ModelSpec, type RemoteSpec, type ReplicaSpec } from './model-spec.js';
+import { camelKeys, type ModelSpec, type RemoteSpec, REPLICA_ROLES, type ReplicaSpec } from './model-spec.js';
 
 /** The fields of a model that say where its workers run; as written, so in snake case. */
 
@@ -25,8 +26,12 @@ const SCALAR: ValueRule = {
 };
 
 const REPLICA = objectOf(
-  { device: optional(TEXT), env: optional(mapOf(SCALAR, '{NAME: value} (no SWITCHYARD_ names)', VARIABLE)) },
-  '{device: text, env: {NAME: value}}',
+  {
+    role: optional(oneOf(REPLICA_ROLES)),
+    device: optional(TEXT),
+    env: optional(mapOf(SCALAR, '{NAME: value} (no SWITCHYARD_ names)', VARIABLE)),
+  },
+  `{role: ${REPLICA_ROLES.join(' | ')}, device: text, env: {NAME: value}}`,
 );
 
 const COUNT = wholeNumberFrom(0, MAX_REPLICAS);
@@ -87,7 +92,8 @@ export const REMOTE = objectOf(
 export const compileReplicas = (written: NonNullable<ModelSpec['replicas']>): ModelSpec['replicas'] =>
   typeof written === 'number' ? written : written.map(compileReplica);
 
-const compileReplica = ({ device, env }: ReplicaSpec): ReplicaSpec => ({
+const compileReplica = ({ role, device, env }: ReplicaSpec): ReplicaSpec => ({
+  ...(role !== undefined && { role }),
   ...(device !== undefined && { device }),
   ...(env && { env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)])) }),
 });

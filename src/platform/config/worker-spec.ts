@@ -9,7 +9,7 @@ import {
   wholeNumberFrom,
 } from '../../core/shared/schema.js';
 import { type FetchRules } from '../http/safe-fetch.js';
-import { type ModelSpec, type RemoteSpec } from './model-spec.js';
+import { type ModelSpec, type RemoteSpec, type ReplicaSpec } from './model-spec.js';
 import { sharedQueueAccess, type SharedQueueAccess } from './shared-queue-access.js';
 import { inheritedEnvironment } from './process-environment.js';
 import { type Settings } from './settings.js';
@@ -154,11 +154,17 @@ export function workerSpec({ model, ...place }: WorkerPlace, { server, workers, 
 }
 
 /**
- * What a worker pulls where the queue is shared (D-19). Text generation needs a connection and is never pulled (D-21).
+ * What a worker pulls where the queue is shared (D-19). Text generation and live streams need a connection and are
+ * never
+ * pulled (D-20, D-21).
  * @throws Error when Redis is asked for and none is named.
  */
-export function pulledWork({ kind }: ModelSpec, settings: Settings): Pick<WorkerSpec, 'sharedQueue' | 'pull'> {
-  const sharedQueue = kind === 'llm' ? undefined : sharedQueueAccess(settings);
+export function pulledWork(
+  { kind }: ModelSpec,
+  settings: Settings,
+  { role }: ReplicaSpec = {},
+): Pick<WorkerSpec, 'sharedQueue' | 'pull'> {
+  const sharedQueue = kind === 'llm' || role === 'stream' ? undefined : sharedQueueAccess(settings);
   return sharedQueue ? { sharedQueue, pull: pullRules(settings) } : {};
 }
 

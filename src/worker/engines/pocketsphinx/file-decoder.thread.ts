@@ -1,4 +1,5 @@
 import { workerData } from 'node:worker_threads';
+import { goBehindStreams } from '../threads/thread-priority.js';
 import { serveThread } from '../threads/serve-thread.js';
 import { CancelFlag } from '../threads/thread-protocol.js';
 import { type DecodedWord, type DecoderThreadData, type FileDecoderProtocol, spokenWords } from './protocol.js';
@@ -35,7 +36,8 @@ function decodeFile(decoder: Decoder, samples: Int16Array, isCancelled: () => bo
 
 /** Entry of a thread that decodes files. No decorators here or in anything imported. */
 serveThread<FileDecoderProtocol, undefined>(() => {
-  const { modelDir } = workerData as DecoderThreadData;
+  const { modelDir, besideStreams } = workerData as DecoderThreadData;
+  if (besideStreams) goBehindStreams();
   const decoder = new Decoder(loadPocketSphinx(), findModelFiles(modelDir));
   // Warm-up: the first utterance pages the language model in.
   decodeFile(decoder, new Int16Array(4800).fill(1), () => false);

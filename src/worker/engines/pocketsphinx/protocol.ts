@@ -54,6 +54,8 @@ function round(seconds: number): number {
 
 export interface DecoderThreadData {
   readonly modelDir: string;
+  /** Live streams are decoded on the same machine, and go first. */
+  readonly besideStreams: boolean;
 }
 
 interface DecodeRequest {

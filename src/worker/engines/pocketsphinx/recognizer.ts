@@ -110,7 +110,7 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
   #closed: Promise<void> | undefined;
 
   constructor(private readonly options: PocketSphinxOptions) {
-    const data: DecoderThreadData = { modelDir: options.modelDir };
+    const data: DecoderThreadData = { modelDir: options.modelDir, besideStreams: options.streams > 0 };
     this.#files = new ThreadPool(options.threads, () => startThread('./file-decoder.thread.js', data));
     this.#live = new ThreadPool(options.streams, () => startThread('./live-decoder.thread.js', data));
   }
