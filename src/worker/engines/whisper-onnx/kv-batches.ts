@@ -65,7 +65,7 @@ export interface KvBatch<T> {
 }
 
 /** The part of the cache that grows with every token; the other part comes from the audio and stays. */
-const grows = (name: string): boolean => name.includes('.decoder.');
+export const grows = (name: string): boolean => name.includes('.decoder.');
 
 /**
  * The key/value cache of all running rows, kept in the batches they run in. While no row joins or leaves a batch its

@@ -1,4 +1,4 @@
-import { type CacheTensors, gatherRows, type RowOf, type RowTensor, sizeOf } from './kv-batches.js';
+import { type CacheTensors, gatherRows, grows, type RowOf, type RowTensor, sizeOf } from './kv-batches.js';
 import { type WhisperConfig, type WhisperFolder } from './model-files.js';
 import { asFloat32, floats, integers, OnnxSession, type SessionPlace } from './onnx-session.js';
 
@@ -12,8 +12,9 @@ export interface PromptRow {
 export interface DecoderAnswer {
   /** Scores after one token of one row; a view that may be changed. */
   scores(row: number, place: number): Float32Array;
+  /** After `next` the part that grows; empty if it was not asked for. */
   readonly cache: CacheTensors;
-  /** By layer, [rows, heads, tokens, positions]; empty: the model does not show them. */
+  /** By layer, [rows, heads, tokens, positions]; empty: not asked for, or the model does not show them. */
   crossAttentions(): readonly RowTensor[];
 }
 
@@ -22,6 +23,19 @@ const CROSS = 'cross_attentions.';
 const CACHES = ['decoder.key', 'decoder.value', 'encoder.key', 'encoder.value'];
 /** Newer exports ask for the places of the new tokens. */
 const POSITIONS = 'cache_position';
+
+interface DecoderRun {
+  readonly past: Record<string, RowTensor>;
+  readonly hidden: RowTensor;
+  /** Places in the cache; undefined: the run takes no cache. */
+  readonly from: number | undefined;
+  /** What it answers beside the scores: caches, by the names they have as inputs, and attentions. */
+  readonly caches: readonly string[];
+  readonly attentions: readonly string[];
+}
+
+/** What is read of a run over prompts, beside its scores. */
+type PrefillResult = 'cache' | 'attentions' | 'nothing';
 
 const presentOf = (past: string): string => `present.${past.slice(PAST.length)}`;
 
@@ -78,7 +92,7 @@ export class WhisperModel {
   /** One encoder run. `features` is [count][mels][windowFrames]. */
   async encode(features: Float32Array, count: number): Promise<RowTensor> {
     const dims = [count, this.config.mels, this.config.windowFrames];
-    const output = await this.encoder.run({ input_features: floats(features, dims) });
+    const output = await this.encoder.run({ input_features: floats(features, dims) }, ['last_hidden_state']);
     return output('last_hidden_state');
   }
 
@@ -86,7 +100,7 @@ export class WhisperModel {
    * One decoder run over whole prompts, without a cache. Shorter prompts are padded on the right, which no other place
    * sees.
    */
-  async prefill(rows: readonly PromptRow[]): Promise<DecoderAnswer> {
+  async prefill(rows: readonly PromptRow[], wanted: PrefillResult = 'cache'): Promise<DecoderAnswer> {
     const length = Math.max(...rows.map(({ tokens }) => tokens.length));
     const ids = rows.flatMap(({ tokens }) => [
       ...tokens,
@@ -95,7 +109,10 @@ export class WhisperModel {
     const headSize = this.config.width / this.config.decoderHeads;
     const empty = floats(new Float32Array(0), [rows.length, this.config.decoderHeads, 0, headSize]);
     const past = Object.fromEntries(this.#pastNames.map(name => [name, empty]));
-    return this.#decode(ids, rows.length, { past, hidden: gatherRows(rows.map(row => row.hidden)), from: undefined });
+    const hidden = gatherRows(rows.map(row => row.hidden));
+    const caches = wanted === 'cache' ? this.#pastNames : [];
+    const attentions = wanted === 'attentions' ? this.#crossNames : [];
+    return this.#decode(ids, rows.length, { past, hidden, from: undefined, caches, attentions });
   }
 
   /** One decoder run that takes one token of every row; all rows have equally long caches. */
@@ -103,7 +120,14 @@ export class WhisperModel {
     const [, , from = 0] = cache.get(this.#pastNames[0]!)!.dims;
     // The cached branch reads the audio from its cache; this input is only required to exist.
     const hidden = this.#unreadHidden(tokens.length);
-    return this.#decode(tokens, tokens.length, { past: Object.fromEntries(cache), hidden, from });
+    const caches = this.#pastNames.filter(grows);
+    return this.#decode(tokens, tokens.length, {
+      past: Object.fromEntries(cache),
+      hidden,
+      from,
+      caches,
+      attentions: [],
+    });
   }
 
   async close(): Promise<void> {
@@ -111,28 +135,28 @@ export class WhisperModel {
     await this.decoder.release();
   }
 
-  /** @param from places in the cache; undefined: the run takes no cache */
   async #decode(
     ids: readonly number[],
     rows: number,
-    { past, hidden, from }: { past: Record<string, RowTensor>; hidden: RowTensor; from: number | undefined },
+    { past, hidden, from, caches, attentions }: DecoderRun,
   ): Promise<DecoderAnswer> {
     const length = ids.length / rows;
     const places = Array.from({ length }, (_, i) => (from ?? 0) + i);
-    const output = await this.decoder.run({
+    const inputs = {
       ...past,
       input_ids: integers(ids, [rows, length]),
       encoder_hidden_states: hidden,
       use_cache_branch: { type: 'bool', data: Uint8Array.of(from === undefined ? 0 : 1), dims: [1] },
       ...(this.decoder.hasInput(POSITIONS) && { [POSITIONS]: integers(places, [length]) }),
-    });
+    };
+    const output = await this.decoder.run(inputs, ['logits', ...caches.map(presentOf), ...attentions]);
     const logits = asFloat32(output('logits'));
     const scores = logits.data as unknown as Float32Array;
     const size = logits.dims.at(-1) ?? 1;
     return {
       scores: (row, place) => scores.subarray((row * length + place) * size, (row * length + place + 1) * size),
-      cache: new Map(this.#pastNames.map(name => [name, output(presentOf(name))])),
-      crossAttentions: () => this.#crossNames.map(name => asFloat32(output(name))),
+      cache: new Map(caches.map(name => [name, output(presentOf(name))])),
+      crossAttentions: () => attentions.map(name => asFloat32(output(name))),
     };
   }
 

@@ -73,7 +73,7 @@ export class WindowSteps {
     const rows = texts.map(({ start, tokens }, i) =>
       promptRow(tasks[i]!, alignmentTokens(start, tokens, this.vocabulary)),
     );
-    const answer = await this.model.prefill(rows);
+    const answer = await this.model.prefill(rows, 'attentions');
     this.#counts.alignRuns += 1;
     tasks.forEach((task, row) => {
       const { start, ...text } = texts[row]!;
@@ -98,7 +98,8 @@ export class WindowSteps {
   /** From the scores after the first token, among the languages only. */
   async #detectLanguages(tasks: readonly WindowTask[]): Promise<void> {
     if (tasks.length === 0) return;
-    const answer = await this.model.prefill(tasks.map(task => promptRow(task, [this.vocabulary.startToken])));
+    const rows = tasks.map(task => promptRow(task, [this.vocabulary.startToken]));
+    const answer = await this.model.prefill(rows, 'nothing');
     this.#counts.detectRuns += 1;
     const languages = [...this.vocabulary.languages];
     tasks.forEach(({ job }, row) => {
