@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -27,7 +28,7 @@ await runMain(async () => {
   if (!values['no-build']) await ensureBuild();
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-conformance-'));
   try {
-    const python = await virtualEnvironment(folder);
+    const python = await virtualEnvironment(folder, values.only);
     await installEngine(folder);
     await generateModels(folder);
     const clients = await installClients(folder);
@@ -55,11 +56,13 @@ await runMain(async () => {
   }
 });
 
-async function virtualEnvironment(folder) {
+/** What one module alone needs is installed if that is the one to run. */
+async function virtualEnvironment(folder, only) {
   const venv = join(folder, 'venv');
   doing('Python SDK', 'a virtual environment with the openai package and workers/python');
   const python = join(venv, 'bin', 'python');
-  const requirements = suite('python', 'requirements.txt');
+  const own = suite('python', `${only}-requirements.txt`);
+  const requirements = [suite('python', 'requirements.txt'), ...(existsSync(own) ? [own] : [])];
   // A copy: building a package leaves files beside its sources.
   const workers = join(folder, 'workers');
   await cp(inRoot('workers', 'python'), workers, { recursive: true });
@@ -72,8 +75,7 @@ async function virtualEnvironment(folder) {
       'install',
       '--quiet',
       '--disable-pip-version-check',
-      '-r',
-      requirements,
+      ...requirements.flatMap(file => ['-r', file]),
       `${workers}[ctranslate2]`,
     ],
   ]) {

@@ -1,40 +1,11 @@
 """Whisper through CTranslate2 behind the gateway, on generated weights, beside whisper-onnx on the same ones."""
 
-import io
-import random
-import subprocess
-import sys
-import wave
 from concurrent.futures import ThreadPoolExecutor
 
 import openai
 from checks import check, equal, holds, raises
 from product import client, transcribe
-from worker_process import FOLDER, REPOSITORY, Worker
-
-TESTS = REPOSITORY / "workers" / "python" / "tests"
-subprocess.run([sys.executable, "-B", TESTS / "whisper_models.py", FOLDER / "ctranslate2"], check=True, stdout=2)
-model = FOLDER / "ctranslate2" / "spoken"
-# Made by `switchyard engines install ctranslate2`.
-python = FOLDER / "data" / "engines" / "ctranslate2" / "bin" / "python"
-options = ["--path", str(model), "--threads", "1"]
-worker = Worker("ctranslate2", "-m", "switchyard_worker.ctranslate2", *options, python=python)
-
-WORDS = "zero one two three four five six seven eight nine red green blue black yes no".split()
-chosen = random.Random(7)
-SENTENCES = [" ".join(chosen.choices(WORDS, k=chosen.randint(2, 4))) for _ in range(24)]
-
-
-def spoken(text, voice="alloy"):
-    return client.audio.speech.create(model="tts-1", voice=voice, input=f"{text}.", response_format="wav").content
-
-
-with ThreadPoolExecutor(8) as pool:
-    FILES = list(pool.map(spoken, SENTENCES))
-
-
-def heard(audio, by="ctranslate2", **options):
-    return transcribe(file=("speech.wav", audio), model=by, timeout=120, **options)
+from spoken_whisper import FILES, SENTENCES, heard, joined, worker
 
 
 @check("ctranslate2: hears what was said, and what whisper-onnx hears on the same weights")
@@ -81,21 +52,13 @@ def _():
 
 @check("ctranslate2: long audio goes in windows, and in mp3 as well")
 def _():
-    pause = bytes(2 * 24_000)
-    file = io.BytesIO()
-    with wave.open(file, "wb") as out:
-        out.setnchannels(1)
-        out.setsampwidth(2)
-        out.setframerate(24_000)
-        for audio in FILES * 2:
-            with wave.open(io.BytesIO(audio)) as one:
-                out.writeframes(one.readframes(one.getnframes()) + pause)
+    file = joined(FILES * 2)
     calls = len(worker.batches())
-    answer = heard(file.getvalue(), language="en", response_format="verbose_json")
+    answer = heard(file, language="en", response_format="verbose_json")
     starts = [segment.start for segment in answer.segments]
     holds(answer.duration > 60 and starts == sorted(starts) and len(starts) > 20, answer.duration)
     holds(max(worker.batches()[calls:]) == 8, worker.batches()[calls:])
-    cut = heard(file.getvalue(), language="en", chunking_strategy="auto")
+    cut = heard(file, language="en", chunking_strategy="auto")
     holds(len(cut.text.split()) > 60, cut.text)
     mp3 = client.audio.speech.create(model="tts-1", voice="alloy", input="one two three.", response_format="mp3").content
     equal(transcribe(file=("speech.mp3", mp3), model="ctranslate2").text, "one two three")

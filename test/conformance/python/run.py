@@ -15,9 +15,8 @@ MODULES += ["llama_chat", "llama_formats", "llama_completions", "llama_vectors",
 MODULES += ["responses"]
 MODULES += ["python_worker", "ctranslate2_worker"]
 
-for name in MODULES:
-    if sys.argv[3:] in ([], [""], [name]):
-        importlib.import_module(name)
+for name in sys.argv[3:4] if any(sys.argv[3:]) else MODULES:
+    importlib.import_module(name)
 
 print(f"openai {openai.__version__}, Python {sys.version.split()[0]}", flush=True)
 run_all()

@@ -1,0 +1,180 @@
+"""What ctranslate2 and whisper-onnx hear, file by file, beside openai-whisper on the same weights.
+
+Runs only if it is named, since openai-whisper brings torch: `npm run conformance -- --only whisper_agreement`.
+Writes the table of docs/explain/whisper-agreement.md.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import tiktoken
+import torch
+import whisper
+from checks import check, holds
+from spoken_whisper import FILES, REPOSITORY, SENTENCES, TESTS, heard, joined
+
+FIXTURES = REPOSITORY / "test" / "fixtures" / "whisper"
+PAGE = REPOSITORY / "docs" / "explain" / "whisper-agreement.md"
+sys.path += [str(TESTS), str(FIXTURES)]
+from whisper_folder import byte_letters  # noqa: E402
+from whisper_models import load_weights  # noqa: E402
+
+MODEL = FIXTURES / "spoken"
+CONFIG, GENERATION, TOKENIZER = (
+    json.loads((MODEL / name).read_text()) for name in ("config.json", "generation_config.json", "tokenizer.json")
+)
+#: Names of whisper_graph.py, and those of openai-whisper.
+NAMES = {
+    r"^conv": "encoder.conv",
+    r"^enc\.ln": "encoder.ln_post",
+    r"^enc\.(\d)": r"encoder.blocks.\1",
+    r"^dec\.(\d)": r"decoder.blocks.\1",
+    r"^enc\.": "encoder.",
+    r"^dec\.": "decoder.",
+    r"\.pos$": ".positional_embedding",
+    r"\.emb$": ".token_embedding.weight",
+    r"\.self\.": ".attn.",
+    r"\.cross\.": ".cross_attn.",
+    r"attn\.q\.": "attn.query.",
+    r"attn\.k\.": "attn.key.",
+    r"attn\.v\.": "attn.value.",
+    r"attn\.o\.": "attn.out.",
+    r"\.ln1\.": ".attn_ln.",
+    r"\.ln2\.": ".cross_attn_ln.",
+    r"\.ln3\.": ".mlp_ln.",
+    r"\.fc1\.": ".mlp.0.",
+    r"\.fc2\.": ".mlp.2.",
+    r"\.[wg]$": ".weight",
+    r"\.b$": ".bias",
+}
+
+
+def reference():
+    """openai-whisper with these weights, this vocabulary and windows of this length, instead of 30 s."""
+    state = {}
+    for name, values in load_weights(MODEL).items():
+        if re.match("conv|enc|dec", name):
+            tensor = widened(name, values)
+            for ours, theirs in NAMES.items():
+                name = re.sub(ours, theirs, name)
+            # Matrices are multiplied from the other side.
+            state[name] = tensor.T if name.endswith(".weight") and tensor.ndim == 2 and ".token" not in name else tensor
+    width = CONFIG["d_model"]
+    sides = [
+        (CONFIG[f"max_{kind}_positions"], width, CONFIG[f"{side}_attention_heads"], CONFIG[f"{side}_layers"])
+        for side, kind in (("encoder", "source"), ("decoder", "target"))
+    ]
+    model = whisper.Whisper(
+        whisper.model.ModelDimensions(CONFIG["num_mel_bins"], *sides[0], CONFIG["vocab_size"], *sides[1])
+    )
+    model.load_state_dict(state)
+    seconds = CONFIG["max_source_positions"] // 50
+    # The functions of these names hide their modules.
+    transcribe, decoding = sys.modules["whisper.transcribe"], sys.modules["whisper.decoding"]
+    transcribe.N_FRAMES, transcribe.N_SAMPLES, decoding.CHUNK_LENGTH = 100 * seconds, 16_000 * seconds, seconds
+    silence(transcribe)
+    made = vocabulary()
+    transcribe.get_tokenizer = decoding.get_tokenizer = lambda *_, **__: made
+    return model.eval()
+
+
+def silence(module):
+    """After the audio: `whisper.transcribe` has features of 0 there; its own example, and all others, have silence."""
+    features, lowest = module.log_mel_spectrogram, []
+
+    def log_mel_spectrogram(*audio, **options):
+        made = features(*audio, **options)
+        lowest[:] = [float(made.min())]
+        return made
+
+    def pad_or_trim(made, length):
+        return torch.nn.functional.pad(made, (0, length - made.shape[-1]), value=lowest[0])
+
+    module.log_mel_spectrogram, module.pad_or_trim = log_mel_spectrogram, pad_or_trim
+
+
+def widened(name, values):
+    """Its inner layers are four times as wide as the others: zeros there change nothing."""
+    tensor, inner = torch.from_numpy(values.copy()), 4 * CONFIG["d_model"]
+    if ".fc1." in name:
+        return torch.nn.functional.pad(tensor, (0, inner - tensor.shape[-1]))
+    return torch.nn.functional.pad(tensor, (0, 0, 0, inner - len(tensor))) if ".fc2.w" in name else tensor
+
+
+def vocabulary():
+    values = {letter: byte for byte, letter in byte_letters().items()}
+    ranks = {bytes(values[letter] for letter in text): at for text, at in TOKENIZER["model"]["vocab"].items()}
+    special = {added["content"]: added["id"] for added in TOKENIZER["added_tokens"]}
+    encoding = tiktoken.Encoding("made", pat_str=r" ?\S+|\s+", mergeable_ranks=ranks, special_tokens=special)
+    # English is the first language of both.
+    return whisper.tokenizer.Tokenizer(encoding=encoding, num_languages=1, language="en", task="transcribe")
+
+
+def transcriber():
+    model = reference()
+    settings = {"language": "en", "temperature": 0.0, "fp16": False, "condition_on_previous_text": False}
+    settings["suppress_tokens"] = GENERATION["suppress_tokens"]
+
+    def transcribe(audio):
+        with TemporaryDirectory() as folder:
+            file = Path(folder, "speech.wav")
+            file.write_bytes(audio)
+            return whisper.transcribe(model, str(file), **settings)
+
+    return transcribe
+
+
+def times(answer):
+    """Starts and ends, from objects of the SDK or of openai-whisper."""
+    parts = [part if isinstance(part, dict) else part.model_dump() for part in answer]
+    return [part[edge] for part in parts for edge in ("start", "end")]
+
+
+def row(said, audio, reference):
+    """Cells of one file, and for each engine whether its text is that of the reference."""
+    wanted = reference(audio)
+    cells, same = [said, wanted["text"].strip()], []
+    for engine in ("ctranslate2", "whisper-onnx"):
+        answer = heard(audio, engine, language="en", response_format="verbose_json")
+        same.append(answer.text.strip() == wanted["text"].strip())
+        own, theirs = times(answer.segments), times(wanted["segments"])
+        where = f"{len(own) // 2} for {len(theirs) // 2} segments"
+        if len(own) == len(theirs):
+            where = f"{max((abs(a - b) for a, b in zip(own, theirs, strict=True)), default=0):.2f} s"
+        cells.append(f"{'same' if same[-1] else answer.text.strip()}, {where}")
+    return cells, same
+
+
+HEAD = """# Agreement with openai-whisper
+
+`npm run conformance -- --only whisper_agreement` writes this page. openai-whisper {version}, `ctranslate2` and
+`whisper-onnx` hear the same files on the same weights: those of `test/fixtures/whisper/spoken`, trained on 16 words of
+flite's voices, with windows of 4 s. All decode greedily, without the text before. The last two columns: "same" if the
+text is that of openai-whisper, letter by letter, and by how much the start or the end of a segment differs at most.
+
+What differs has two causes. A window that is one segment begins at 0 for openai-whisper and `whisper-onnx`, at the time
+that the model says for `ctranslate2`. Files longer than a window (the last three, with pauses of a second) are cut by
+`ctranslate2` in a pause; the other two begin each window where the last segment ended, which may be within a word.
+
+{summary}
+
+| said | openai-whisper | `ctranslate2` | `whisper-onnx` |
+|---|---|---|---|
+"""
+
+
+@check("whisper agreement: ctranslate2 and whisper-onnx hear what openai-whisper hears, file by file")
+def _():
+    files = list(zip(SENTENCES, FILES, strict=True))
+    files += [(", ".join(SENTENCES[at : at + 4]), joined(FILES[at : at + 4])) for at in range(0, 12, 4)]
+    model = transcriber()
+    rows = [row(said, audio, model) for said, audio in files]
+    counts = [sum(same[at] for _, same in rows) for at in range(2)]
+    summary = f"Same text: `ctranslate2` {counts[0]}, `whisper-onnx` {counts[1]} of {len(rows)} files."
+    table = "".join(f"| {' | '.join(cells)} |\n" for cells, _ in rows)
+    PAGE.write_text(HEAD.format(version=whisper.__version__, summary=summary) + table)
+    print(f"      {summary}", flush=True)
+    holds(min(counts) >= len(rows) - 2, [cells for cells, same in rows if not all(same)])
