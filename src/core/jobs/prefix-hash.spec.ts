@@ -21,6 +21,12 @@ describe('prefixHash', () => {
     expect(prefixHash(chat({ ...system, role: 'developer' }))).toBe(fnv32a('Be brief.'));
   });
 
+  it('is that of the instructions, or of the input, of a response', () => {
+    expect(prefixHash({ instructions: 'Be brief.', input: 'Hi' })).toBe(fnv32a('Be brief.'));
+    expect(prefixHash({ input: [{ role: 'system', content: 'Be brief.' }] })).toBe(fnv32a('Be brief.'));
+    expect(prefixHash({ input: 'Be brief.' })).toBe(0);
+  });
+
   it.each([
     ['no messages', {}],
     ['no system message', chat({ role: 'user', content: 'Be brief.' })],

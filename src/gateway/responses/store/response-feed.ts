@@ -1,9 +1,10 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { FINAL_EVENTS, type ResponseEvent } from '../../../contracts/openai/responses.js';
 import { type ResponseRef } from '../../../core/request/response-record.port.js';
+import { DomainError } from '../../../core/shared/domain-error.js';
 import { type StoredEvent } from './durable-events.js';
 import { ResponseEventLog } from './response-event-log.js';
-import { isOpen, ResponseRecords } from './response-records.js';
+import { isOpen, ResponseRecords, responseOfRecord } from './response-records.js';
 
 /** Groups of events in memory per reader. */
 const PORTION = 16;
@@ -23,6 +24,17 @@ export class ResponseFeed implements OnModuleDestroy {
   /** Readers continue at another gateway. */
   onModuleDestroy(): void {
     this.#stop.abort();
+  }
+
+  /** @throws DomainError `response_not_found`, or `invalid_value` for one whose events are not stored */
+  async demandEvents({ tenant, id }: ResponseRef): Promise<void> {
+    const record = await this.records.get(tenant, id);
+    const [first] = await this.log.read(record, -1, 1);
+    if (first?.first === 0) return;
+    const reason = responseOfRecord(record).background
+      ? 'its events are no longer stored; retrieve it without `stream`'
+      : 'it was not created with `background: true`';
+    throw new DomainError('invalid_value', `\`stream\`: ${id} cannot be streamed: ${reason}.`, { param: 'stream' });
   }
 
   /**

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type ResponseItem, type ResponseObject } from '../../../contracts/openai/responses.js';
+import { type InputItemsQueryDto } from '../../../contracts/openai/stored-response.dto.js';
 import {
   type EndedResponseStatus,
   type ResponseEnding,
@@ -94,6 +95,16 @@ export class ResponseRecords {
     return found;
   }
 
+  /** @throws DomainError `response_not_found`, or `invalid_value` for an unknown `after` */
+  async inputItems(tenant: string, id: string, { limit, order, after }: InputItemsQueryDto) {
+    const items = JSON.parse((await this.get(tenant, id)).input) as ResponseItem[];
+    if (order === 'desc') items.reverse();
+    const at = after === undefined ? 0 : items.findIndex(item => item.id === after) + 1;
+    if (after !== undefined && at === 0)
+      throw new DomainError('invalid_value', '`after` must be the id of an item of this list.', { param: 'after' });
+    return { data: items.slice(at, at + limit), hasMore: items.length > at + limit };
+  }
+
   #demandContinuable({ id, chainLength, chainBytes, ...head }: ResponseRecord): void {
     const { conversationLength, conversationBytes } = this.settings.responses;
     if (isOpen(head)) throw cannotContinue(id, `it is ${head.status}; wait until it has ended`);
@@ -103,9 +114,6 @@ export class ResponseRecords {
       throw cannotContinue(id, `its conversation has ${chainBytes} bytes; the maximum is ${conversationBytes}`);
   }
 }
-
-export const inputOf = ({ input }: ResponseRecord): readonly ResponseItem[] =>
-  JSON.parse(input) as readonly ResponseItem[];
 
 /** The response as it is now: a snapshot of one that runs is older than its status. */
 export const responseOfRecord = ({ response, status }: ResponseRecord): ResponseObject => ({
@@ -122,7 +130,7 @@ export const endingOf = (response: ResponseObject, { responses }: Settings): Res
 });
 
 const itemsOf = (record: ResponseRecord): readonly ResponseItem[] => [
-  ...inputOf(record),
+  ...(JSON.parse(record.input) as readonly ResponseItem[]),
   ...responseOfRecord(record).output,
 ];
 

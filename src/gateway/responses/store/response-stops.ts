@@ -6,7 +6,7 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import { STORED_REQUEST_STORE } from '../../../platform/database/database.tokens.js';
 import { SchedulerService } from '../../scheduler/scheduler.service.js';
 import { type ResponseWriter } from '../response-writer.js';
-import { ResponseRecords, responseOfRecord } from './response-records.js';
+import { isOpen, ResponseRecords, responseOfRecord } from './response-records.js';
 import { ResponseRuns } from './response-runs.js';
 
 /** Ends background responses from outside, whichever gateway runs them. */
@@ -27,7 +27,7 @@ export class ResponseStops {
       throw new DomainError('invalid_value', message, { param: 'response_id' });
     }
     await this.endWith({ tenant, id }, writer => writer.cancel());
-    await this.abort({ tenant, id });
+    await this.#abort({ tenant, id });
     return responseOfRecord(await this.records.get(tenant, id));
   }
 
@@ -37,8 +37,15 @@ export class ResponseStops {
     await run?.end(last(run.writer));
   }
 
+  /** One that runs is stopped. @throws DomainError `response_not_found` */
+  async remove(tenant: string, id: string): Promise<void> {
+    const record = await this.records.get(tenant, id);
+    await this.records.remove(record);
+    if (isOpen(record)) await this.#abort(record);
+  }
+
   /** The gateway that runs it stops the generation. */
-  async abort({ tenant, id }: ResponseRef): Promise<void> {
+  async #abort({ tenant, id }: ResponseRef): Promise<void> {
     await this.requests.requestCancel(tenant, id);
     await this.scheduler.cancel({ tenant, id }, 'client');
   }

@@ -11,7 +11,9 @@ import { parseDto } from '../../http/dto-validation.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { summaryOf } from '../../http/openapi/route.decorator.js';
 import { followEvents } from '../response-stream.js';
-import { StoredResponsesService } from './stored-responses.service.js';
+import { ResponseFeed } from './response-feed.js';
+import { ResponseRecords, responseOfRecord } from './response-records.js';
+import { ResponseStops } from './response-stops.js';
 
 const EXAMPLE = {
   schema: { type: 'object', example: { id: 'resp_0198a1b2', object: 'response', status: 'completed' } },
@@ -21,7 +23,11 @@ const EXAMPLE = {
 @ApiParam({ name: 'id', description: 'The `id` of a stored response.' })
 @Controller('v1/responses/:id')
 export class StoredResponsesController {
-  constructor(private readonly responses: StoredResponsesService) {}
+  constructor(
+    private readonly records: ResponseRecords,
+    private readonly feed: ResponseFeed,
+    private readonly stops: ResponseStops,
+  ) {}
 
   @Get()
   @ApiOperation({ summary: summaryOf('GET', '/v1/responses/{id}') })
@@ -35,9 +41,9 @@ export class StoredResponsesController {
   ): Promise<void> {
     const { stream, starting_after: after = -1 } = parseDto(RetrieveQueryDto, { ...query });
     const tenant = tenantOf(request);
-    if (!stream) return void reply.send(await this.responses.retrieve(tenant, id));
-    await this.responses.demandEvents(tenant, id);
-    followEvents(reply, {}, signal => this.responses.events(tenant, id, after, signal));
+    if (!stream) return void reply.send(responseOfRecord(await this.records.get(tenant, id)));
+    await this.feed.demandEvents({ tenant, id });
+    followEvents(reply, {}, signal => this.feed.follow({ tenant, id }, after, signal));
   }
 
   @Get('input_items')
@@ -46,7 +52,7 @@ export class StoredResponsesController {
   @DescribesErrors('storage_unavailable', 'response_not_found', 'invalid_value')
   async inputItems(@Req() request: FastifyRequest, @Param('id') id: string, @Query() query: InputItemsQueryDto) {
     const page = parseDto(InputItemsQueryDto, { ...query });
-    const { data, hasMore } = await this.responses.inputItems(tenantOf(request), id, page);
+    const { data, hasMore } = await this.records.inputItems(tenantOf(request), id, page);
     const ends = { first_id: data.at(0)?.id ?? null, last_id: data.at(-1)?.id ?? null };
     return { object: 'list', data, ...ends, has_more: hasMore };
   }
@@ -57,7 +63,7 @@ export class StoredResponsesController {
   @ApiOkResponse({ description: 'The response; what was generated before is in it.', ...EXAMPLE })
   @DescribesErrors('storage_unavailable', 'response_not_found', 'invalid_value')
   cancel(@Req() request: FastifyRequest, @Param('id') id: string) {
-    return this.responses.cancel(tenantOf(request), id);
+    return this.stops.cancel(tenantOf(request), id);
   }
 
   @Delete()
@@ -65,7 +71,7 @@ export class StoredResponsesController {
   @ApiOkResponse({ type: ResponseDeletedDto })
   @DescribesErrors('storage_unavailable', 'response_not_found')
   async remove(@Req() request: FastifyRequest, @Param('id') id: string): Promise<ResponseDeletedDto> {
-    await this.responses.remove(tenantOf(request), id);
+    await this.stops.remove(tenantOf(request), id);
     return { id, object: 'response', deleted: true };
   }
 }

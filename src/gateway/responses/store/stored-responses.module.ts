@@ -5,7 +5,7 @@ import { ModelsModule } from '../../models/models.module.js';
 import { RequestsModule } from '../../requests/requests.module.js';
 import { SchedulerModule } from '../../scheduler/scheduler.module.js';
 import { TextModule } from '../../text/text.module.js';
-import { RESPONSE_STORE } from '../response-store.port.js';
+import { RESPONSE_STORE, type ResponseStore } from '../response-store.port.js';
 import { BackgroundResponses } from './background-responses.js';
 import { BackgroundRunner } from './background-runner.js';
 import { ResponseEventLog } from './response-event-log.js';
@@ -16,7 +16,22 @@ import { ResponseRuns } from './response-runs.js';
 import { ResponseStops } from './response-stops.js';
 import { RESPONSE_METRICS } from './responses.metrics.js';
 import { StoredResponsesController } from './stored-responses.controller.js';
-import { StoredResponsesService } from './stored-responses.service.js';
+
+const storeOf = (
+  { responses }: Settings,
+  records: ResponseRecords,
+  background: BackgroundResponses,
+  feed: ResponseFeed,
+): ResponseStore | undefined =>
+  responses.store
+    ? {
+        conversation: (tenant, id) => records.conversation(tenant, id),
+        items: (tenant, ids) => records.items(tenant, ids),
+        save: (tenant, stored) => records.create(tenant, stored),
+        startBackground: work => background.start(work),
+        events: (tenant, id, after, signal) => feed.follow({ tenant, id }, after, signal),
+      }
+    : undefined;
 
 /** Stored and background responses. Without `responses.store` none are made; those of before are still served. */
 @Global()
@@ -33,11 +48,10 @@ import { StoredResponsesService } from './stored-responses.service.js';
     ResponseRuns,
     ResponseStops,
     ...RESPONSE_METRICS,
-    StoredResponsesService,
     {
       provide: RESPONSE_STORE,
-      useFactory: ({ responses }: Settings, store: StoredResponsesService) => (responses.store ? store : undefined),
-      inject: [SETTINGS, StoredResponsesService],
+      useFactory: storeOf,
+      inject: [SETTINGS, ResponseRecords, BackgroundResponses, ResponseFeed],
     },
   ],
   exports: [RESPONSE_STORE],
