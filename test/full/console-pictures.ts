@@ -39,7 +39,8 @@ async function takeAll(rig: ConsoleRig, page: Page, scene: string, viewsOf: () =
       for (const view of (await viewsOf()).filter(
         each => wanted.length === 0 || wanted.includes(each.split(/[/?]/)[0]!),
       )) {
-        const file = `${view.split(/[/?]/).slice(0, 2).join('-').slice(0, 18) || 'now'}-${scene}-${width}-${colorScheme}`;
+        const name = view.split(/[/?]/).slice(0, 2).join('-').slice(0, 18) || 'now';
+        const file = `${name}-${scene}-${width}-${colorScheme}`;
         const found = await take({ page, url: `${rig.product.url}/console/${view}`, file });
         process.stdout.write(`${file} ${found.length === 0 ? 'ok' : found.join(' ')}\n`);
       }

@@ -6,7 +6,7 @@ import { Finding } from '../ui/finding';
 import { bytes, duration, plural } from '../ui/format';
 import { Card, Page } from '../ui/parts';
 import { Blank, Loaded } from '../ui/states';
-import { type Column, Table } from '../ui/table';
+import { below, type Column, Table } from '../ui/table';
 
 type Setting = Answer<'/admin/v1/settings'>['data'][number];
 
@@ -64,15 +64,7 @@ export default function Settings() {
 }
 
 const COLUMNS: readonly Column<Setting>[] = [
-  [
-    'Setting',
-    ({ name, variable, description }) => (
-      <div class="setting">
-        <code title={variable}>{name}</code>
-        <span class="muted sub">{description}</span>
-      </div>
-    ),
-  ],
+  ['Setting', ({ name, variable, description }) => [<code title={variable}>{name}</code>, below(description)]],
   [
     'Value',
     ({ name, secret, set, value }) =>

@@ -6,7 +6,7 @@ import { Button } from '../../ui/controls';
 import { count, duration, percent } from '../../ui/format';
 import { Bar, Card, Page, State, Time } from '../../ui/parts';
 import { Blank, Loaded } from '../../ui/states';
-import { type Column, Table } from '../../ui/table';
+import { below, type Column, Table } from '../../ui/table';
 import { SubmitDialog } from './submit';
 
 export type Batch = Answer<'/v1/batches/{id}'>;
@@ -43,12 +43,10 @@ const COLUMNS: readonly Column<Batch>[] = [
   [
     'Batch',
     ({ id, endpoint }) => [
-      <a key="id" class="mono" href={href('batches', id)}>
+      <a class="mono" href={href('batches', id)}>
         {id}
       </a>,
-      <span key="endpoint" class="muted sub">
-        {endpoint}
-      </span>,
+      below(endpoint),
     ],
   ],
   ['State', ({ status }) => <State of={status} />],
@@ -68,9 +66,7 @@ export function Progress({ of: { status, request_counts: counts }, withText }: {
   return (
     <span class="progress-cell">
       <Bar value={ended} max={counts.total} label={`${said} requests`} tone={status === 'completed' ? 'good' : ''} />
-      {withText && (
-        <span class="muted sub">{said + (counts.total > 0 ? `, ${percent(ended / counts.total)}` : '')}</span>
-      )}
+      {withText && below(said + (counts.total > 0 ? `, ${percent(ended / counts.total)}` : ''))}
     </span>
   );
 }

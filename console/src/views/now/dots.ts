@@ -77,16 +77,17 @@ class DotField {
     const frame = box.getBoundingClientRect();
     fit(canvas, pen, frame);
     const colors = getComputedStyle(document.documentElement);
-    const places = new Places(box, frame);
+    const stops = stopsIn(box);
     for (const dot of this.#dots) {
       const share = (now - dot.startMs) / TRAVEL_MS;
-      const way = share < 0 ? undefined : places.way(dot);
-      if (!way) continue;
+      const [a, b] = [stops.get(`${dot.model} ${dot.from}`), stops.get(`${dot.model} ${dot.to}`)];
+      if (share < 0 || !a || !b) continue;
+      const [x0, y0, x1, y1] = wayOf(a, b, frame);
       const eased = share * share * (3 - 2 * share);
       pen.globalAlpha = Math.min(1, 4 * share, 4 * (1 - share));
       pen.fillStyle = colors.getPropertyValue(dot.color);
       pen.beginPath();
-      pen.arc(way.x0 + (way.x1 - way.x0) * eased, way.y0 + (way.y1 - way.y0) * eased, 3.5, 0, 7);
+      pen.arc(x0 + (x1 - x0) * eased, y0 + (y1 - y0) * eased, 3.5, 0, 7);
       pen.fill();
     }
     if (this.#dots.length > 0) this.#frame = requestAnimationFrame(() => this.#draw());
@@ -101,30 +102,15 @@ function fit(canvas: HTMLCanvasElement, pen: CanvasRenderingContext2D, { width, 
   pen.clearRect(0, 0, width, height);
 }
 
-/** Where dots start and end, measured once per frame. */
-class Places {
-  readonly #stops = new Map<string, DOMRect>();
+/** Where stops are, measured once per frame. */
+function stopsIn(box: HTMLElement): Map<string, DOMRect> {
+  const stops = [...box.querySelectorAll<HTMLElement>('[data-model] [data-stop]')];
+  const model = (stop: HTMLElement) => stop.closest<HTMLElement>('[data-model]')?.dataset.model;
+  return new Map(stops.map(stop => [`${model(stop)} ${stop.dataset.stop}`, stop.getBoundingClientRect()]));
+}
 
-  constructor(
-    box: HTMLElement,
-    private readonly frame: DOMRect,
-  ) {
-    for (const row of box.querySelectorAll<HTMLElement>('[data-model]')) {
-      for (const stop of row.querySelectorAll<HTMLElement>('[data-stop]'))
-        this.#stops.set(`${row.dataset.model} ${stop.dataset.stop}`, stop.getBoundingClientRect());
-    }
-  }
-
-  /** Between the facing edges; below each other on a narrow screen. */
-  way({ model, from, to }: Dot): { x0: number; y0: number; x1: number; y1: number } | undefined {
-    const [a, b] = [this.#stops.get(`${model} ${from}`), this.#stops.get(`${model} ${to}`)];
-    if (!a || !b) return undefined;
-    const { left, top } = this.frame;
-    if (b.left > a.left) {
-      const y = a.top + a.height / 2 - top;
-      return { x0: a.right - left, y0: y, x1: b.left - left, y1: y };
-    }
-    const x = a.left + 10 - left;
-    return { x0: x, y0: a.bottom - top, x1: x, y1: b.top - top };
-  }
+/** Between the facing edges; below each other on a narrow screen. @returns x and y of start and end */
+function wayOf(a: DOMRect, b: DOMRect, { left, top }: DOMRect): [number, number, number, number] {
+  const [x, y] = [a.left + 10 - left, a.top + a.height / 2 - top];
+  return b.left > a.left ? [a.right - left, y, b.left - left, y] : [x, a.bottom - top, x, b.top - top];
 }

@@ -115,7 +115,7 @@ const MOST_DOTS = 12;
 /** Requests that a batch window holds back a moment, to fill a group. */
 const Gathering = ({ waiting }: { waiting: readonly Request[] }) => (
   <div class="stop window" data-stop="window" title="Waiting for a batch window to fill">
-    <span class="window-dots" aria-hidden="true">
+    <span class="inline window-dots" aria-hidden="true">
       {waiting.slice(0, MOST_DOTS).map(({ request_id: id }) => (
         <i key={id} />
       ))}
@@ -129,7 +129,7 @@ const MOST_SLOTS = 48;
 function Slots({ workers: own, running }: { workers: readonly LiveWorker[]; running: number }) {
   const total = own.reduce((sum, { slots }) => sum + slots, 0);
   const lost = own.filter(({ state }) => !['ready', 'busy', 'draining'].includes(state)).length;
-  const said = `${own.length} workers, ${total} slots, ${running} requests in flight${lost ? `, ${lost} not ready` : ''}`;
+  const said = `${own.length} workers, ${lost} not ready, ${total} slots, ${running} requests in flight`;
   return (
     <div class="stop" data-stop="workers">
       <span class="inline spread stop-line">
@@ -137,7 +137,7 @@ function Slots({ workers: own, running }: { workers: readonly LiveWorker[]; runn
         <span class={lost ? 'state bad' : 'muted'}>{lost ? `${lost} of ${own.length} not ready` : 'in use'}</span>
       </span>
       {total <= MOST_SLOTS ? (
-        <span class="slots" role="img" aria-label={said}>
+        <span class="inline" role="img" aria-label={said}>
           {own.map(worker => (
             <WorkerSlots key={worker.id} of={worker} />
           ))}

@@ -20,7 +20,10 @@ ${call}`;
 const javascript = (call: string, imports = ''): string =>
   `${imports}import OpenAI from 'openai';
 
-const client = new OpenAI({ baseURL: '${location.origin}/v1', apiKey: ${keyed('process.env.SWITCHYARD_API_KEY', "'unused'")} });
+const client = new OpenAI({
+  baseURL: '${location.origin}/v1',
+  apiKey: ${keyed('process.env.SWITCHYARD_API_KEY', "'unused'")},
+});
 ${call}`;
 
 /** For a shell, in single quotes. */

@@ -66,7 +66,8 @@ function Actions({ of: request, reload }: { of: Found; reload: () => void }) {
 function Detail({ of: request, live }: { of: Found; live: LiveRequest | undefined }) {
   const { state, explanation, ahead = [], forecast, model, tenant, priority, attempts, worker, code } = request;
   const eta = forecast?.end_in_ms;
-  const group = live?.group;
+  const { group, batch_size: computed = 1 } = live ?? {};
+  const others = computed - 1;
   const trace = session.value?.links?.trace.replaceAll('{request_id}', encodeURIComponent(request.request_id));
   return (
     <>
@@ -100,23 +101,13 @@ function Detail({ of: request, live }: { of: Found; live: LiveRequest | undefine
                   group.size > 1 &&
                   `${plural(group.size, 'request')} sent together: ${group.reason.replaceAll('_', ' ')}`,
               ],
-              [
-                'Computed with',
-                live?.batch_size && live.batch_size > 1 ? `${count(live.batch_size - 1)} others` : undefined,
-              ],
+              ['Computed with', others > 0 && plural(others, 'other')],
               ['Error code', code && <code>{code}</code>],
               ['Cancelled by', live?.cancel_reason],
               ['Route', request.endpoint],
               ['Received', request.created_at && <Time at={request.created_at} />],
               ['Ended', request.completed_at && <Time at={request.completed_at} />],
-              [
-                'Trace',
-                trace && (
-                  <a {...NEW_TAB} href={trace}>
-                    search for its id in a new tab
-                  </a>
-                ),
-              ],
+              ['Trace', trace && <a {...{ ...NEW_TAB, href: trace }}>search for its id in a new tab</a>],
               ['Response', request.content_url && <a href={request.content_url}>{request.status_code}, as sent</a>],
             ]}
           />

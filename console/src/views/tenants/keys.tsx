@@ -5,7 +5,7 @@ import { attempt, attemptConfirmed, Dialog } from '../../ui/actions';
 import { Button, Field } from '../../ui/controls';
 import { Card, CopyButton, State, Time } from '../../ui/parts';
 import { Blank, Loaded } from '../../ui/states';
-import { type Column, Table } from '../../ui/table';
+import { below, type Column, Table } from '../../ui/table';
 
 type Key = Answer<'/admin/v1/keys'>['data'][number];
 type Issued = Answer<'/admin/v1/keys', 'post'>;
@@ -81,9 +81,6 @@ function KeyTable({ of: keys, reload, rotated }: KeyTableProps) {
   return <Table label="Keys" of={keys} columns={[...COLUMNS, ['Actions', actions]]} />;
 }
 
-/** A second line in a cell. */
-const below = (text: string | null | undefined) => text && <span class="muted sub">{text}</span>;
-
 const COLUMNS: readonly Column<Key>[] = [
   ['Key', ({ name, prefix }) => [name, below(prefix)]],
   ['Tenant', ({ tenant }) => tenant],
@@ -122,7 +119,7 @@ function CreateForm({ done, close }: { done: (key: Issued) => void; close: () =>
       <Field label="Tenant">
         <input name="tenant" required maxLength={64} pattern="[A-Za-z0-9._\-]+" />
       </Field>
-      <fieldset class="stack scopes">
+      <fieldset class="stack">
         <legend class="muted small">Scopes</legend>
         {SCOPES.map(([scope, means]) => (
           <label key={scope} class="inline">
