@@ -62,8 +62,8 @@ describeWith(BROWSER, CONSOLE)('the console of a gateway without models', () => 
 
   it('leads from the address of the server to its first model', async () => {
     await page.goto(`http://127.0.0.1:${gateway.port}/`);
-    await page.getByText('No requests yet').waitFor();
-    await page.locator('main').getByRole('link', { name: 'Models' }).click();
+    await page.getByText('No models yet').waitFor();
+    await page.locator('main').getByRole('link', { name: 'Add the first one' }).click();
     await page.getByText('No models', { exact: true }).waitFor();
   }, 60_000);
 

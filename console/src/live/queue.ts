@@ -23,7 +23,7 @@ export function onQueueChange(listener: OnChange): () => void {
   return () => void listeners.delete(listener);
 }
 
-const ZERO: Counts = { realtime: 0, batch: 0, running: 0, rejected: 0, completed: 0, failed: 0, cancelled: 0 };
+export const ZERO: Counts = { realtime: 0, batch: 0, running: 0, rejected: 0, completed: 0, failed: 0, cancelled: 0 };
 const NAMES = Object.keys(ZERO) as (keyof Counts)[];
 
 function summed(lines: readonly LiveQueueLine[]): Map<string, Counts> {

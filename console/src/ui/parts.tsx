@@ -27,7 +27,7 @@ const STATES: Readonly<Partial<Record<Tone, string>>> = {
   good: 'ready loaded completed added up busy ok',
   info: 'running validating in_progress loading starting finalizing connecting',
   warn: 'unloading draining cancelling cancelled expired degraded stalled restarting warning pending',
-  bad: 'failed lost down unavailable exited firing suspended',
+  bad: 'failed lost unresponsive suspended down unavailable exited firing',
 };
 const TONES = new Map(
   Object.entries(STATES).flatMap(([tone, states]) => states.split(' ').map(state => [state, tone as Tone] as const)),

@@ -72,9 +72,9 @@ const COLUMNS: readonly Column<Setting>[] = [
   ],
   [
     'From',
-    ({ source, origin }) => (
-      <span class={`tag ${source === 'default' ? '' : 'realtime'}`} title={origin}>
-        {source}
+    each => (
+      <span class={`tag ${isChanged(each) ? 'realtime' : ''}`} title={each.origin}>
+        {each.source}
       </span>
     ),
   ],

@@ -1,10 +1,11 @@
 import { useRef } from 'preact/hooks';
 import type { LiveWorker } from '../../../../src/contracts/events/live-event';
 import type { Answer } from '../../api/client';
-import { type Counts, queue, type Rates, rates, workers } from '../../live/queue';
+import { feedState } from '../../live/feed';
+import { type Counts, queue, type Rates, rates, workers, ZERO } from '../../live/queue';
 import { href } from '../../router';
 import { compact, count, duration, perSecond } from '../../ui/format';
-import { Blank } from '../../ui/states';
+import { Blank, Skeleton } from '../../ui/states';
 import { useDots } from './dots';
 
 type Depth = Answer<'/admin/v1/queue'>['models'][number];
@@ -22,12 +23,14 @@ export function Flow({ depths, waiting }: { depths: readonly Depth[]; waiting: r
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   useDots(box, canvas);
-  const rows = busiest(queue.value);
+  const idle = workers.value.map(({ model }) => [model, ZERO] as const);
+  const rows = busiest(new Map([...idle, ...queue.value]));
   const most = Math.max(1, ...rows.map(([, { realtime, batch }]) => realtime + batch));
   if (rows.length === 0) {
+    if (feedState.value !== 'live') return <Skeleton />;
     return (
-      <Blank title="No requests yet">
-        <a href={href('models')}>Models</a> that get requests are shown here.
+      <Blank icon="models" title="No models yet">
+        <a href={href('models')}>Add the first one</a>
       </Blank>
     );
   }
@@ -125,16 +128,18 @@ const Gathering = ({ waiting }: { waiting: readonly Request[] }) => (
 );
 
 const MOST_SLOTS = 48;
+const LOST = ['lost', 'unresponsive', 'suspended'];
 
 function Slots({ workers: own, running }: { workers: readonly LiveWorker[]; running: number }) {
   const total = own.reduce((sum, { slots }) => sum + slots, 0);
-  const lost = own.filter(({ state }) => !['ready', 'busy', 'draining'].includes(state)).length;
+  const lost = own.filter(({ state }) => LOST.includes(state)).length;
+  const idle = total > 0 ? 'in use' : (own[0]?.state ?? 'no workers');
   const said = `${own.length} workers, ${lost} not ready, ${total} slots, ${running} requests in flight`;
   return (
     <div class="stop" data-stop="workers">
       <span class="inline spread stop-line">
         <b>{total > 0 ? `${count(running)} / ${count(total)}` : count(running)}</b>
-        <span class={lost ? 'state bad' : 'muted'}>{lost ? `${lost} of ${own.length} not ready` : 'in use'}</span>
+        <span class={lost ? 'state bad' : 'muted'}>{lost ? `${lost} of ${own.length} not ready` : idle}</span>
       </span>
       {total <= MOST_SLOTS ? (
         <span class="inline" role="img" aria-label={said}>
@@ -152,7 +157,10 @@ function Slots({ workers: own, running }: { workers: readonly LiveWorker[]; runn
 }
 
 const WorkerSlots = ({ of: { id, state, slots, in_use: used } }: { of: LiveWorker }) => (
-  <span class={`slot-group ${state}`} title={`${id}: ${state}, ${used} of ${slots} slots in use`}>
+  <span
+    class={`slot-group ${LOST.includes(state) ? 'bad' : ''}`}
+    title={`${id}: ${state}, ${used} of ${slots} slots in use`}
+  >
     {Array.from({ length: Math.max(slots, 1) }, (_, slot) => (
       <i key={slot} class={slot < used ? 'used' : ''} />
     ))}

@@ -5,7 +5,6 @@ import { href } from '../../router';
 import { Button, Field } from '../../ui/controls';
 import { duration, perSecond } from '../../ui/format';
 import { Card, State } from '../../ui/parts';
-import { Blank } from '../../ui/states';
 import { chatExample } from './examples';
 import { Choices, type PanelProps, type Priority, TryOut, useChoice } from './panel';
 
@@ -70,17 +69,15 @@ export function Chat(props: PanelProps) {
           <span class="muted">Send several to see batching and priorities.</span>
         </div>
       </TryOut>
-      <Card title="Answers">
-        {lanes.value.length === 0 ? (
-          <Blank icon="playground" title="Nothing sent yet" />
-        ) : (
+      {lanes.value.length > 0 && (
+        <Card title="Answers">
           <div class="lanes">
             {lanes.value.map(lane => (
               <LaneCard key={lane.id} of={lane} />
             ))}
           </div>
-        )}
-      </Card>
+        </Card>
+      )}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { Answer, ApiError } from '../../api/client';
+import { href } from '../../router';
 import { bound, Button, Select } from '../../ui/controls';
 import { duration } from '../../ui/format';
 import { Card } from '../../ui/parts';
@@ -56,7 +57,9 @@ interface TryOutProps extends ChoiceProps {
 /** An action by hand, beside the code that does the same. */
 export const TryOut = ({ of: { own, kind }, title, aside, example, children }: TryOutProps) =>
   own.length === 0 ? (
-    <Blank icon="models" title={`No ${KINDS[kind]} model is served here`} />
+    <Blank icon="models" title={`No ${KINDS[kind]} model is served here`}>
+      <a href={href('models')}>All models</a>
+    </Blank>
   ) : (
     <div class="split">
       <Card title={title} aside={aside}>
