@@ -63,12 +63,13 @@ function Actions({ of: request, reload }: { of: Found; reload: () => void }) {
   );
 }
 
-function Detail({ of: request, live }: { of: Found; live: LiveRequest | undefined }) {
-  const { state, explanation, ahead = [], forecast, model, tenant, priority, attempts, worker, code } = request;
-  const eta = forecast?.end_in_ms;
-  const { group, batch_size: computed = 1 } = live ?? {};
-  const others = computed - 1;
-  const trace = session.value?.links?.trace.replaceAll('{request_id}', encodeURIComponent(request.request_id));
+interface DetailProps {
+  readonly of: Found;
+  readonly live: LiveRequest | undefined;
+}
+
+function Detail({ of: request, live }: DetailProps) {
+  const { state, explanation, ahead = [], phases } = request;
   return (
     <>
       <Card title={<State of={state} />} class="why">
@@ -78,41 +79,45 @@ function Detail({ of: request, live }: { of: Found; live: LiveRequest | undefine
         )}
       </Card>
       <div class="split">
-        <Card
-          title="Where the time went"
-          aside={request.phases.total_ms !== undefined && duration(request.phases.total_ms)}
-        >
+        <Card title="Where the time went" aside={phases.total_ms !== undefined && duration(phases.total_ms)}>
           <Waterfall of={request} live={live} />
         </Card>
         <Card title="Facts">
-          <Facts
-            of={[
-              ['Model', model && <a href={href('requests', undefined, { model })}>{model}</a>],
-              ['Tenant', tenant && <a href={href('requests', undefined, { tenant })}>{tenant}</a>],
-              ['Priority', request.aged ? `${priority}, aged: takes turns with realtime` : priority],
-              ['Queue position', request.position && count(request.position)],
-              ['Waited', duration(request.waited_ms)],
-              ['Answered in', eta && `about ${duration(eta.p50)}, within ${duration(eta.p90)} in 9 of 10 cases`],
-              ['Worker', worker],
-              ['Attempts', attempts > 1 ? plural(attempts, 'worker') : count(attempts)],
-              [
-                'Group',
-                group &&
-                  group.size > 1 &&
-                  `${plural(group.size, 'request')} sent together: ${group.reason.replaceAll('_', ' ')}`,
-              ],
-              ['Computed with', others > 0 && plural(others, 'other')],
-              ['Error code', code && <code>{code}</code>],
-              ['Cancelled by', live?.cancel_reason],
-              ['Route', request.endpoint],
-              ['Received', request.created_at && <Time at={request.created_at} />],
-              ['Ended', request.completed_at && <Time at={request.completed_at} />],
-              ['Trace', trace && <a {...{ ...NEW_TAB, href: trace }}>search for its id in a new tab</a>],
-              ['Response', request.content_url && <a href={request.content_url}>{request.status_code}, as sent</a>],
-            ]}
-          />
+          <RequestFacts of={request} live={live} />
         </Card>
       </div>
     </>
+  );
+}
+
+function RequestFacts({ of: request, live }: DetailProps) {
+  const { forecast, model, tenant, priority, attempts, worker, code } = request;
+  const eta = forecast?.end_in_ms;
+  const { group, batch_size: computed = 1 } = live ?? {};
+  const others = computed - 1;
+  const together = group && group.size > 1 && `${plural(group.size, 'request')}: ${group.reason.replaceAll('_', ' ')}`;
+  const trace = session.value?.links?.trace.replaceAll('{request_id}', encodeURIComponent(request.request_id));
+  return (
+    <Facts
+      of={[
+        ['Model', model && <a href={href('requests', undefined, { model })}>{model}</a>],
+        ['Tenant', tenant && <a href={href('requests', undefined, { tenant })}>{tenant}</a>],
+        ['Priority', request.aged ? `${priority}, aged: takes turns with realtime` : priority],
+        ['Queue position', request.position && count(request.position)],
+        ['Waited', duration(request.waited_ms)],
+        ['Answered in', eta && `about ${duration(eta.p50)}, within ${duration(eta.p90)} in 9 of 10 cases`],
+        ['Worker', worker],
+        ['Attempts', attempts > 1 ? plural(attempts, 'worker') : count(attempts)],
+        ['Sent together', together],
+        ['Computed with', others > 0 && plural(others, 'other')],
+        ['Error code', code && <code>{code}</code>],
+        ['Cancelled by', live?.cancel_reason],
+        ['Route', request.endpoint],
+        ['Received', request.created_at && <Time at={request.created_at} />],
+        ['Ended', request.completed_at && <Time at={request.completed_at} />],
+        ['Trace', trace && <a {...{ ...NEW_TAB, href: trace }}>search for its id in a new tab</a>],
+        ['Response', request.content_url && <a href={request.content_url}>{request.status_code}, as sent</a>],
+      ]}
+    />
   );
 }
