@@ -4,7 +4,7 @@ import { type AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Answer } from './line-reply.js';
-import { LineTarget } from './line-target.js';
+import { type LineOwner, LineTarget } from './line-target.js';
 
 describe('LineTarget', () => {
   let server: Server;
@@ -35,9 +35,14 @@ describe('LineTarget', () => {
     return targets.at(-1)!;
   }
 
-  const send = (target: LineTarget, requestId: string, signal = new AbortController().signal): Promise<Answer> =>
+  const send = (
+    target: LineTarget,
+    requestId: string,
+    signal = new AbortController().signal,
+    owner: LineOwner = { tenant: 't' },
+  ): Promise<Answer> =>
     target.exchange({
-      ...{ path: '/v1/chat/completions', contentType: 'application/json', bytes: 2, requestId, owner: { tenant: 't' } },
+      ...{ path: '/v1/chat/completions', contentType: 'application/json', bytes: 2, requestId, owner },
       body: () => Buffer.from('{}'),
       signal,
     });
@@ -45,6 +50,17 @@ describe('LineTarget', () => {
   async function untilHeld(...ids: string[]): Promise<void> {
     while (!ids.every(id => held.has(id))) await once(server, 'request');
   }
+
+  it('says when the completion window of its job ends, from which the gateway orders lines', async () => {
+    const owner = { tenant: 't', expiresAtMs: Date.now() + 60_000 };
+    const sent = send(open(), 'a', undefined, owner);
+    await untilHeld('a');
+    const left = Number(held.get('a')!.req.headers['x-switchyard-window-ms']);
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(60_000);
+    held.get('a')!.end('{}');
+    await sent;
+  });
 
   // Its error had no listener yet, and ended the processor: a lease was lost while a line was being read.
   it('sends nothing for a line that was given up before', async () => {

@@ -9,8 +9,6 @@ import { CostModel, type MeasuredWork, type WorkSize } from '../queue/cost-model
 import { agesAtMs, isAged } from '../request/aging-policy.js';
 import { type ModelLaneView } from '../queue/model-lane.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
-import { costOf } from '../queue/tenant-queue.js';
-import { WorkRate } from '../queue/work-rate.js';
 import { type DispatchPlan, type PlannedRequest, type WindowReason } from './dispatch-plan.js';
 import { slotCredit } from './slot-credit.js';
 import { WindowWait } from './window-wait.js';
@@ -46,7 +44,6 @@ interface Group {
 export class Dispatcher<P> {
   readonly #windowWait = new WindowWait();
   readonly #costs = new CostModel();
-  readonly #rates = new Map<string, WorkRate>();
   #draining = false;
 
   constructor(private readonly deps: DispatcherDeps<P>) {}
@@ -101,11 +98,6 @@ export class Dispatcher<P> {
   isIdle(model: string): boolean {
     const { realtime, batch } = this.deps.queue.depthOf(model);
     return realtime + batch === 0 && this.deps.workers.offer(model)?.idle === true;
-  }
-
-  /** Milliseconds until such a request would be sent if it were queued now; 0: at once, or unknown (D-26). */
-  startMs(request: ScheduledRequest): number {
-    return this.#rates.get(request.model)?.msFor(this.deps.queue.lanesOf(request.model).workBeforeMs(request)) ?? 0;
   }
 
   /** A sent request took so long on a device: its tenant is charged that instead of the estimate (D-25). */
@@ -181,17 +173,8 @@ export class Dispatcher<P> {
     const members = queue.take(lane, count).map((request, index) => this.#member(request, leases[index], nowMs));
     if (lane.priority === RequestPriority.BATCH) this.#windowWait.over(model);
     admission.drained(model, nowMs, members.length);
-    this.#sent(model, members, nowMs);
     const age = members[0]?.aged ? { agingShare: queue.agingShare } : {};
     return { groupId: newGroupId(), model, workerId: offer.workerId, reason, ...age, members };
-  }
-
-  #sent(model: string, members: readonly PlannedRequest<P>[], nowMs: number): void {
-    let rate = this.#rates.get(model);
-    if (rate === undefined) this.#rates.set(model, (rate = new WorkRate()));
-    const { realtime, batch } = this.deps.queue.depthOf(model);
-    const workMs = members.reduce((sum, { request }) => sum + costOf(request), 0);
-    rate.sent(workMs, nowMs, realtime + batch > 0);
   }
 
   #member(request: ScheduledRequest<P>, lease: Lease | undefined, nowMs: number): PlannedRequest<P> {

@@ -17,12 +17,6 @@ export interface RequestQueuePort<Payload, Reply> {
   isIdle(model: string): boolean;
 
   /**
-   * Milliseconds until a request that is about to be queued would start; 0: at once, or unknown (D-26).
-   * @param meanMs from start to answer, of the model lately
-   */
-  startMs(request: ScheduledRequest, meanMs: number): number;
-
-  /**
    * Queues the request, and reports what happens to it until it has ended.
    * @returns why the request is rejected. Undefined: it is accepted, or a later report says whether it is.
    */

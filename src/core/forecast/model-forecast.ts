@@ -99,14 +99,15 @@ export class ModelForecast {
     this.#lastDoneMs.set(workerId, nowMs);
   }
 
-  /** @param own cost of the request itself when it waits already, at the end of what its tenant has waiting */
+  /** @param own cost of the request itself when it waits already */
   ofNew(request: ProspectiveRequest, nowMs: number, own = 0): RawForecast | undefined {
     const run = this.#asIs.at(nowMs);
     if (run === undefined) return undefined;
     const lane = this.deps.queue.lanesOf(this.model).of(request.priority);
     const { weightOf = () => 1 } = this.deps.queue.options;
     const tenant = ownerOf(request);
-    const aheadMs = Math.max(0, lane.startTagOf(tenant) - own / weightOf(tenant) - lane.virtualTime);
+    const startTag = lane.startTagOf({ enqueuedAtMs: nowMs, ...request }) - own / weightOf(tenant);
+    const aheadMs = Math.max(0, startTag - lane.virtualTime);
     return this.#from(run.curves[request.priority].startsAtMs(aheadMs, nowMs) - nowMs, request);
   }
 

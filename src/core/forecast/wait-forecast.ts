@@ -21,7 +21,7 @@ export interface WaitForecast {
 }
 
 /** What a forecast needs to know of a request that is not queued yet. */
-export type ProspectiveRequest = Pick<ScheduledRequest, 'model' | 'priority' | 'tenant' | 'costMs'>;
+export type ProspectiveRequest = Pick<ScheduledRequest, 'model' | 'priority' | 'tenant' | 'costMs' | 'latestStartMs'>;
 
 /**
  * Answers when requests start and end. O(log waiting) per call on a cached run, so it may be asked for every request.

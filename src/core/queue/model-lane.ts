@@ -4,7 +4,7 @@ import { isAged } from '../request/aging-policy.js';
 import { type HeapItem } from './keyed-heap.js';
 import { LanePreview } from './lane-preview.js';
 import { ownerOf, TenantShares, type WeightOf } from './tenant-shares.js';
-import { costOf, orderMsOf, type WaitingRequest } from './tenant-queue.js';
+import { type RequestOrder, orderMsOf, type WaitingRequest } from './tenant-queue.js';
 
 /** Read-only view of a lane that is not empty. */
 export interface ModelLaneView {
@@ -71,7 +71,6 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
   #unreported: WaitingRequest<P>[] = [];
   #size = 0;
   #bytes = 0;
-  #costMs = 0;
   readonly #shares: TenantShares<P>;
 
   constructor(
@@ -101,11 +100,6 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
     return this.#bytes;
   }
 
-  /** Sum of the costs of what waits. */
-  get costMs(): number {
-    return this.#costMs;
-  }
-
   get firstEnqueuedAtMs(): number {
     return this.#head?.request.enqueuedAtMs ?? Infinity;
   }
@@ -132,19 +126,14 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
     return this.#shares.virtualTime;
   }
 
-  /** Where a request of that tenant starts in virtual time if it comes now. */
-  startTagOf(tenant: string): number {
-    return this.#shares.startTagOf(tenant);
+  /** Where such a request starts in virtual time if it comes now. */
+  startTagOf(request: RequestOrder & Pick<ScheduledRequest, 'tenant'>): number {
+    return this.#shares.startTagOf(ownerOf(request), this.#orderMs(request));
   }
 
   /** Takes over the accounts of another lane with the same requests. */
   resume(other: ModelLane<unknown>): void {
     this.#shares.resume(other.#shares);
-  }
-
-  /** Work that is sent before such a request if it is queued now. */
-  workBeforeMs(request: ScheduledRequest): number {
-    return this.#shares.workBeforeMs(ownerOf(request), this.#orderMs(request));
   }
 
   /** Adds a new request behind all of its age or older. Searches from the end. */
@@ -211,14 +200,13 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
     node.ahead = node.behind = undefined;
     this.#size -= 1;
     this.#bytes -= node.request.bytes;
-    this.#costMs = this.#size === 0 ? 0 : this.#costMs - costOf(node.request);
   }
 
   *[Symbol.iterator](): Iterator<ScheduledRequest<P>> {
     for (let node = this.#head; node !== undefined; node = node.behind) yield node.request;
   }
 
-  #orderMs(request: ScheduledRequest): number {
+  #orderMs(request: RequestOrder): number {
     return orderMsOf(request, this.options.agingMs ?? Infinity);
   }
 
@@ -241,7 +229,6 @@ export class ModelLane<P> implements ModelLaneView, HeapItem {
     else behind.ahead = node;
     this.#size += 1;
     this.#bytes += request.bytes;
-    this.#costMs += costOf(request);
     return node;
   }
 }

@@ -44,14 +44,6 @@ export class ModelLanes<P> {
     return priority === RequestPriority.REALTIME ? this.realtime : this.batch;
   }
 
-  /**
-   * Work that is sent before such a request if it is queued now and no other comes; turns of aged BATCH not counted.
-   */
-  workBeforeMs(request: ScheduledRequest): number {
-    const urgentMs = request.priority === RequestPriority.BATCH ? this.realtime.costMs : 0;
-    return urgentMs + this.of(request.priority).workBeforeMs(request);
-  }
-
   /** True while a REALTIME and an aged request wait: turns decide between them. */
   isContested(nowMs: number): boolean {
     return this.realtime.size > 0 && this.batch.size > 0 && this.batch.hasAged(nowMs, this.#agingMs);

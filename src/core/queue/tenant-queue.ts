@@ -23,11 +23,14 @@ export interface WaitingRequest<P> {
   aged: boolean;
 }
 
+/** What decides the place of a request within its tenant. */
+export type RequestOrder = Pick<ScheduledRequest, 'enqueuedAtMs' | 'latestStartMs'>;
+
 /**
  * By latest start (D-26). A request without one counts as if it had to start when it ages, and none counts as later
  * than that: no request is overtaken by one that came more than `agingMs` after it.
  */
-export const orderMsOf = ({ latestStartMs = Infinity, enqueuedAtMs }: ScheduledRequest, agingMs: number): number =>
+export const orderMsOf = ({ latestStartMs = Infinity, enqueuedAtMs }: RequestOrder, agingMs: number): number =>
   Math.min(latestStartMs, enqueuedAtMs + agingMs);
 
 const isBefore = (node: WaitingRequest<unknown>, other: WaitingRequest<unknown>): boolean =>

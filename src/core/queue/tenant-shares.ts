@@ -53,10 +53,11 @@ export class TenantShares<P> {
     return this.#virtualTime;
   }
 
-  /** Where a request of that tenant starts if it comes now: behind what the tenant has waiting. */
-  startTagOf(tenant: string): number {
-    const { size = 0, startTag = 0, costMs = 0 } = this.#queues.get(tenant) ?? {};
-    return size > 0 ? startTag + costMs / this.weightOf(tenant) : Math.max(startTag, this.#virtualTime);
+  /** Where a request of that tenant and order starts if it comes now: behind what the tenant has waiting before it. */
+  startTagOf(tenant: string, orderMs: number): number {
+    const queue = this.#queues.get(tenant);
+    if (queue === undefined || queue.size === 0) return Math.max(queue?.startTag ?? 0, this.#virtualTime);
+    return queue.startTag + queue.workBeforeMs(orderMs) / this.weightOf(tenant);
   }
 
   /** Continues with the accounts of another one. */
@@ -71,21 +72,6 @@ export class TenantShares<P> {
 
   next(agedOnly: boolean): WaitingRequest<P> | undefined {
     return (this.#sole ?? this.#order.next(agedOnly))?.first;
-  }
-
-  /**
-   * Work that is sent before a request if it came now, and no other after it: of its tenant, and of others meanwhile.
-   */
-  workBeforeMs(tenant: string, orderMs: number): number {
-    const own = this.#queues.get(tenant);
-    const ownMs = own?.workBeforeMs(orderMs) ?? 0;
-    const startTag = Math.max(own?.startTag ?? 0, this.#virtualTime) + ownMs / this.weightOf(tenant);
-    let workMs = ownMs;
-    for (const other of this.waiting()) {
-      if (other === own) continue;
-      workMs += Math.min(other.costMs, Math.max(0, startTag - other.startTag) * this.weightOf(other.tenant));
-    }
-    return workMs;
   }
 
   /** Tenants with waiting requests, unordered. */

@@ -47,10 +47,6 @@ export class EmbeddedQueue implements RequestQueuePort<WorkerTask, WorkerReply> 
     return this.dispatcher.isIdle(model);
   }
 
-  startMs(request: ScheduledRequest): number {
-    return this.dispatcher.startMs(request);
-  }
-
   enqueue(request: ScheduledRequest<WorkerTask>, reports: QueueReports<WorkerReply>): DomainError | undefined {
     const submission = this.dispatcher.submit(request, this.clock.nowMs());
     if (!submission.accepted) return submission.error;

@@ -10,6 +10,7 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SharedRequestQueue } from '../shared-queue/shared-request-queue.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { EmbeddedQueue } from './embedded-queue.js';
+import { Forecasts } from './forecasts.js';
 import { RequestReports } from './request-reports.js';
 import { type SettledRequest } from './submitted-request.js';
 import { TrackedRequest } from './tracked-request.js';
@@ -26,10 +27,11 @@ export class RequestQueues {
   readonly all: readonly RequestQueuePort<WorkerTask, WorkerReply>[];
 
   constructor(
-    shared: SharedRequestQueue,
+    private readonly shared: SharedRequestQueue,
     private readonly embedded: EmbeddedQueue,
     private readonly reports: RequestReports,
     private readonly times: AnswerTimes,
+    private readonly forecasts: Forecasts,
     private readonly clock: ProcessClock,
   ) {
     // The embedded queue accepts whatever the shared one does not.
@@ -55,8 +57,11 @@ export class RequestQueues {
     if (deadlines.length === 0) return { request };
     const { model, enqueuedAtMs: nowMs } = request;
     const service = this.times.estimate(request, !queue.isIdle(model), nowMs);
-    const meanMs = this.times.meanMs(model, nowMs);
-    return withLatestStart(request, deadlines, { ...service, startMs: timed => queue.startMs(timed, meanMs) });
+    const startMs = (timed: ScheduledRequest): number =>
+      queue === this.shared
+        ? this.shared.startMs(timed, this.times.meanMs(model, nowMs))
+        : (this.forecasts.ofNew(timed, nowMs)?.startInMs.p50 ?? 0);
+    return withLatestStart(request, deadlines, { ...service, startMs });
   }
 
   #learn(

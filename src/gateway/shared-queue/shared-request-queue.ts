@@ -48,7 +48,11 @@ export class SharedRequestQueue implements RequestQueuePort<WorkerTask, WorkerRe
     return this.#ownDepth(model) === undefined;
   }
 
-  /** From what this gateway has there, by Little's law: requests of others wait and run in the same proportion. */
+  /**
+   * Milliseconds until such a request would start; 0: at once, or unknown. From what this gateway has there, by
+   * Little's law: requests of others wait and run in the same proportion.
+   * @param meanMs from start to answer, of the model lately
+   */
   startMs({ model, priority }: ScheduledRequest, meanMs: number): number {
     const depth = this.#ownDepth(model);
     if (depth === undefined || depth.running === 0) return 0;

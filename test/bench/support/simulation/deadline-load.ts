@@ -45,6 +45,7 @@ export function deadlineLoad(seconds: number, onlyDrops: boolean, seed = 1): Dea
     cost: COST,
     shares: !onlyDrops,
     onlyDrops,
+    forecasts: !onlyDrops,
   });
   const trace = conversations(seconds * 1000, seededRandom(seed));
   gateway.replay(trace);

@@ -178,7 +178,10 @@ export class VirtualGateway {
     request.payload.predictedMs = this.#times.predictMs(request, nowMs);
     const estimate = this.#times.estimate(request, !this.#dispatcher.isIdle(model), nowMs);
     const wanted = [{ until: 'answer', withinMs, leftMs: withinMs } as const];
-    return withLatestStart(request, wanted, { ...estimate, startMs: timed => this.#dispatcher.startMs(timed) });
+    return withLatestStart(request, wanted, {
+      ...estimate,
+      startMs: timed => this.forecaster.ofNew(timed, nowMs)?.startInMs.p50 ?? 0,
+    });
   }
 
   /** As `setImmediate` does: any number of wakes at one instant are one turn. */
