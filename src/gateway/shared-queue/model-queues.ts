@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import { classOf, MAX_EVENTS } from '../../contracts/queue-jobs/queue-keys.js';
+import { type TenantLoad } from '../../core/queue/model-lane.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
@@ -88,6 +89,12 @@ export class ModelQueues implements OnApplicationShutdown {
   async weigh(model: string, tenant: string | undefined): Promise<void> {
     const weight = this.keyRing?.weightOf(tenant ?? DEFAULT_TENANT) ?? 1;
     await this.#order().sort(model, { owner: this.link.keys.owner(tenant), weight });
+  }
+
+  /** What one tenant has waiting, by model. Bytes are not known in Redis. */
+  async loadOf(tenant: string | undefined): Promise<ReadonlyMap<string, Omit<TenantLoad, 'bytes'>>> {
+    const [order, owner] = [this.#order(), this.link.keys.owner(tenant)];
+    return new Map(await Promise.all(this.models.map(async ({ id }) => [id, await order.load(id, owner)] as const)));
   }
 
   /** The accounts of tenants, and what waits. */

@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { readJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
+import { type TenantLoad } from '../../core/queue/model-lane.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { DomainError } from '../../core/shared/domain-error.js';
@@ -45,6 +46,11 @@ export class RequestJobs {
   /** Number of waiting requests of all gateways, by model. @throws DomainError `queue_unavailable` */
   waiting(): Promise<ReadonlyMap<string, number>> {
     return this.#answered(this.queues.waiting());
+  }
+
+  /** What one tenant has waiting at all gateways, by model. @throws DomainError `queue_unavailable` */
+  loadOf(tenant: string | undefined): Promise<ReadonlyMap<string, Omit<TenantLoad, 'bytes'>>> {
+    return this.#answered(this.queues.loadOf(tenant));
   }
 
   /** @throws DomainError `duplicate_request_id` when the job of that id asks for something else, `queue_unavailable` */

@@ -91,8 +91,34 @@ export class SharedIntake implements OnModuleDestroy {
   async #demandRoom(request: ScheduledRequest<WorkerTask>): Promise<void> {
     const all = [...this.#entering.values()].map(entering => entering.request);
     const ahead = all.slice(0, all.indexOf(request)).filter(({ key }) => !this.requests.get(key));
-    const refusal = this.admission.check(await this.#load(ahead), request);
+    const load = await this.#load(ahead);
+    if (!this.admission.check(load, request)) return;
+    // Only at a bound it matters how much of the queue its tenant holds.
+    const loadOf = await this.#tenantLoad(request, ahead);
+    const refusal = this.admission.check({ ...load, loadOf }, request);
     if (refusal) throw this.admission.queueFull(refusal, request.model, this.clock.nowMs());
+  }
+
+  async #tenantLoad({ tenant }: ScheduledRequest, ahead: readonly ScheduledRequest[]): Promise<QueueLoad['loadOf']> {
+    const byModel = await this.jobs.loadOf(tenant);
+    const isOwn = (model?: string) => (request: ScheduledRequest) =>
+      request.tenant === tenant && (model === undefined || request.model === model);
+    return (_tenant, model) => {
+      const inRedis = model === undefined ? [...byModel.values()] : [byModel.get(model) ?? { requests: 0, tenants: 0 }];
+      const entering = ahead.filter(isOwn(model));
+      const own = [
+        ...this.requests
+          .waiting()
+          .map(({ request }) => request)
+          .filter(isOwn(model)),
+        ...entering,
+      ];
+      return {
+        requests: inRedis.reduce((sum, { requests }) => sum + requests, entering.length),
+        bytes: own.reduce((sum, { bytes }) => sum + bytes, 0),
+        tenants: Math.max(0, ...inRedis.map(({ tenants }) => tenants)),
+      };
+    };
   }
 
   /** Requests are counted over all gateways; bytes for this one, whose folder or bucket traffic they are. */

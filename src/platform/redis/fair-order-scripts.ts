@@ -13,14 +13,15 @@ export interface OrderScript {
  * Scores in BullMQ's set, in units of C: below 1 the jobs that go next, by the second of their release; from 2.5
  * REALTIME and from 3.5 BATCH in order of acceptance; all others are arrivals, where BullMQ placed them. A worker that
  * knows nothing of this takes by class and time. Accounts of a lane (2 REALTIME, 3 BATCH): waiting tenants and idle
- * ones by start tag, the jobs of each tenant by age, and the virtual time.
+ * ones by start tag, the jobs of each tenant by age, and the virtual time; of all waiting jobs the cost.
  */
 const SHARED = `
 local prioritized, state, weights, base, shares = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
 local C, HALF, EPOCH_MS, REALTIME, BATCH = 0x100000000, 0x80000000, 1600000000000, 2, 3
-local MOST_ARRIVALS, MOST_IDLE = 1000, 1000
+local MOST_ARRIVALS, MOST_LISTED, MOST_IDLE, PAGE = 200, 1000, 1000, 32
 -- Seconds. Debts are forgotten before the time they were counted in.
 local IDLE_TTL, STATE_TTL, WEIGHTS_TTL = 3600, 7200, 86400
+local costs = shares .. 'costs'
 local OWNER = '^(t' .. string.rep('%x', 16) .. ')%.'
 
 local function ownerOf(id) return string.match(id, OWNER) or 'open' end
@@ -67,7 +68,9 @@ end
 
 local function leave(lane, id)
   local owner = ownerOf(id)
-  if redis.call('ZREM', line(lane, owner), id) == 1 then closedIfEmpty(lane, owner) end
+  if redis.call('ZREM', line(lane, owner), id) == 0 then return end
+  redis.call('HDEL', costs, id)
+  closedIfEmpty(lane, owner)
 end
 
 -- Gives an arrival its place. One that was returned by a worker gets its charge back.
@@ -85,7 +88,8 @@ local function enter(id, score)
     redis.call('HDEL', job, 'charged')
   end
   leave(REALTIME + BATCH - lane, id)
-  redis.call('HSET', job, 'lane', lane, 'cost', cost, 'priority', lane)
+  redis.call('HSET', job, 'lane', lane, 'priority', lane)
+  redis.call('HSET', costs, id, cost)
   redis.call('ZADD', prioritized, sorted(lane) + math.min(math.max((at - EPOCH_MS) / 1000, 0), HALF - 1), id)
   redis.call('ZADD', line(lane, owner), at + (score % 4096) / 4096, id)
   opened(lane, owner)
@@ -93,14 +97,13 @@ end
 
 local ARRIVALS = { { C, sorted(REALTIME) }, { 3 * C, sorted(BATCH) }, { 4 * C, '+inf' } }
 
-local function arrivals(range)
-  local to = '(' .. range[2]
-  return redis.call('ZRANGEBYSCORE', prioritized, range[1], to, 'WITHSCORES', 'LIMIT', 0, MOST_ARRIVALS)
+local function arrivals(range, most)
+  return redis.call('ZRANGEBYSCORE', prioritized, range[1], '(' .. range[2], 'WITHSCORES', 'LIMIT', 0, most)
 end
 
 local function sort()
   for _, range in ipairs(ARRIVALS) do
-    local found = arrivals(range)
+    local found = arrivals(range, MOST_ARRIVALS)
     for at = 1, #found, 2 do enter(found[at], tonumber(found[at + 1])) end
   end
 end`;
@@ -146,24 +149,28 @@ local function first(lane, owner)
       return { id = head[1], owner = owner, lane = lane, since = tonumber(head[2]) }
     end
     redis.call('ZREM', line(lane, owner), head[1])
+    redis.call('HDEL', costs, head[1])
   end
 end
 
 local function isAged(job) return job.lane == BATCH and job.since < agedBefore + 1 end
 
--- The tenant with the smallest start tag; of equal ones the one with the older job.
+-- The tenant with the smallest start tag; of equal ones, a page of them at most, the one with the older job.
 local function nextOf(lane, agedOnly)
-  local best = nil
-  local tenants = redis.call('ZRANGE', waiting(lane), 0, -1, 'WITHSCORES')
-  for at = 1, #tenants, 2 do
-    local tag = tonumber(tenants[at + 1])
-    if best and tag > best.tag then break end
-    local job = first(lane, tenants[at])
-    if job and (isAged(job) or not agedOnly) and (not best or job.since < best.since) then
-      job.tag = tag
-      best = job
+  local best, from, tenants = nil, 0, nil
+  repeat
+    tenants = redis.call('ZRANGE', waiting(lane), from, from + PAGE - 1, 'WITHSCORES')
+    for at = 1, #tenants, 2 do
+      local tag = tonumber(tenants[at + 1])
+      if best and tag > best.tag then return best end
+      local job = first(lane, tenants[at])
+      if job then
+        from = from + 1
+        job.tag = tag
+        if (isAged(job) or not agedOnly) and (not best or job.since < best.since) then best = job end
+      end
     end
-  end
+  until best or #tenants == 0
   return best
 end
 
@@ -189,7 +196,7 @@ elseif credit ~= 0 then
   redis.call('HDEL', state, 'credit')
 end
 
-local cost = tonumber(redis.call('HGET', base .. job.id, 'cost')) or 1
+local cost = tonumber(redis.call('HGET', costs, job.id)) or 1
 redis.call('HSET', state, job.lane, math.max(virtualTime(job.lane), job.tag))
 redis.call('EXPIRE', state, STATE_TTL)
 redis.call('ZADD', waiting(job.lane), job.tag + cost / weightOf(job.owner), job.owner)
@@ -197,6 +204,16 @@ leave(job.lane, job.id)
 redis.call('HSET', base .. job.id, 'charged', cost, 'priority', isAged(job) and 1 or job.lane)
 redis.call('ZADD', prioritized, seconds, job.id)
 return job.id`);
+
+/** ARGV[3]: a tenant. Returns how many jobs it has waiting, and how many tenants wait. */
+export const LOAD = script(`
+sort()
+local jobs, tenants = 0, 0
+for lane = REALTIME, BATCH do
+  jobs = jobs + redis.call('ZCARD', line(lane, ARGV[3]))
+  tenants = math.max(tenants, redis.call('ZCARD', waiting(lane)))
+end
+return { jobs, tenants }`);
 
 /** ARGV[3]: a job that was removed while it waited. */
 export const LEAVE = script(`
@@ -213,31 +230,22 @@ correct(tonumber(known[2]) or BATCH, ownerOf(ARGV[3]), ms - (tonumber(known[1]) 
 redis.call('HSET', job, 'charged', ms)`);
 
 /**
- * Writes nothing. Returns the credit of the aged turns; the jobs that have no place yet, those that go next first; and
- * a row for each waiting tenant: lane, name, start tag, weight, then id, time of acceptance and cost of each job.
+ * Writes nothing. Returns the credit of the aged turns; the jobs that have no place yet, those that go next first; the
+ * costs of jobs; and a row for each waiting tenant: lane, name, start tag, weight, then id and time of each job.
  */
 export const READ = script(`
-local rows = { { redis.call('HGET', state, 'credit') or '0' } }
 local others = redis.call('ZRANGEBYSCORE', prioritized, '-inf', '(' .. C)
 for _, range in ipairs(ARRIVALS) do
-  local found = arrivals(range)
+  local found = arrivals(range, MOST_LISTED)
   for at = 1, #found, 2 do others[#others + 1] = found[at] end
 end
-rows[2] = others
+local rows = { { redis.call('HGET', state, 'credit') or '0' }, others, redis.call('HGETALL', costs) }
 for lane = REALTIME, BATCH do
   local tenants = redis.call('ZRANGE', waiting(lane), 0, -1, 'WITHSCORES')
   for at = 1, #tenants, 2 do
     local owner = tenants[at]
     local row = { tostring(lane), owner, tenants[at + 1], redis.call('HGET', weights, owner) or '1' }
-    local jobs = redis.call('ZRANGE', line(lane, owner), 0, -1, 'WITHSCORES')
-    for n = 1, #jobs, 2 do
-      local score = tonumber(redis.call('ZSCORE', prioritized, jobs[n]))
-      if score and score >= sorted(lane) and score < (lane + 1) * C then
-        row[#row + 1] = jobs[n]
-        row[#row + 1] = jobs[n + 1]
-        row[#row + 1] = redis.call('HGET', base .. jobs[n], 'cost') or '1'
-      end
-    end
+    for _, part in ipairs(redis.call('ZRANGE', line(lane, owner), 0, -1, 'WITHSCORES')) do row[#row + 1] = part end
     rows[#rows + 1] = row
   end
 end

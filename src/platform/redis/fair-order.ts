@@ -1,6 +1,6 @@
 import { type Redis } from 'ioredis';
 import { type QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
-import { LEAVE, type OrderScript, READ, RELEASE, SETTLE, SORT } from './fair-order-scripts.js';
+import { LEAVE, LOAD, type OrderScript, READ, RELEASE, SETTLE, SORT } from './fair-order-scripts.js';
 
 export interface FairOrderOptions {
   readonly redis: Redis;
@@ -73,9 +73,16 @@ export class FairOrder {
     await this.#run(SETTLE, model, [jobId, deviceMs]);
   }
 
+  /** How many jobs a tenant has waiting, and how many tenants wait. */
+  async load(model: string, owner: string): Promise<{ readonly requests: number; readonly tenants: number }> {
+    const [requests, tenants] = (await this.#run(LOAD, model, [owner])) as [number, number];
+    return { requests, tenants };
+  }
+
   async accounts(model: string): Promise<QueueAccounts> {
-    const [[credit] = [], others = [], ...rows] = (await this.#run(READ, model, [])) as string[][];
-    return { agingCredit: Number(credit), others, tenants: rows.map(tenantOf) };
+    const [[credit] = [], others = [], costs = [], ...rows] = (await this.#run(READ, model, [])) as string[][];
+    const costOf = new Map(pairsOf(costs));
+    return { agingCredit: Number(credit), others, tenants: rows.map(row => tenantOf(row, costOf)) };
   }
 
   async #run({ sha, text }: OrderScript, model: string, args: readonly (string | number)[]): Promise<unknown> {
@@ -92,10 +99,12 @@ export class FairOrder {
   }
 }
 
-function tenantOf([lane, owner = '', tag, weight, ...jobs]: readonly string[]): WaitingTenant {
-  const waiting: AccountedJob[] = [];
-  for (let at = 0; at + 2 < jobs.length; at += 3) {
-    waiting.push({ id: jobs[at] ?? '', sinceMs: Number(jobs[at + 1]), costMs: Number(jobs[at + 2]) });
-  }
+type Costs = ReadonlyMap<string, number>;
+
+function tenantOf([lane, owner = '', tag, weight, ...jobs]: readonly string[], costs: Costs): WaitingTenant {
+  const waiting = pairsOf(jobs).map(([id, sinceMs]) => ({ id, sinceMs, costMs: costs.get(id) ?? 1 }));
   return { isRealtime: lane === '2', owner, startTag: Number(tag), weight: Number(weight), jobs: waiting };
 }
+
+const pairsOf = (flat: readonly string[]): [name: string, value: number][] =>
+  Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at] ?? '', Number(flat[2 * at + 1])]);

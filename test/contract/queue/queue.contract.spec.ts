@@ -328,6 +328,21 @@ describe.each(DRIVERS)('queue: %s, with several tenants (D-25)', driver => {
     expect(await harness.serve(5)).toEqual(['a1', 'a2', 'a3', 'b1', 'b2']);
   });
 
+  it('at a bound refuses the tenant that fills the queue, and not one that holds less', async () => {
+    await harness.stop();
+    harness = await QueueHarness.start(driver, { 'queue.max_requests_per_model': 4, 'queue.realtime_reserve': 0 });
+    await harness.open();
+    const settled = harness.submit('blocker', REALTIME);
+    blocker = await harness.take();
+    await harness.submitInLine(ids(4, 'a'), { tenant: 'a' });
+    expect(outcome(await harness.submit('a5', { tenant: 'a' }))).toBe('failed queue_full');
+    await harness.submitInLine(['b1'], { tenant: 'b' });
+    expect(outcome(await harness.submit('b2', { tenant: 'b' }))).toBe('failed queue_full');
+    await blocker.answer();
+    expect(outcome(await settled)).toBe('completed');
+    expect(await harness.serve(5)).toEqual(['a1', 'b1', 'a2', 'a3', 'a4']);
+  });
+
   it('charges nothing for a request that was cancelled while it waited', async () => {
     await harness.submitInLine(['a1', 'a2', 'a3'], { tenant: 'a' });
     await harness.submitInLine(['b1', 'b2'], { tenant: 'b' });
