@@ -16,7 +16,7 @@ import { doing, done, runMain, SetupError } from './setup/report.mjs';
  * Runs official clients in Python and Node, and workers in Python, against the built product; see
  * test/conformance/README.md.
  */
-const READY_LIMIT_MS = 60_000;
+const READY_LIMIT_MS = 180_000;
 const STOP_LIMIT_MS = 20_000;
 const suite = (...parts) => inRoot('test', 'conformance', ...parts);
 

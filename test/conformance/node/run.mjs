@@ -1,10 +1,15 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { createOpenAI } from '@ai-sdk/openai';
 import { Agent, OpenAIProvider, Runner, tool as agentTool } from '@openai/agents';
 import { generateText, Output, stepCountIs, streamText, tool } from 'ai';
 import { z } from 'zod';
 
-/** Vercel AI SDK and OpenAI Agents SDK, which call Responses by default. Usage: node run.mjs BASE_URL */
+/** Vercel AI SDK, OpenAI Agents SDK and Codex, which call Responses by default. Usage: node run.mjs BASE_URL */
 const baseURL = process.argv[2];
 const model = createOpenAI({ baseURL, apiKey: 'unused' })('llama-long');
 const prompt = 'what does a switchyard do?';
@@ -64,6 +69,24 @@ await check('Agents SDK: an agent hands over to another one, which calls its too
   const modelProvider = new OpenAIProvider({ baseURL, apiKey: 'unused', useResponses: true });
   const result = await new Runner({ modelProvider, tracingDisabled: true }).run(first, prompt, { maxTurns: 6 });
   deepEqual([result.lastAgent.name, called.length], ['Second', 1]);
+});
+
+await check('Codex CLI: a turn in a folder, with its own functions offered', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'codex-'));
+  try {
+    const provider = `{ name = "here", base_url = "${baseURL}", wire_api = "responses" }`;
+    // Hosted tools and groups of functions are refused by name.
+    const settings = [`model_providers.here=${provider}`, 'model_provider=here', 'web_search="disabled"'];
+    const options = ['--skip-git-repo-check', '--sandbox', 'read-only', '--disable', 'multi_agent'];
+    const args = ['exec', ...options, ...settings.flatMap(one => ['-c', one]), '--model', 'synthetic-agent', prompt];
+    const codex = join(import.meta.dirname, 'node_modules', '.bin', 'codex');
+    const env = { ...process.env, CODEX_HOME: folder };
+    const running = promisify(execFile)(codex, args, { cwd: folder, env, timeout: 60_000 });
+    running.child.stdin.end();
+    ok((await running).stdout.startsWith('what does a'));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });
 
 console.log(`${failed === 0 ? 'all passed' : `${failed} failed`}`);

@@ -1,12 +1,15 @@
-"""Responses by the official SDK and by libraries that call them by default: OpenAI Agents SDK, pydantic-ai."""
+"""Responses by the official SDK and by libraries: OpenAI Agents SDK, pydantic-ai, LangChain."""
 
 import asyncio
+import functools
+import operator
 
 import agents
 import openai
 import pydantic
 from agents.models.openai_responses import OpenAIResponsesModel
 from checks import check, equal, raises
+from langchain_openai import ChatOpenAI
 from llama import MODEL
 from product import BASE_URL, client
 from pydantic_ai import Agent as TypedAgent
@@ -102,3 +105,21 @@ def _():
     provider = OpenAIProvider(base_url=BASE_URL, api_key="unused")
     agent = TypedAgent(TypedResponsesModel(LONG_MODEL, provider=provider), output_type=Switch)
     equal(type(asyncio.run(agent.run(QUESTION)).output), Switch)
+
+
+@check("responses: LangChain invokes, streams, continues by id, gets an object and calls a tool")
+def _():
+    def model(**fields):
+        given = {"model": LONG_MODEL, "base_url": BASE_URL, "api_key": "unused", "temperature": 0, **fields}
+        return ChatOpenAI(use_responses_api=True, **given)
+
+    whole = model(max_tokens=24).invoke(QUESTION)
+    streamed = functools.reduce(operator.add, model(max_tokens=24).stream(QUESTION))
+    equal((streamed.text, streamed.usage_metadata["output_tokens"]), (whole.text, whole.usage_metadata["output_tokens"]))
+    turns = [("user", QUESTION), whole, ("user", QUESTION)]
+    by_id = model(max_tokens=24, use_previous_response_id=True).invoke(turns)
+    equal(by_id.usage_metadata["input_tokens"], model(max_tokens=24).invoke(turns).usage_metadata["input_tokens"])
+    longer = model(max_tokens=400)
+    equal(type(longer.with_structured_output(Switch).invoke(QUESTION)), Switch)
+    called = longer.bind_tools([Switch], tool_choice="any", parallel_tool_calls=False).invoke(QUESTION)
+    equal([call["name"] for call in called.tool_calls], ["Switch"])
