@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { changingLoad, forecastAccuracy } from '../bench/support/simulation/forecast-accuracy.js';
 import { FairJobs, fairness } from '../bench/support/simulation/fair-jobs.js';
 import { type DeviceCost } from '../bench/support/simulation/simulated-worker.js';
 import { simulate } from '../bench/support/simulation/simulation-report.js';
@@ -103,6 +104,36 @@ describe('the simulation, virtual time', () => {
     share.pump();
     for (let atMs = 0; share.leftOf('one') > 0; atMs += 10) harness.run(atMs);
     expect(fairness([...harness.book.tenants.values()])).toBeGreaterThan(0.99);
+  });
+});
+
+describe('forecasts, virtual time', () => {
+  const MIX = { tenants: ['a', 'b', 'c'], realtimeShare: 0.33, bursts: { factor: 4, calmMs: 9000, burstMs: 1000 } };
+  const GPU: DeviceCost = { groupMs: 1000, itemMs: 250, prepMs: 40, hopMs: 0.7, maxBatch: 8 };
+
+  it('nine in ten waits end before their p90 while the load changes, with a median error of 25 % at most', () => {
+    const { coverage, medianError, waits } = forecastAccuracy({ workers: 4, cost: GPU, trace: changingLoad(MIX, 10.6) });
+    expect(waits).toBeGreaterThan(1000);
+    expect(coverage).toBeGreaterThanOrEqual(0.85);
+    expect(coverage).toBeLessThanOrEqual(0.95);
+    expect(medianError).toBeLessThanOrEqual(0.25);
+  });
+
+  it('change nothing: the waits are those without forecasts, whatever comes', () => {
+    const any = fc.record({ seed: fc.nat(), ratePerS: fc.integer({ min: 100, max: 1500 }) });
+    fc.assert(
+      fc.property(any, mix => {
+        const trace = generateTrace({ ...MIX, ...mix, requests: 300, models: new Map([['m', 1]]), cancelShare: 0.1 });
+        const waits = [true, false].map(forecasts => {
+          const gateway = new VirtualGateway({ workers: ONE, cost: COST, forecasts });
+          gateway.replay(trace);
+          gateway.run();
+          return gateway.book.waitsMs;
+        });
+        expect(waits[0]).toEqual(waits[1]);
+      }),
+      { numRuns: 20 },
+    );
   });
 });
 

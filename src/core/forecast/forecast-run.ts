@@ -12,9 +12,12 @@ import { StartCurve } from './start-curve.js';
 import { type VirtualWorkers } from './virtual-workers.js';
 
 /** Requests of the queue that a run follows at most; those behind them are extrapolated. */
-const MOST_WAITING = 2000;
+const MOST_WAITING = 1000;
 /** Instants after which a run ends, whatever still waits. */
-const MOST_STEPS = 10_000;
+const MOST_STEPS = 5000;
+/** When all that waited has started, it goes on a little: for requests that come while the run is used. */
+const MORE_STEPS = 16;
+const MORE_SHARE = 0.25;
 /** A wake that is due now comes this much later, so that a run always moves. */
 const TICK_MS = 1;
 
@@ -39,10 +42,10 @@ export class ForecastRun {
   /** When the requests that wait at the beginning start. Absent: they expire, or are behind the end of the run. */
   readonly starts = new Map<RequestKey, number>();
   readonly curves: Readonly<Record<RequestPriority, StartCurve>>;
-  /** Instants and requests it went through: what it cost. */
-  steps = 0;
-  /** Where it ended. */
-  endMs: number;
+  /** Workers, instants and requests it went through: what it cost. */
+  steps: number;
+  /** When the last of them starts. */
+  lastStartMs: number;
   readonly #queue: PriorityQueue<unknown>;
   readonly #dispatcher: Dispatcher<unknown>;
   readonly #waiting: Set<RequestKey>;
@@ -50,7 +53,8 @@ export class ForecastRun {
 
   constructor(private readonly from: RunStart) {
     const { model, queue, window, workers, nowMs } = from;
-    this.startedAtMs = this.endMs = nowMs;
+    this.startedAtMs = this.lastStartMs = nowMs;
+    this.steps = workers.count;
     const waiting = firstOf(queue, model, nowMs);
     this.#waiting = new Set(waiting.map(({ key }) => key));
     this.#queue = forkOf(queue, model, waiting);
@@ -64,16 +68,14 @@ export class ForecastRun {
     this.#run();
   }
 
-  /** Requests that waited when it began and that it followed. */
-  get followed(): number {
-    return this.starts.size;
-  }
-
   #run(): void {
     let nowMs = this.startedAtMs;
-    while (nowMs < Infinity && this.steps < MOST_STEPS) {
+    const mostSteps = this.steps + MOST_STEPS;
+    let continueTo = this.steps + MORE_STEPS;
+    while (nowMs < Infinity && this.steps < mostSteps) {
       this.#decide(nowMs);
-      if (this.#waiting.size === 0 && PRIORITIES.every(priority => this.curves[priority].isKnown)) return;
+      if (this.#waiting.size > 0) continueTo = this.steps + MORE_STEPS + this.starts.size * MORE_SHARE;
+      else if (this.steps > continueTo || PRIORITIES.every(priority => this.curves[priority].isIdle)) return;
       nowMs = Math.max(nowMs, this.#nextMs(nowMs));
       this.from.workers.complete(nowMs);
       for (const arrivals of this.from.arrivals) while (arrivals.nextMs <= nowMs) this.#arrive(arrivals);
@@ -82,21 +84,26 @@ export class ForecastRun {
 
   #decide(nowMs: number): void {
     this.steps += 1;
-    this.endMs = nowMs;
     for (const { key } of this.#dispatcher.expire(nowMs)) this.#waiting.delete(key);
+    // REALTIME would have a free slot before BATCH has it.
+    this.#noticeIdle(RequestPriority.REALTIME, nowMs);
     for (let plan = this.#dispatcher.next(nowMs); plan; plan = this.#dispatcher.next(nowMs)) this.#sent(plan, nowMs);
     this.from.workers.start(nowMs);
-    for (const priority of PRIORITIES) {
-      const lane = this.#queue.lanesOf(this.from.model).of(priority);
-      const credit = slotCredit(lane, this.#queue, nowMs);
-      if (lane.size === 0 && this.from.workers.canTake(credit)) this.curves[priority].idle(nowMs);
-    }
+    this.#noticeIdle(RequestPriority.BATCH, nowMs);
+  }
+
+  #noticeIdle(priority: RequestPriority, nowMs: number): void {
+    const lane = this.#queue.lanesOf(this.from.model).of(priority);
+    if (lane.size > 0 || this.curves[priority].isIdle) return;
+    if (this.from.workers.canTake(slotCredit(lane, this.#queue, nowMs))) this.curves[priority].idle(nowMs);
   }
 
   #sent(plan: DispatchPlan, nowMs: number): void {
     this.steps += plan.members.length;
     for (const { request } of plan.members) {
-      if (this.#waiting.delete(request.key)) this.starts.set(request.key, nowMs);
+      if (!this.#waiting.delete(request.key)) continue;
+      this.starts.set(request.key, nowMs);
+      this.lastStartMs = nowMs;
     }
     for (const priority of PRIORITIES) {
       const { virtualTime } = this.#queue.lanesOf(this.from.model).of(priority);

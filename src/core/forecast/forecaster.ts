@@ -43,7 +43,8 @@ export class Forecaster implements ForecastPort {
     if (followed === undefined) return undefined;
     const { model, leasedAtMs } = followed;
     if (leasedAtMs !== undefined) return model.ofRunning({ ...followed, leasedAtMs }, nowMs);
-    const forecast = model.ofWaiting(key, nowMs);
+    const request = this.deps.queue.get(key);
+    const forecast = request && model.ofWaiting(request, nowMs);
     return forecast && model.corrected(forecast, followed.priority);
   }
 

@@ -1,5 +1,6 @@
 import { type BatchWindow } from '../batching/batch-window.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
+import { costOf } from '../queue/tenant-queue.js';
 import { ownerOf } from '../queue/tenant-shares.js';
 import { type RequestKey } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
@@ -37,8 +38,8 @@ interface ActualTimes {
 export type MadeForecast = RawForecast & WaitForecast;
 
 /** A run is used again for so long per step that it took: about 1 % of the time goes into runs. */
-const REUSED_MS_PER_STEP = 1;
-const REUSED_LEAST_MS = 5;
+const REUSED_MS_PER_STEP = 2;
+const REUSED_LEAST_MS = 20;
 
 const PRIORITIES = [RequestPriority.REALTIME, RequestPriority.BATCH] as const;
 const perPriority = <T>(make: () => T): Readonly<Record<RequestPriority, T>> => ({
@@ -102,24 +103,14 @@ export class ModelForecast {
   /** @param own cost of the request itself when it waits already */
   ofNew(request: ProspectiveRequest, nowMs: number, own = 0): RawForecast | undefined {
     const run = this.#asIs.at(nowMs);
-    if (run === undefined) return undefined;
-    const lane = this.deps.queue.lanesOf(this.model).of(request.priority);
-    const { weightOf = () => 1 } = this.deps.queue.options;
-    const tenant = ownerOf(request);
-    const startTag = lane.startTagOf({ enqueuedAtMs: nowMs, ...request }) - own / weightOf(tenant);
-    const aheadMs = Math.max(0, startTag - lane.virtualTime);
-    return this.#from(run.curves[request.priority].startsAtMs(aheadMs, nowMs) - nowMs, request);
+    return run && this.#from(this.#lastStartMs(run, request, own, nowMs) - nowMs, request);
   }
 
   /** Of a request that waits. */
-  ofWaiting(key: RequestKey, nowMs: number, run = this.#asIs.at(nowMs)): RawForecast | undefined {
-    const request = this.deps.queue.get(key);
-    if (run === undefined || request === undefined) return undefined;
-    const startsAtMs = run.starts.get(key);
-    if (startsAtMs !== undefined) return this.#from(Math.max(0, startsAtMs - nowMs), request);
-    // It came after the run began, or is behind its end.
-    const { position = 1 } = this.deps.queue.place(key, nowMs) ?? {};
-    return this.#from((position * (run.endMs - run.startedAtMs)) / Math.max(1, run.followed), request);
+  ofWaiting(request: ScheduledRequest, nowMs: number, run = this.#asIs.at(nowMs)): RawForecast | undefined {
+    if (run === undefined) return undefined;
+    const startsAtMs = run.starts.get(request.key) ?? this.#startBeyond(run, request, nowMs);
+    return this.#from(Math.max(0, startsAtMs - nowMs), request);
   }
 
   slots(): WaitExplanation['slots'] {
@@ -132,7 +123,7 @@ export class ModelForecast {
     const urgent = { ...request, priority: RequestPriority.REALTIME };
     const changes = [
       ['realtime_priority', this.ofNew(urgent, nowMs), urgent.priority],
-      ['one_more_worker', this.ofWaiting(request.key, nowMs, this.#larger.at(nowMs)), request.priority],
+      ['one_more_worker', this.ofWaiting(request, nowMs, this.#larger.at(nowMs)), request.priority],
     ] as const;
     return changes.flatMap(([change, raw, priority]) => {
       const sooner = raw && this.corrected(raw, priority).startInMs;
@@ -169,6 +160,22 @@ export class ModelForecast {
     }
     const arrivals = PRIORITIES.map(priority => this.arrivals[priority].stream(priority, nowMs));
     return new ForecastRun({ model: this.model, queue, window, workers, arrivals, nowMs });
+  }
+
+  /** When a request starts that is the last of its tenant. */
+  #lastStartMs(run: ForecastRun, request: ProspectiveRequest, own: number, nowMs: number): number {
+    const lane = this.deps.queue.lanesOf(this.model).of(request.priority);
+    const { weightOf = () => 1 } = this.deps.queue.options;
+    const startTag = lane.startTagOf({ enqueuedAtMs: nowMs, ...request }) - own / weightOf(ownerOf(request));
+    const aheadMs = Math.max(0, startTag - lane.virtualTime);
+    return run.curves[request.priority].startsAtMs(aheadMs, nowMs);
+  }
+
+  /** Of a request that came after the run began, or that it did not follow: at the pace of those that it did. */
+  #startBeyond(run: ForecastRun, request: ScheduledRequest, nowMs: number): number {
+    if (request.enqueuedAtMs >= run.startedAtMs) return this.#lastStartMs(run, request, costOf(request), nowMs);
+    const { position = 1 } = this.deps.queue.place(request.key, nowMs) ?? {};
+    return nowMs + (position * (run.lastStartMs - run.startedAtMs)) / Math.max(1, run.starts.size);
   }
 
   #from(startMs: number, { costMs = 1 }: ProspectiveRequest): RawForecast {

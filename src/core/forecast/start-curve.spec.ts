@@ -29,8 +29,4 @@ describe('StartCurve', () => {
     curve.reached(900, 60);
     expect([curve.startsAtMs(70, 0), curve.startsAtMs(0, 650)]).toEqual([600, 650]);
   });
-
-  it('knows nothing before the lane has moved or was idle', () => {
-    expect([new StartCurve(0, 0).isKnown, steady().isKnown]).toEqual([false, true]);
-  });
 });

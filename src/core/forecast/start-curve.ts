@@ -19,14 +19,14 @@ export class StartCurve {
     this.#points = [{ atMs: startMs, tag: startTag }];
   }
 
-  /** It says when a request starts that comes now. */
-  get isKnown(): boolean {
-    return this.#points.length > 1 || this.#idleAtMs < Infinity;
+  /** The lane was empty with a slot free: what comes later starts at once. */
+  get isIdle(): boolean {
+    return this.#idleAtMs < Infinity;
   }
 
-  /** The lane came to `tag`. Ignored once it was idle: what comes later starts at once. */
+  /** The lane came to `tag`. Ignored once it was idle. */
   reached(atMs: number, tag: number): void {
-    if (this.#idleAtMs === Infinity && tag >= this.#last.tag) this.#points.push({ atMs, tag });
+    if (!this.isIdle && tag >= this.#last.tag) this.#points.push({ atMs, tag });
   }
 
   /** The lane is empty and a slot is free. */
@@ -43,7 +43,7 @@ export class StartCurve {
       first,
       this.#first(({ tag }) => tag >= wanted),
     );
-    return Math.max(nowMs, Math.min(this.#idleAtMs, points[at]?.atMs ?? this.#beyond(wanted)));
+    return Math.max(nowMs, points[at]?.atMs ?? (this.isIdle ? this.#idleAtMs : this.#beyond(wanted)));
   }
 
   /** Past the end of the run, at its mean pace. */

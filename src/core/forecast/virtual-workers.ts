@@ -118,6 +118,10 @@ export class VirtualWorkers implements WorkerPort {
     this.#workers = new Map(this.#all.map(worker => [worker.capacity.id, worker]));
   }
 
+  get count(): number {
+    return this.#all.length;
+  }
+
   /** When the next engine call ends. */
   get nextDoneMs(): number {
     return this.#busy.topKey ?? Infinity;
@@ -135,7 +139,7 @@ export class VirtualWorkers implements WorkerPort {
   lease(workerId: string, count: number): readonly Lease[] {
     const worker = this.#workers.get(workerId);
     if (worker !== undefined) worker.inUse += count;
-    return Array.from({ length: count }, () => HELD);
+    return new Array<Lease>(count).fill(HELD);
   }
 
   /** What a worker has when the run begins, in the order in which it was sent. @param lastDoneMs its last answer */
