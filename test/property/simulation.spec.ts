@@ -112,7 +112,11 @@ describe('forecasts, virtual time', () => {
   const GPU: DeviceCost = { groupMs: 1000, itemMs: 250, prepMs: 40, hopMs: 0.7, maxBatch: 8 };
 
   it('nine in ten waits end before their p90 while the load changes, with a median error of 25 % at most', () => {
-    const { coverage, medianError, waits } = forecastAccuracy({ workers: 4, cost: GPU, trace: changingLoad(MIX, 10.6) });
+    const { coverage, medianError, waits } = forecastAccuracy({
+      workers: 4,
+      cost: GPU,
+      trace: changingLoad(MIX, 10.6),
+    });
     expect(waits).toBeGreaterThan(1000);
     expect(coverage).toBeGreaterThanOrEqual(0.85);
     expect(coverage).toBeLessThanOrEqual(0.95);
