@@ -71,7 +71,7 @@ const format = {
     object({ type: oneOf('text', 'json_object') }),
     object({
       ...{ type: oneOf('json_schema'), name: text, description: orNull(text) },
-      ...{ schema: orNull({ type: 'object' }), strict: orNull(flag) },
+      ...{ schema: orNull({ type: 'object' }), strict: flag },
     }),
   ],
 };

@@ -113,7 +113,7 @@ export interface JsonSchemaFormat {
   readonly name: string;
   readonly description: string | null;
   readonly schema: Readonly<Record<string, unknown>>;
-  readonly strict: boolean | null;
+  readonly strict: boolean;
 }
 
 export type TextFormat = { readonly type: 'text' } | { readonly type: 'json_object' } | JsonSchemaFormat;

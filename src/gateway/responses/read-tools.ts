@@ -80,7 +80,7 @@ function formatOf(format: FieldReader): TextFormat {
   const schema = objectIn(format, 'schema');
   if (!schema) throw format.missing('schema');
   const description = format.string('description', Infinity) ?? null;
-  return { type, name: nameIn(format), description, schema, strict: format.boolean('strict') ?? null };
+  return { type, name: nameIn(format), description, schema, strict: format.boolean('strict') ?? false };
 }
 
 export function readReasoning(body: FieldReader): ResponseParams['reasoning'] {
