@@ -318,10 +318,7 @@ export const OPEN_RESPONSES_OTHERS: readonly (readonly [rule: string, result: st
     'Events `response.reasoning.delta` and `.done`',
     'differs: `response.reasoning_text.*`, as the official SDKs know them (models behind other servers only)',
   ],
-  [
-    '`text.format.schema` of a response is null',
-    'differs: the schema is repeated, as OpenAI and its SDKs have it',
-  ],
+  ['`text.format.schema` of a response is null', 'differs: the schema is repeated, as OpenAI and its SDKs have it'],
   [
     '`allowed_tools`: all tools stay in the context',
     'differs: the model sees the allowed ones only, so that it cannot call another',
