@@ -124,7 +124,7 @@ sort()`);
 
 /**
  * ARGV[3] `queue.aging_ms`, ARGV[4] `queue.aging_share`. Moves the job that has the turn to the front and charges its
- * tenant. A job that was released a second ago and not taken is released again: who asked for it has died.
+ * tenant. A job that was released 5 s ago and not taken is released again: who asked for it has died.
  */
 export const RELEASE = script(`
 local agingMs, share = tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -133,7 +133,7 @@ local seconds = time[1] + time[2] / 1000000
 local agedBefore = math.floor(seconds * 1000) - agingMs
 
 local front = redis.call('ZRANGE', prioritized, 0, 0, 'WITHSCORES')
-if front[1] and tonumber(front[2]) < math.min(C, seconds - 1) then
+if front[1] and tonumber(front[2]) < math.min(C, seconds - 5) then
   redis.call('ZADD', prioritized, seconds, front[1])
   return front[1]
 end
