@@ -6,6 +6,7 @@ import { feed } from './live/feed';
 import { watchQueue } from './live/queue';
 import { place } from './router';
 import { ConfirmDialog, Notices } from './ui/actions';
+import { Page } from './ui/parts';
 import { Blank, Skeleton } from './ui/states';
 import { Side } from './side';
 import { SignIn } from './sign-in';
@@ -53,7 +54,7 @@ function Console() {
   const name =
     view === 'now' ? (visibleViews.value[0]?.name ?? 'playground') : view === 'realtime' ? 'playground' : view;
   const page = id !== undefined ? (DETAIL[name] ?? name) : name;
-  const Page = PAGES[page];
+  const View = PAGES[page];
   const title = VIEWS.find(each => each.name === name)?.title;
   useEffect(() => void (document.title = `${id ?? title ?? 'Not found'} · Switchyard`), [title, id]);
   return (
@@ -63,7 +64,7 @@ function Console() {
       </a>
       <Side current={name} />
       <main id="main" tabIndex={-1}>
-        {Page ? <Page key={`${page} ${id}`} /> : <Blank title="Page not found">Check the address.</Blank>}
+        {View ? <View key={`${page} ${id}`} /> : <Page title="Page not found" lead="Check the address." />}
       </main>
     </div>
   );

@@ -9,7 +9,7 @@ import { BROWSER, CONSOLE, describeWith } from '../support/requires.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 
 const AXE = 'console/node_modules/axe-core/axe.min.js';
-const VIEWS = ['', 'requests', 'batches', 'models', 'workers', 'playground', 'tenants', 'settings', 'health'];
+const VIEWS = ['', 'requests', 'batches', 'models', 'workers', 'playground', 'tenants', 'settings', 'health', 'none'];
 /** The marker makes a request hold its worker until it is cancelled. */
 const HANG = 'hang please';
 
@@ -37,6 +37,10 @@ describeWith(BROWSER, CONSOLE)('the console in a browser, on a gateway under loa
   });
 
   const open = (view: string) => page.goto(`${product.url}/console/${view}`);
+  const violations = async () => {
+    await page.evaluate(readFileSync(AXE, 'utf8'));
+    return page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))');
+  };
 
   it.each([
     [1440, 'light'],
@@ -46,21 +50,31 @@ describeWith(BROWSER, CONSOLE)('the console in a browser, on a gateway under loa
   ] as const)(
     'shows every view without a violation of accessibility, %d px wide, %s',
     async (width, colorScheme) => {
-      const axe = readFileSync(AXE, 'utf8');
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });
       for (const view of VIEWS) {
         await open(view);
         await page.locator('h1').waitFor();
-        await page.evaluate(axe);
-        const found = await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))');
-        expect([view, found]).toEqual([view, []]);
+        expect([view, await violations()]).toEqual([view, []]);
       }
       await page.setViewportSize({ width: 1440, height: 900 });
       await page.emulateMedia({ colorScheme: null });
     },
     120_000,
   );
+
+  it.each([
+    ['batches', 'Submit a batch'],
+    ['tenants', 'Create a key'],
+    ['workers', 'Log'],
+    ['workers', 'Restart'],
+  ])('of %s, the dialog "%s" has no violation', async (view, name) => {
+    await open(view);
+    await page.getByRole('button', { name, exact: true }).first().click();
+    await page.getByRole('dialog').locator('h2').waitFor();
+    expect(await violations()).toEqual([]);
+    await page.keyboard.press('Escape');
+  });
 
   it('says why a request waits and who is ahead, and cancels it', async () => {
     const fillers = [0, 1, 2, 3, 4, 5].map(n => product.transcribe(HANG, { id: `req_filler_${n}` }));

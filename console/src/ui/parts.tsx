@@ -40,7 +40,7 @@ export function State({ of, tone = TONES.get(of) ?? 'idle' }: { of: string; tone
 
 interface Parts {
   readonly title?: ComponentChildren;
-  readonly children: ComponentChildren;
+  readonly children?: ComponentChildren;
 }
 
 interface PageProps extends Parts {

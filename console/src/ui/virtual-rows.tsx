@@ -22,7 +22,7 @@ export function VirtualRows({ label, total, rowHeight, head, columns, row, onRan
     count: total,
     getScrollElement: () => box.current,
     estimateSize: () => rowHeight,
-    overscan: 8,
+    overscan: 4,
     observeElementRect,
     observeElementOffset,
     scrollToFn: elementScroll,

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { post } from '../api/client';
 import { useGet } from '../api/resource';
 import { attempt, Dialog } from '../ui/actions';
-import { bound, Button, Select } from '../ui/controls';
+import { Button, Select } from '../ui/controls';
 import { bytes } from '../ui/format';
 import { Card, State, Time } from '../ui/parts';
 import { Loaded } from '../ui/states';
@@ -60,7 +60,12 @@ function Choose({ close }: { close: () => void }) {
         };
         return (
           <div class="stack">
-            <Select label="Model" of={data.map(each => each.name)} {...bound(name)} />
+            <Select
+              label="Model"
+              of={data.map(each => each.name)}
+              value={chosen?.name ?? ''}
+              onChange={value => (name.value = value)}
+            />
             <p>{chosen?.summary}</p>
             <p class="muted">
               Download: {chosen?.bytes ? bytes(chosen.bytes) : 'size unknown'}. Licence:{' '}

@@ -84,7 +84,9 @@ function Queue({ counts: { realtime, batch }, most, depth, waiting }: QueueProps
     <div class="stop" data-stop="queue">
       <span class="inline spread stop-line">
         <b>{compact(realtime + batch)}</b>
-        <span class="muted">{depth?.oldest_wait_ms ? `oldest ${duration(depth.oldest_wait_ms)}` : 'waiting'}</span>
+        <span class="muted">
+          {realtime + batch > 0 && depth?.oldest_wait_ms ? `oldest ${duration(depth.oldest_wait_ms)}` : 'waiting'}
+        </span>
       </span>
       <span class="bar" role="img" aria-label={`${realtime} realtime and ${batch} batch requests wait`}>
         <i class="realtime" style={share(realtime)} />
