@@ -6,7 +6,7 @@ import { askNode, lastLines, runCommand, type RunCommand } from './command.js';
 import { engineModules } from './engine-packages.js';
 import { type PythonEnvironment } from './python-environment.js';
 
-export interface GpuProbe {
+interface GpuProbe {
   readonly run?: RunCommand;
   readonly modules?: string;
   /** Folders of LD_LIBRARY_PATH. */

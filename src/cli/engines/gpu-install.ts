@@ -15,7 +15,7 @@ export const GPU_PARTS = {
 } as const;
 export type GpuPart = keyof typeof GPU_PARTS;
 
-export interface GpuInstall extends Installing {
+interface GpuInstall extends Installing {
   /** node_modules */
   readonly modules?: string;
   readonly python?: string | undefined;

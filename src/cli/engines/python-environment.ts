@@ -18,7 +18,7 @@ interface Manifest {
   readonly versions: { readonly python: string; readonly ctranslate2: string };
 }
 
-export interface EnvironmentState {
+interface EnvironmentState {
   /** `outdated`: this release pins other versions. `damaged`: the Python it was made with is gone. */
   readonly state: 'absent' | 'ready' | 'outdated' | 'damaged';
   readonly manifest?: Manifest;
@@ -144,7 +144,7 @@ export class PythonEnvironment {
 const OFFLINE = 'With a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER';
 
 /** pip tries again without a connection, and says in the end that nothing matches: the connection is the cause. */
-export function pipFailure(output: string): CliError {
+function pipFailure(output: string): CliError {
   const missing = /No matching distribution found for (\S+)/.exec(output)?.[1];
   if (output.includes('No space left on device'))
     return new CliError('the disk is full: the environment needs 0.5 GB, with --cuda 1.5 GB; it was removed again');

@@ -75,7 +75,7 @@ export interface CheckResult {
   readonly guide?: string;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly checks: readonly Check[];
   /** No check goes on longer. */
   readonly limitMs: number;

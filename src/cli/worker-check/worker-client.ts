@@ -34,7 +34,7 @@ export interface CallEnd<M> {
 }
 
 /** Any grpc-js call. */
-export type RawCall = EventEmitter & { cancel(): void };
+type RawCall = EventEmitter & { cancel(): void };
 type Reply<M> = (error: Error | null, message?: M) => void;
 
 /** One RPC of whatever kind: its messages as they come, and how it ended. Nothing here rejects. */

@@ -43,7 +43,7 @@ export function gatherRows(rows: readonly RowOf[]): RowTensor {
  * The first `length` places of a cache row [heads, places, size]. A prompt that was padded to the right for its
  * neighbours' sake loses the padding here: the decoder is causal, so what stands before the padding never saw it.
  */
-export function cutRow({ tensor, row }: RowOf, length: number): RowTensor {
+function cutRow({ tensor, row }: RowOf, length: number): RowTensor {
   const [, heads = 1, places = 1, size = 1] = tensor.dims;
   const data = sameKind(tensor.data, heads * length * size);
   for (let head = 0; head < heads; head++) {

@@ -30,7 +30,7 @@ const MB = 1e6;
 const FRAMES = 2;
 const KEYS_AND_VALUES = 2;
 
-export function memoryOf({ config, weightsBytes, cacheBytes }: Parts, rows: number): WhisperMemory {
+function memoryOf({ config, weightsBytes, cacheBytes }: Parts, rows: number): WhisperMemory {
   const { decoderLayers, width, windowFrames, positions } = config;
   const perPosition = KEYS_AND_VALUES * decoderLayers * width * cacheBytes;
   const [audioBytes, textBytes] = [perPosition * (windowFrames / FRAMES), perPosition * positions];
