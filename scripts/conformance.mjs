@@ -31,7 +31,7 @@ await runMain(async () => {
     const python = await virtualEnvironment(folder, values.only);
     await installEngine(folder);
     await generateModels(folder);
-    const clients = await installClients(folder);
+    const clients = ['', 'node'].includes(values.only) && (await installClients(folder));
     return await withProduct(folder, async url => {
       const flags = ['-B', '-W', 'ignore::DeprecationWarning'];
       const checks = [python, ...flags, suite('python', 'run.py'), `${url}/v1`, folder, values.only];
