@@ -124,15 +124,15 @@ function localLocation(place: Replica, options: WorkerRosterOptions): WorkerLoca
   const { settings, launch } = options;
   const isBridge = isBridged(model, options.settings);
   const own = workerSpec({ workerId: id, model: modelOn(model, replica), host: LOOPBACK, port: 0 }, settings);
-  // An environment of its own asks for a process.
-  const open = replica.env === undefined ? launch.inner?.(own) : undefined;
+  // An environment or cores of its own ask for a process.
+  const open = replica.env === undefined && replica.cores === undefined ? launch.inner?.(own) : undefined;
   if (open) return innerLocation(place, open, options);
   const bridged = { env: replica.env, ...place.bridged, care: workerCare(settings) };
   const spec = isBridge ? { ...own, bridged } : own;
+  const [command = '', ...args] = onCores(replica, [launch.command, ...launch.args]);
   return new LocalLocation({
     ...supervision(place, options),
-    command: launch.command,
-    args: launch.args,
+    ...{ command, args },
     env: launch.environment(spec, isBridge ? { role: replica.role } : replica),
     host: LOOPBACK,
     stopGraceMs: launch.stopGraceMs + (isBridge ? EXTERNAL_GRACE_MS : 0),
@@ -149,12 +149,16 @@ function commandLocation(place: Replica, options: WorkerRosterOptions): CommandL
   const { device = optionDevice(model) ?? '' } = replica;
   return new CommandLocation({
     ...supervision(place, options),
-    command: model.command ?? [],
+    command: onCores(replica, model.command ?? []),
     values: { host: LOOPBACK, model: model.id, device },
     env: { ...inheritedEnvironment(), ...replica.env },
     stopGraceMs: EXTERNAL_GRACE_MS,
   });
 }
+
+/** `taskset` becomes the program that it starts, so its pid and signals are those of the worker. */
+const onCores = ({ cores }: ReplicaSpec, command: readonly string[]): readonly string[] =>
+  cores === undefined ? command : ['taskset', '-c', cores, ...command];
 
 function supervision({ model, id, log }: Replica, options: WorkerRosterOptions) {
   const { restartMinMs, restartMaxMs, startTimeoutMs } = options.settings.workers;

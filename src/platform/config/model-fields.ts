@@ -128,8 +128,9 @@ export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
   replicas: {
     ...optional(REPLICAS),
     help:
-      'Local worker processes that the gateway starts and supervises. A list sets role, device and environment. ' +
-      'role stream: it is sent live streams only; file: everything but these; any: both.',
+      'Local worker processes that the gateway starts and supervises. A list sets each one. ' +
+      'role stream: it is sent live streams only; file: everything but these; any: both. ' +
+      'cores: where its process runs (Linux).',
     default: '1; 0 with `addresses` and no `command`',
   },
   addresses: {

@@ -68,6 +68,8 @@ export type ReplicaRole = (typeof REPLICA_ROLES)[number];
 export interface ReplicaSpec {
   /** What it is sent; absent: any. */
   readonly role?: ReplicaRole;
+  /** CPU cores that its process runs on, as `taskset` takes them; absent: all. */
+  readonly cores?: string;
   /** Handed to the engine as its option `device`, such as `cuda:1`. */
   readonly device?: string;
   /** Added to the environment of its process. */

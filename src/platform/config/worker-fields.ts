@@ -25,13 +25,16 @@ const SCALAR: ValueRule = {
   schema: { type: ['string', 'number', 'boolean'] },
 };
 
+const CORES = matching(/^\d{1,4}(-\d{1,4})?(,\d{1,4}(-\d{1,4})?)*$/, "CPU numbers such as '0-3,6'");
+
 const REPLICA = objectOf(
   {
     role: optional(oneOf(REPLICA_ROLES)),
+    cores: optional(CORES),
     device: optional(TEXT),
     env: optional(mapOf(SCALAR, '{NAME: value} (no SWITCHYARD_ names)', VARIABLE)),
   },
-  `{role: ${REPLICA_ROLES.join(' | ')}, device: text, env: {NAME: value}}`,
+  `{role: ${REPLICA_ROLES.join(' | ')}, cores: '0-3', device: text, env: {NAME: value}}`,
 );
 
 const COUNT = wholeNumberFrom(0, MAX_REPLICAS);
@@ -92,8 +95,9 @@ export const REMOTE = objectOf(
 export const compileReplicas = (written: NonNullable<ModelSpec['replicas']>): ModelSpec['replicas'] =>
   typeof written === 'number' ? written : written.map(compileReplica);
 
-const compileReplica = ({ role, device, env }: ReplicaSpec): ReplicaSpec => ({
+const compileReplica = ({ role, cores, device, env }: ReplicaSpec): ReplicaSpec => ({
   ...(role !== undefined && { role }),
+  ...(cores !== undefined && { cores }),
   ...(device !== undefined && { device }),
   ...(env && { env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)])) }),
 });

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ReplicaSpec } from '../../../src/platform/config/model-spec.js';
@@ -18,6 +18,11 @@ interface Shown {
   readonly drained: boolean;
   readonly streams: number;
   readonly streams_in_use: number;
+}
+
+/** CPU numbers that a process may run on. */
+async function coresOf(pid: number | 'self'): Promise<string> {
+  return /^Cpus_allowed_list:\s*(.*)$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))![1]!;
 }
 
 const modelOf = (replicas: readonly ReplicaSpec[]) =>
@@ -140,14 +145,16 @@ describe.each(['embedded', 'redis'] as const)('replicas with a role, queue drive
     );
   }, 90_000);
 
-  it('does so with more of each', async () => {
-    const replicas = (['stream', 'file', 'file', 'stream'] as const).map(role => ({ role }));
+  it('does so with more of each, on the cores that they are given', async () => {
+    const [core] = (await coresOf('self')).split(/[,-]/);
+    const replicas = (['stream', 'file', 'file', 'stream'] as const).map(role => ({ role, cores: core! }));
     await writeFile(join(product.folder, 'models.yaml'), JSON.stringify({ models: [modelOf(replicas)] }));
     expect((await post('models/reload')).status).toBe(200);
     await product.until('four are there', async () => {
       const all = await shown();
       return all.length === 4 && all.every(({ state }) => state === 'ready');
     });
+    expect(await Promise.all((await shown()).map(({ pid }) => coresOf(pid!)))).toEqual(replicas.map(() => core));
     await takesFilesAgain('scaled');
     await streams(2 * STREAMS);
     expect(await openStreams()).toEqual([
