@@ -10,6 +10,7 @@ import { atLeast, type BenchResult } from './support/bench-result.js';
 import { Contender, inTurns } from './support/contender.js';
 import { type ServerShape } from './support/llama-server.js';
 import { compareAnswers, kernelsOf, peerGoals, ratioTo, startPeers, told } from './support/peer-comparison.js';
+import { compareMemories } from './support/memory-comparison.js';
 import { comparePauses } from './support/pause-comparison.js';
 import { median, rounded } from './support/percentiles.js';
 import { type TextServer, throughput } from './support/text-load.js';
@@ -41,7 +42,9 @@ export async function run(): Promise<BenchResult> {
   try {
     const rates = await together({ ...shape, modelFile: await llamaModel(large) }, folder);
     const pauses = await underLongPrompts({ ...shape, modelFile: await llamaModel(small) }, folder);
-    return { results: { ...rates.results, mixed: pauses.results }, goals: [...rates.goals, ...pauses.goals] };
+    const memory = await onHalfTheMemory({ ...shape, modelFile: await llamaModel(small) }, folder);
+    const results = { ...rates.results, mixed: pauses.results, memory: memory.results };
+    return { results, goals: [...rates.goals, ...pauses.goals, ...memory.goals] };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -105,9 +108,19 @@ async function underLongPrompts(shape: ServerShape, folder: string): Promise<Ben
   return await comparePauses(servers);
 }
 
+async function onHalfTheMemory(shape: ServerShape, folder: string): Promise<BenchResult> {
+  await using full = await start(shape, UNCHUNKED_MS, folder);
+  await using half = await start({ ...shape, kvTokens: (shape.rows * shape.contextTokens) / 2 }, UNCHUNKED_MS, folder);
+  return await compareMemories({ full: serverOf(full), half: serverOf(half) }, CALLER);
+}
+
 const serverOf = ({ port }: GatewayProcess): TextServer => ({ url: `http://127.0.0.1:${port}`, model });
 
-async function start(shape: ServerShape, stepTargetMs: number, folder: string): Promise<GatewayProcess> {
+async function start(
+  shape: ServerShape & { readonly kvTokens?: number },
+  stepTargetMs: number,
+  folder: string,
+): Promise<GatewayProcess> {
   const options = { ...shape, stepTargetMs, device: ENGINE_DEVICE };
   const spec = { id: model, kind: 'llm', engine: 'llama-cpp', capabilities: ['completions'] } as const;
   const own = await mkdtemp(join(folder, 'gateway-'));

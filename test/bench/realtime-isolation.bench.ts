@@ -7,15 +7,18 @@ import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
 import { atMost, progress, type BenchResult } from './support/bench-result.js';
+import { bareFirstTexts, RESERVED, resampled, spokenFirstTexts, wavOf } from './support/first-text.js';
 import { LoadProcess } from './support/load-process.js';
 import { distribution, median, rounded } from './support/percentiles.js';
-import { finalDelays, SPEAKING_MODELS } from './support/spoken-delay.js';
+import { finalDelays, spoken as spokenBy, SPEAKING_MODELS } from './support/spoken-delay.js';
 
 const STREAMS = 2;
 const FILE_CALLERS = 50;
 const UTTERANCES = 40;
 /** Of real speech, five seconds each. */
 const SPOKEN = 8;
+/** Sentences whose first text is waited for. */
+const SENTENCES = 10;
 /** 20 ms at 16 kHz. */
 const FRAME = Buffer.alloc(640, 1);
 const FRAME_MS = 20;
@@ -32,7 +35,7 @@ export async function run(): Promise<BenchResult> {
     { capabilities: ['transcribe', 'stream'] },
   );
   try {
-    await using gateway = await GatewayProcess.start([model, ...SPEAKING_MODELS], {}, { folder });
+    await using gateway = await GatewayProcess.start([model, RESERVED, SPEAKING_MODELS[1]!], {}, { folder });
     await using files = new LoadProcess();
     const url = `http://127.0.0.1:${gateway.port}`;
     const spoken = distribution(await finalDelays(url, SPOKEN));
@@ -49,6 +52,7 @@ export async function run(): Promise<BenchResult> {
     const loaded = await firstTexts(clients);
     const { requestsPerS } = await load;
     for (const client of clients) client.socket.close(1000);
+    const sphinx = await pocketSphinx(url, files, gateway.port);
     progress(`  first text: idle ${median(idle)} ms, with ${FILE_CALLERS} files ${median(loaded)} ms`);
     return {
       results: {
@@ -56,15 +60,45 @@ export async function run(): Promise<BenchResult> {
         idleMs: distribution(idle),
         loadedMs: distribution(loaded),
         filesPerS: rounded(requestsPerS),
+        pocketSphinx: sphinx.results,
       },
       goals: [
         atMost('first text under load / idle, medians', median(loaded) / median(idle), 1.1),
         atMost('end of speech to completed, p95 ms', spoken.p95, 1500),
+        ...sphinx.goals,
       ],
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The same of a recogniser that works, with a process for streams and one that files keep busy. */
+async function pocketSphinx(url: string, files: LoadProcess, port: number): Promise<BenchResult> {
+  const speech = await spokenBy(url);
+  const samples = resampled(speech);
+  const bare = await bareFirstTexts(samples, SENTENCES);
+  await spokenFirstTexts(url, speech, 2);
+  const idle = await spokenFirstTexts(url, speech, SENTENCES);
+  const load = files.run({
+    ...{ port, ...LOAD, durationMs: 2 * LOAD.durationMs, numericHeaders: [] },
+    request: transcriptionRequest({ model: RESERVED.id, priority: 'batch', file: wavOf(samples) }),
+    arrivals: { kind: 'closed', callers: FILE_CALLERS },
+  });
+  await pause(LOAD.warmupMs);
+  const loaded = await spokenFirstTexts(url, speech, SENTENCES);
+  const { requestsPerS } = await load;
+  progress(`  PocketSphinx, first text: bare ${median(bare)} ms, idle ${median(idle)} ms, loaded ${median(loaded)} ms`);
+  return {
+    results: {
+      ...{ bareMs: distribution(bare), idleMs: distribution(idle), loadedMs: distribution(loaded) },
+      filesPerS: rounded(requestsPerS),
+    },
+    goals: [
+      atMost('first text of PocketSphinx beside files / idle, medians', median(loaded) / median(idle), 1.25),
+      atMost('the same, beyond the bare engine, ms', median(loaded) - median(bare), 300),
+    ],
+  };
 }
 
 async function firstTexts(clients: readonly RealtimeClient[]): Promise<number[]> {

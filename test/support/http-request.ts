@@ -10,9 +10,11 @@ export interface TranscriptionUpload {
   readonly requestId?: string;
   /** Form field `prompt`; the synthetic engine's script may read it. */
   readonly prompt?: string;
+  /** A WAV file; absent: `WAV_SECONDS` of silence. */
+  readonly file?: Buffer;
 }
 
-/** `POST /v1/audio/transcriptions` with a WAV of `WAV_SECONDS` of silence, as the openai SDK would send it. */
+/** `POST /v1/audio/transcriptions`, as the openai SDK would send it. */
 export function transcriptionRequest(upload: TranscriptionUpload): Buffer {
   const body = multipartBody(upload);
   const head = [
@@ -44,7 +46,8 @@ function multipartBody(upload: TranscriptionUpload): Buffer {
     `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
   const fields = field('model', upload.model) + (upload.prompt === undefined ? '' : field('prompt', upload.prompt));
   const fileHead =
-    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="silence.wav"\r\n` +
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="audio.wav"\r\n` +
     'Content-Type: audio/wav\r\n\r\n';
-  return Buffer.concat([Buffer.from(fields + fileHead), silentWav(), Buffer.from(`\r\n--${BOUNDARY}--\r\n`)]);
+  const { file = silentWav() } = upload;
+  return Buffer.concat([Buffer.from(fields + fileHead), file, Buffer.from(`\r\n--${BOUNDARY}--\r\n`)]);
 }

@@ -51,20 +51,20 @@ export async function finalDelays(url: string, utterances: number): Promise<numb
   return delays;
 }
 
-async function allReady(url: string): Promise<boolean> {
+export async function allReady(url: string): Promise<boolean> {
   await pause(100);
   const { data } = (await (await fetch(`${url}/admin/v1/workers`)).json()) as { data: { state: string }[] };
   return data.every(({ state }) => state === 'ready');
 }
 
-async function sendInRealTime(client: RealtimeClient, audio: Buffer, startMs: number): Promise<void> {
+export async function sendInRealTime(client: RealtimeClient, audio: Buffer, startMs: number): Promise<void> {
   for (let frame = 0; frame * FRAME_BYTES < audio.length; frame += 1) {
     await pause(Math.max(0, startMs + (frame + 1) * FRAME_MS - performance.now()));
     client.say(audio.subarray(frame * FRAME_BYTES, (frame + 1) * FRAME_BYTES));
   }
 }
 
-async function spoken(url: string): Promise<Buffer> {
+export async function spoken(url: string): Promise<Buffer> {
   const body = JSON.stringify({ model: 'flite-en', voice: 'alloy', input: SENTENCE, response_format: 'pcm' });
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(`${url}/v1/audio/speech`, { method: 'POST', headers, body });

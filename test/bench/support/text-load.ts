@@ -84,21 +84,36 @@ async function generate({ url, model }: TextServer, { promptLength, maxTokens }:
   return { firstMs: (timesMs[0] ?? startMs) - startMs, gapsMs };
 }
 
-/** So many callers at a time, each asks again when it is answered, `requests` in all. @returns tokens per second */
-export async function throughput(
+export interface Throughput {
+  readonly tokensPerS: number;
+  /** Milliseconds of each request. */
+  readonly requestsMs: readonly number[];
+}
+
+/** So many callers at a time, each asks again when it is answered, `requests` in all. */
+export async function sustained(
   server: TextServer,
   callers: number,
   requests: number,
   caller: TextCaller,
-): Promise<number> {
+): Promise<Throughput> {
   let left = requests;
+  const requestsMs: number[] = [];
   const startMs = performance.now();
   const work = async (): Promise<void> => {
-    while (left-- > 0) await generate(server, caller);
+    while (left-- > 0) {
+      const askedMs = performance.now();
+      await generate(server, caller);
+      requestsMs.push(performance.now() - askedMs);
+    }
   };
   await Promise.all(Array.from({ length: callers }, work));
-  return (requests * caller.maxTokens * 1000) / (performance.now() - startMs);
+  return { tokensPerS: (requests * caller.maxTokens * 1000) / (performance.now() - startMs), requestsMs };
 }
+
+/** Tokens per second. */
+export const throughput = async (...args: Parameters<typeof sustained>): Promise<number> =>
+  (await sustained(...args)).tokensPerS;
 
 /** One answer each for callers with short prompts, while others come with long ones. @returns what the former met */
 export async function mixed(
