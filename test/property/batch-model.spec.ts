@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { DeviceModel, type DeviceModelOptions, type DeviceModelReport } from '../support/device-model.js';
 
 /** 8 per group of 20 ms: what the device could do at most. */
@@ -40,6 +41,25 @@ describe('Batch policy on a model device, callers that wait for their answer', (
   it('costs a lone caller the quiet gap of 5 ms and no more', () => {
     const alone = (policy: 'adaptive' | 'none') => run({ arrivals: { callers: 1 }, window: { policy } }).p50Ms;
     expect(alone('adaptive') - alone('none')).toBeCloseTo(5, 5);
+  });
+});
+
+describe('REALTIME callers on a model device, that wait for their answer', () => {
+  const realtime = (callers: number, returns?: DeviceModelOptions['returns']): DeviceModelReport =>
+    run({ arrivals: { callers }, priority: RequestPriority.REALTIME, ...(returns && { returns }) });
+
+  it('take turns in groups of 1 and 7 at half of the ideal when the device never waits for their return', () => {
+    expect(realtime(8, NO_RETURNS).perSecond / IDEAL_PER_SECOND).toBeLessThan(0.51);
+  });
+
+  it('are one group of 8', () => {
+    const { perSecond, groups } = realtime(8);
+    expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(0.75);
+    expect(new Set(groups.slice(20, -1))).toEqual(new Set([8]));
+  });
+
+  it('cost a lone one nothing', () => {
+    expect(realtime(1).p99Ms).toBeCloseTo(realtime(1, NO_RETURNS).p99Ms, 5);
   });
 });
 

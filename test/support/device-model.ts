@@ -1,4 +1,5 @@
 import { type BatchWindowOptions } from '../../src/core/batching/batch-window.js';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type Plan, aDispatcher } from './marble-harness.js';
 import { type HeapItem, KeyedHeap } from '../../src/core/queue/keyed-heap.js';
 import { FakeWorkers } from './fake-workers.js';
@@ -16,6 +17,8 @@ export interface DeviceModelOptions {
   readonly window?: Partial<BatchWindowOptions>;
   readonly returns?: ReturnWaitOptions;
   readonly arrivals: Arrivals;
+  /** Of all requests (BATCH). */
+  readonly priority?: RequestPriority;
   /** Milliseconds one engine call takes, whatever its size (20). */
   readonly deviceMs?: number;
   /** Each engine call takes up to this share more or less (0). */
@@ -63,7 +66,8 @@ export class DeviceModel {
   #busy = false;
 
   constructor({ window, returns, ...options }: DeviceModelOptions) {
-    this.#options = { deviceMs: 20, deviceJitter: 0, prepMs: 0, forMs: 20_000, ...options };
+    const costs = { deviceMs: 20, deviceJitter: 0, prepMs: 0 };
+    this.#options = { priority: RequestPriority.BATCH, ...costs, forMs: 20_000, ...options };
     this.#workers.add('m', { slots: 2 * GROUP, maxBatch: GROUP });
     this.#dispatcher = aDispatcher(this.#workers, window).dispatcher;
     this.#device = new DeviceTurn({ returns });
@@ -106,7 +110,8 @@ export class DeviceModel {
 
   #arrive(): void {
     const id = `r${(this.#made += 1)}`;
-    this.#dispatcher.submit(aRequest(id, { enqueuedAtMs: this.#nowMs }), this.#nowMs);
+    const { priority } = this.#options;
+    this.#dispatcher.submit(aRequest(id, { priority, enqueuedAtMs: this.#nowMs }), this.#nowMs);
     this.#turn();
   }
 
@@ -128,16 +133,20 @@ export class DeviceModel {
     const { prepMs } = this.#options;
     this.#after(HOP_MS + prepMs * (0.7 + 0.6 * this.#random()), () => {
       this.#ready.push(...members);
-      members.forEach(() => this.#device.ready(this.#nowMs, undefined));
+      members.forEach(() => this.#device.ready(this.#nowMs, undefined, this.#isRealtime));
       this.#pump();
     });
+  }
+
+  get #isRealtime(): boolean {
+    return this.#options.priority === RequestPriority.REALTIME;
   }
 
   /** MicroBatcher's loop; groups are READY whole, so no member is missing. */
   #pump(): void {
     while (this.#ready.length > 0 && !this.#busy) {
       const view = { ready: this.#ready.length, maxBatch: GROUP, running: 0, missing: 0, preparing: 0 };
-      const decision = this.#device.decide({ ...view, realtime: false, draining: false }, this.#nowMs);
+      const decision = this.#device.decide({ ...view, realtime: this.#isRealtime, draining: false }, this.#nowMs);
       if (!decision.go) return this.#after(decision.wakeAtMs - this.#nowMs, () => this.#pump());
       this.#compute(this.#ready.splice(0, GROUP));
     }
@@ -151,8 +160,9 @@ export class DeviceModel {
     const elapsedMs = deviceMs * (deviceJitter === 0 ? 1 : 1 + deviceJitter * (2 * this.#random() - 1));
     this.#after(elapsedMs, () => {
       this.#busy = false;
-      const call = { answered: group.length, urgent: 0, deviceMs: elapsedMs, full: this.#ready.length >= GROUP };
-      this.#device.ended(call, this.#nowMs);
+      const urgent = this.#isRealtime ? group.length : 0;
+      const full = this.#ready.length >= GROUP;
+      this.#device.ended({ answered: group.length, urgent, deviceMs: elapsedMs, full }, this.#nowMs);
       this.#pump();
       this.#after(HOP_MS, () => this.#answer(group));
     });

@@ -16,6 +16,7 @@ class LoadRun {
   readonly #measureFromMs: number;
   readonly #measureToMs: number;
   readonly #latencies: number[] = [];
+  readonly #firsts: number[] = [];
   readonly #lateness: number[] = [];
   readonly #headers = new Map<string, number[]>();
   readonly #statuses: Record<string, number> = {};
@@ -39,6 +40,7 @@ class LoadRun {
     return {
       requestsPerS: (this.#completed / this.#job.durationMs) * 1000,
       latencyMs: distribution(this.#latencies),
+      firstMs: distribution(this.#firsts),
       latenessMs: distribution(this.#lateness),
       statuses: this.#statuses,
       headers: Object.fromEntries([...this.#headers].map(([name, series]) => [name, distribution(series)])),
@@ -97,6 +99,7 @@ class LoadRun {
     if (reply.status < 200 || reply.status > 299) return;
     this.#completed++;
     this.#latencies.push(answeredMs - fromMs);
+    this.#firsts.push(reply.firstMs - fromMs);
     for (const [name, series] of this.#headers) {
       const value = replyHeader(reply, name);
       if (value !== undefined) series.push(Number(value));

@@ -10,6 +10,8 @@ export interface LoadJob {
   readonly warmupMs: number;
   readonly durationMs: number;
   readonly seed?: number;
+  /** No answer within that time is a result, too. */
+  readonly mayBeEmpty?: boolean;
   /** Response headers that hold a number, to be collected. */
   readonly numericHeaders?: readonly string[];
 }
@@ -23,6 +25,8 @@ export interface LoadReport {
   readonly requestsPerS: number;
   /** Milliseconds; in open loop from the instant at which the request was due, so a late generator hides nothing. */
   readonly latencyMs: Distribution;
+  /** Milliseconds from the same instant to the first bytes of the answer. */
+  readonly firstMs: Distribution;
   /** Open loop: how late requests left; large values mean that the generator itself was short of CPU. */
   readonly latenessMs: Distribution;
   /** Answers by status; 0: connection broken. */

@@ -40,8 +40,7 @@ const FROM_FILE = -1;
 
 /**
  * A model that makes one vector of a text, or one score of a query with a document, on llama.h. All calls block: this
- * is
- * the only work of its process.
+ * is the only work of its process.
  */
 export class EmbeddingModel {
   readonly dimensions: number;

@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { freePort } from '../../support/free-port.js';
+import { GatewayProcess } from '../../support/gateway-process.js';
+import { HttpConnection } from '../../support/http-connection.js';
+import { pause } from '../../support/waiting.js';
+import { litellm, nginx, type Peer, portkey } from './peer-packages.js';
+
+/** A way from a client to the upstream. */
+export interface Contestant extends AsyncDisposable {
+  readonly name: string;
+  readonly version: string;
+  readonly port: number;
+  /** Its processes are this one and all below it; absent: there is nothing between. */
+  readonly pid?: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Place {
+  readonly folder: string;
+  readonly upstreamPort: number;
+}
+
+const READY_MS = 90_000;
+
+export const direct = ({ upstreamPort }: Place): Contestant => ({
+  name: 'direct',
+  version: '',
+  port: upstreamPort,
+  headers: {},
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+});
+
+const MODEL: Omit<ModelSpec, 'options'> = {
+  id: 'bench',
+  kind: 'llm',
+  engine: 'openai-http',
+  capabilities: ['chat', 'completions', 'tools', 'logprobs'],
+  ...{ aliases: [], languages: [], replicas: 1, addresses: [], voices: {} },
+};
+
+export async function switchyard({ folder, upstreamPort }: Place): Promise<Contestant> {
+  const options = { baseUrl: `http://127.0.0.1:${upstreamPort}/v1`, model: 'bench', maxConcurrent: 64 };
+  const model: ModelSpec = { ...MODEL, options };
+  const gateway = await GatewayProcess.start([model], {}, { folder });
+  const { port, process } = gateway;
+  const dispose = () => gateway[Symbol.asyncDispose]();
+  return { name: 'switchyard', version: '', port, pid: process.child.pid, headers: {}, [Symbol.asyncDispose]: dispose };
+}
+
+/** By its README; the upstream is named in every request. */
+async function portkeyGateway({ folder, upstreamPort }: Place): Promise<Contestant> {
+  const peer = await portkey();
+  const port = await freePort();
+  const headers = {
+    ...{ authorization: 'Bearer none', 'x-portkey-provider': 'openai' },
+    'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1`,
+  };
+  const env = { NODE_ENV: 'production', TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost' };
+  return started({ name: 'portkey', peer, args: [`--port=${port}`], env, folder, port, headers });
+}
+
+/** By its documentation of the proxy: one worker. */
+async function litellmProxy({ folder, upstreamPort }: Place): Promise<Contestant> {
+  const peer = await litellm();
+  const port = await freePort();
+  const params = { model: 'openai/bench', api_base: `http://127.0.0.1:${upstreamPort}/v1`, api_key: 'none' };
+  const config = join(folder, 'litellm.yaml');
+  await writeFile(config, JSON.stringify({ model_list: [{ model_name: 'bench', litellm_params: params }] }));
+  const args = ['--config', config, '--port', String(port), '--num_workers', '1', '--telemetry', 'False'];
+  const key = 'sk-0123456789abcdef0123456789abcdef';
+  const env = { LITELLM_LOG: 'ERROR', LITELLM_MODE: 'PRODUCTION', LITELLM_MASTER_KEY: key };
+  return started({ name: 'litellm', peer, args, env, folder, port, headers: { authorization: `Bearer ${key}` } });
+}
+
+/** The floor: a proxy in C that does not read what it passes on. */
+async function nginxProxy({ folder, upstreamPort }: Place): Promise<Contestant> {
+  const peer = await nginx();
+  const port = await freePort();
+  const config = join(folder, 'nginx.conf');
+  await mkdir(join(folder, 'temp'), { recursive: true });
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  const temporary = paths.map(name => `${name}_temp_path ${folder}/temp/${name};`).join(' ');
+  const upstream = `upstream bench { server 127.0.0.1:${upstreamPort}; keepalive 64; }`;
+  const proxy = 'proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off;';
+  await writeFile(
+    config,
+    `daemon off; worker_processes 1; pid ${folder}/nginx.pid; error_log stderr; events { worker_connections 1024; }
+     http { access_log off; ${temporary} keepalive_requests 1000000; ${upstream}
+     server { listen 127.0.0.1:${port}; location / { proxy_pass http://bench; ${proxy} } } }`,
+  );
+  return started({ name: 'nginx', peer, args: ['-p', folder, '-c', config], env: {}, folder, port, headers: {} });
+}
+
+interface Start extends Pick<Contestant, 'name' | 'port' | 'headers'> {
+  readonly peer: Peer;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly folder: string;
+}
+
+async function started({ name, peer, args, env, folder, port, headers }: Start): Promise<Contestant> {
+  const child = spawn(peer.program, [...peer.args, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const log = createWriteStream(join(folder, `${name}.log`));
+  child.stdout.pipe(log);
+  child.stderr.pipe(log);
+  const exited = once(child, 'exit');
+  const dispose = async (): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+    const killer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    await exited;
+    clearTimeout(killer);
+  };
+  const contestant = { name, version: peer.version, port, pid: child.pid, headers, [Symbol.asyncDispose]: dispose };
+  for (const endMs = performance.now() + READY_MS; performance.now() < endMs; await pause(250)) {
+    if (await answers(contestant, false)) return contestant;
+    if (child.exitCode !== null) break;
+  }
+  await dispose();
+  throw new Error(`${name} ${peer.version} answered no chat; its log is in ${folder}`);
+}
+
+/** What every contestant is sent; a peer's own headers name the upstream. */
+export function chatRequest({ headers }: Pick<Contestant, 'headers'>, stream: boolean): Buffer {
+  const content = 'Say something that takes a while to say. '.repeat(5);
+  const body = JSON.stringify({ model: 'bench', messages: [{ role: 'user', content }], ...(stream && { stream }) });
+  const own = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `Host: localhost\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+  return Buffer.from(`POST /v1/chat/completions HTTP/1.1\r\n${head}${own.join('')}\r\n${body}`);
+}
+
+/** Does it answer such a chat at all? */
+export async function answers(contestant: Pick<Contestant, 'port' | 'headers'>, stream: boolean): Promise<boolean> {
+  const connection = new HttpConnection(contestant.port);
+  const { status } = await connection.exchange(chatRequest(contestant, stream));
+  connection.destroy();
+  return status === 200;
+}
+
+export const PEERS = { nginx: nginxProxy, portkey: portkeyGateway, litellm: litellmProxy } as const;
