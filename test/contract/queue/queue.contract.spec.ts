@@ -227,6 +227,21 @@ describe.each(DRIVERS)('queue: %s', driver => {
     expect(await harness.serve(1)).toEqual(['next']);
   });
 
+  it('refuses what takes longer than its deadline, once it has seen the model answer', async () => {
+    harness = await QueueHarness.start(driver);
+    const within = (ms: number) => ({ deadlines: [{ until: 'answer', withinMs: ms, leftMs: ms }] as const });
+    const { blocker, settled } = await occupied();
+    harness.harness.clock.advance(5000);
+    await blocker.answer();
+    await settled;
+    const refused = await harness.submit('short', within(4000));
+    expect(outcome(refused)).toBe('failed deadline_unreachable');
+    expect((refused.settlement as { error: Error }).error.message).toMatch(/, would take about \d{4,} ms /);
+    const accepted = harness.submit('long', within(100_000));
+    expect(await harness.serve(1)).toEqual(['long']);
+    expect(outcome(await accepted)).toBe('completed');
+  });
+
   it('fails with no_worker while none is up', async () => {
     harness = await QueueHarness.start(driver, { 'queue.timeout_ms': 300 });
     expect(outcome(await harness.submit('alone'))).toBe('failed no_worker');
