@@ -105,7 +105,7 @@ export class QueueListing {
    */
   async #waiting(model: string): Promise<string[]> {
     const { redis, keys, access } = this.link;
-    const returned = redis.lrange(`${this.queues.base(keys.queue(model))}wait`, 0, -1);
+    const returned = redis.lrange(`${this.queues.base(keys.queue(model))}wait`, -MAX_LISTED, -1);
     const accounts = this.queues.accounts(model);
     return [...(await returned).reverse(), ...(access ? dispatchOrder(await accounts, access) : [])];
   }
