@@ -54,7 +54,7 @@ export function parseGenerationParams(
     stop: stopOf(body),
     includeUsage: body.object('stream_options')?.boolean('include_usage') ?? false,
     tokenIds: body.boolean('return_token_ids') ?? false,
-    begun: begunOf(body),
+    begun: begunOf(body, info.contextTokens),
     ...(seed !== undefined && { seed }),
   };
   const sampling = samplingOf(body, info);
@@ -90,10 +90,11 @@ function chatFields(body: FieldReader, info: TextBackendInfo): FormFields {
   };
 }
 
-function begunOf(body: FieldReader): readonly number[] {
+function begunOf(body: FieldReader, most: number): readonly number[] {
   const tokens = body.raw('continue_token_ids') ?? [];
-  if (Array.isArray(tokens) && tokens.every(token => Number.isInteger(token))) return tokens as readonly number[];
-  throw body.invalid('continue_token_ids', 'must be a list of tokens');
+  const fits = Array.isArray(tokens) && tokens.length <= most;
+  if (fits && tokens.every(token => Number.isInteger(token))) return tokens as readonly number[];
+  throw body.invalid('continue_token_ids', `must be a list of at most ${most} tokens`);
 }
 
 function demandText(body: FieldReader): void {
