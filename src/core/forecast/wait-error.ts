@@ -7,10 +7,10 @@ const OFFSET_MS = 100;
 /** Ranges of forecast waits that err alike: up to 1 s, 4 s, 16 s, and longer. */
 const RANGES_MS = [1000, 4000, 16_000, Infinity];
 
-const FIRST_MARGIN = 0.25;
+const FIRST_MARGIN = 0.3;
 /** The step of the first corrections, and the one that they fall to. */
 const FIRST_STEP = 0.5;
-const LEAST_STEP = { p50: 0.1, p90: 0.03 };
+const LEAST_STEP = { p50: 0.1, p90: 0.05 };
 const LEAST_SPREAD = 0.05;
 
 /**
