@@ -58,7 +58,7 @@ async function sent(caller: AsyncCaller, startMs: number): Promise<Promise<Forec
   const forecasts: Promise<Forecast | undefined>[] = [];
   for (const [index, load] of LOADS.entries()) {
     let dueMs = startMs + index * PHASE_MS;
-    for (const endMs = dueMs + PHASE_MS; dueMs < endMs; ) {
+    for (const endMs = dueMs + PHASE_MS; dueMs < endMs;) {
       dueMs += exponential(random, 1000 / (load * CAPACITY_PER_S));
       await pause(Math.max(0, dueMs - performance.now()));
       forecasts.push(caller.ask(random() < REALTIME_SHARE ? 'realtime' : 'batch'));
