@@ -29,6 +29,10 @@ local function waiting(lane) return shares .. lane .. ':waiting' end
 local function idle(lane) return shares .. lane .. ':idle' end
 local function line(lane, owner) return shares .. lane .. ':of:' .. owner end
 local function sorted(lane) return lane * C + HALF end
+local function waits(lane, id)
+  local score = tonumber(redis.call('ZSCORE', prioritized, id))
+  return score and score >= sorted(lane) and score < (lane + 1) * C
+end
 local function weightOf(owner) return tonumber(redis.call('HGET', weights, owner)) or 1 end
 local function virtualTime(lane)
   local known = tonumber(redis.call('HGET', state, lane))
@@ -144,8 +148,7 @@ local function first(lane, owner)
   while true do
     local head = redis.call('ZRANGE', line(lane, owner), 0, 0, 'WITHSCORES')
     if not head[1] then return closedIfEmpty(lane, owner) end
-    local score = tonumber(redis.call('ZSCORE', prioritized, head[1]))
-    if score and score >= sorted(lane) and score < (lane + 1) * C then
+    if waits(lane, head[1]) then
       return { id = head[1], owner = owner, lane = lane, since = tonumber(head[2]) }
     end
     redis.call('ZREM', line(lane, owner), head[1])
@@ -245,7 +248,11 @@ for lane = REALTIME, BATCH do
   for at = 1, #tenants, 2 do
     local owner = tenants[at]
     local row = { tostring(lane), owner, tenants[at + 1], redis.call('HGET', weights, owner) or '1' }
-    for _, part in ipairs(redis.call('ZRANGE', line(lane, owner), 0, -1, 'WITHSCORES')) do row[#row + 1] = part end
+    local jobs = redis.call('ZRANGE', line(lane, owner), 0, -1, 'WITHSCORES')
+    for n = 1, #jobs, 2 do
+      -- Not one that a worker took without a release: its name is dropped by the next one.
+      if waits(lane, jobs[n]) then row[#row + 1], row[#row + 2] = jobs[n], jobs[n + 1] end
+    end
     rows[#rows + 1] = row
   end
 end

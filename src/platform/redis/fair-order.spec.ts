@@ -109,6 +109,7 @@ describeWith(REDIS)('FairOrder', () => {
     await order.sort(MODEL);
     await add('c1', { tenant: 'c' });
     expect(await drain(grab)).toEqual(['a2', 'b2', 'c1', 'b1', 'a1']);
+    expect((await order.accounts(MODEL)).tenants.flatMap(({ jobs }) => jobs)).toEqual([]);
     for (const id of ['d1', 'd2']) await add(id);
     expect(await drain()).toEqual(['d1', 'd2']);
   });
