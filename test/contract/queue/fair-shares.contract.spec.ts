@@ -21,6 +21,9 @@ const step = fc.record({
   takes: fc.integer({ min: 0, max: 6 }),
 });
 const history = fc.array(step, { minLength: 10, maxLength: 40, size: 'max' });
+/** All sums are exact, so equal start tags are equal in both queues. */
+const exactStep = step.map(one => ({ ...one, deviceMs: one.deviceMs > 7 ? 64 : 8, error: one.error > 1 ? 2 : 0.5 }));
+const exactHistory = fc.array(exactStep, { minLength: 10, maxLength: 40, size: 'max' });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 interface Request {
@@ -179,7 +182,7 @@ describe.each(DRIVERS)('fair shares (D-25): %s', driver => {
 
   it('is the order of the embedded queue, whatever comes', async () => {
     const embedded = await fairLines('embedded');
-    const property = fc.asyncProperty(history, fc.constantFrom(1, 4), async (steps, credits) => {
+    const property = fc.asyncProperty(exactHistory, fc.constantFrom(1, 4), async (steps, credits) => {
       const weights = { a: 2 };
       const [here, there] = [lines, embedded].map(all => new Device(all.open(weights), credits, weights));
       await here!.play(steps);
