@@ -24,7 +24,7 @@ const history = fc.array(step, { minLength: 10, maxLength: 40, size: 'max' });
 /** All sums are exact, so equal start tags are equal in both queues. */
 const exactStep = step.map(one => ({ ...one, deviceMs: one.deviceMs > 7 ? 64 : 8, error: one.error > 1 ? 2 : 0.5 }));
 const exactHistory = fc.array(exactStep, { minLength: 10, maxLength: 40, size: 'max' });
-type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+type Step = typeof exactStep extends fc.Arbitrary<infer T> ? T : never;
 
 interface Request {
   readonly id: string;
