@@ -30,8 +30,8 @@ export function explainWait(view: RequestView, forecast?: WaitForecast): string 
     return `It is at ${workerId}: being prepared, waiting for the device or being computed. It waited ${waited}.`;
   }
   if (state !== 'queued') {
-    const ready = phases.readyMs ? `, and ${seconds(phases.readyMs)} for the device of ${workerId}` : '';
-    return `It ended as ${state}${code ? ` (${code})` : ''} and had waited ${waited}${ready}.`;
+    const ready = phases.readyMs ? ` and ${seconds(phases.readyMs)} for the device of ${workerId}` : '';
+    return `It ended as ${state}${code ? ` (${code})` : ''}. It waited ${waited} in the queue${ready}.`;
   }
   const reason = waitsFor ? REASONS[waitsFor](view) : 'the scheduler has not reached it yet';
   const aged = view.aged ? ' It has aged and is dispatched in turns with realtime requests.' : '';

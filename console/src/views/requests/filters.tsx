@@ -28,8 +28,8 @@ const PRIORITIES = [
 
 /** Codes that requests commonly end with; any other can be typed. */
 const CODES = [
-  ...['engine_failed', 'inference_timeout', 'queue_timeout', 'request_cancelled', 'worker_lost', 'no_worker'],
-  ...['model_unloaded', 'shutting_down'],
+  ...['deadline_missed', 'engine_failed', 'inference_timeout', 'queue_timeout', 'request_cancelled', 'worker_lost'],
+  ...['no_worker', 'model_unloaded', 'shutting_down'],
 ];
 
 interface Options {
