@@ -11,7 +11,7 @@ import { listenHost } from './platform/http/connections.js';
 import { explainListenProblem } from './platform/process/listen-check.js';
 import { onParentLost } from './platform/process/parent-loss.js';
 import { engineObjections } from './worker/engine-factory.js';
-import { innerWorker } from './worker/inner-worker.js';
+import { inProcessWorker } from './worker/in-process-worker.js';
 
 async function bootstrap(): Promise<void> {
   const { settings, models, warnings, sources } = loadConfig({ askEngine: engineObjections });
@@ -25,7 +25,7 @@ async function bootstrap(): Promise<void> {
     settings,
     models,
     sources,
-    innerWorkers: innerWorker,
+    inProcessWorkers: inProcessWorker,
     readModels: () => readModels(settings.workers.modelsFile, engineObjections),
   });
   for (const warning of warnings) new Logger('Configuration').warn(problemText(warning));

@@ -22,7 +22,7 @@ import { InnerRequests } from './requests/inner-requests.js';
 import { IdempotencyService } from './requests/idempotency.service.js';
 import { idempotency, registerIdempotencyHooks } from './requests/idempotency-hooks.js';
 import { GatewayModule } from './gateway.module.js';
-import { type OpenInnerWorker } from './worker-pool/inner-worker.js';
+import { type OpenInProcessWorker } from './worker-pool/in-process-worker.js';
 import { RateLimiter } from './limits/rate-limiter.js';
 import { CompositeWebSocketAdapter } from './websockets/composite-websocket-adapter.js';
 import { registerLimitHooks } from './limits/limit-hooks.js';
@@ -35,7 +35,7 @@ export interface GatewayAppOptions {
   /** Where the settings came from, for `GET /admin/v1/settings`. */
   readonly sources?: SettingSources;
   /** Workers that need no process (D-37). */
-  readonly innerWorkers?: OpenInnerWorker;
+  readonly inProcessWorkers?: OpenInProcessWorker;
 }
 
 /**
@@ -47,10 +47,10 @@ export async function createGateway({
   models,
   readModels,
   sources,
-  innerWorkers,
+  inProcessWorkers,
 }: GatewayAppOptions): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
-    GatewayModule.forRoot(settings, models, readModels, sources, innerWorkers),
+    GatewayModule.forRoot(settings, models, readModels, sources, inProcessWorkers),
     gatewayAdapter(settings),
     { ...APPLICATION_OPTIONS, bufferLogs: true, abortOnError: false },
   );

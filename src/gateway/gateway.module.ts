@@ -26,8 +26,8 @@ import { ModelsModule } from './models/models.module.js';
 import { TextModule } from './text/text.module.js';
 import { LiveFeedModule } from './live-feed/live-feed.module.js';
 import { WhisperAsrModule } from './whisper-asr/whisper-asr.module.js';
-import { type OpenInnerWorker } from './worker-pool/inner-worker.js';
-import { InnerWorkersModule } from './worker-pool/worker-pool.module.js';
+import { type OpenInProcessWorker } from './worker-pool/in-process-worker.js';
+import { InProcessWorkersModule } from './worker-pool/worker-pool.module.js';
 
 /** The gateway: schedules, never computes. */
 @Module({})
@@ -37,14 +37,14 @@ export class GatewayModule {
     models: readonly ModelSpec[],
     read?: ReadModels,
     sources?: SettingSources,
-    innerWorkers?: OpenInnerWorker,
+    inProcessWorkers?: OpenInProcessWorker,
   ): DynamicModule {
     return {
       module: GatewayModule,
       imports: [
         ConfigModule.forRoot(settings, models, read, sources),
         ClockModule,
-        InnerWorkersModule.forRoot(innerWorkers),
+        InProcessWorkersModule.forRoot(inProcessWorkers),
         AuthModule,
         EventsModule,
         LoggingModule.forRoot({ ...settings.logging, bindings: { role: 'gateway' } }),

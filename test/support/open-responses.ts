@@ -113,7 +113,7 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
     },
   },
   {
-    rule: 'A call is `output_item.added` with its name, `function_call_arguments.delta` and `.done`, `output_item.done`',
+    rule: 'A call is `output_item.added`, `function_call_arguments.delta` and `.done`, then `output_item.done`',
     run: async target => {
       const fields = { model: target.tools, max_output_tokens: 200, ...called };
       const { events, response } = await streamed(target, fields);

@@ -2,8 +2,8 @@ import { type GenerationActivity, type WorkerHealthReport } from '../../contract
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { type ModelKind, type ReplicaRole } from '../../platform/config/model-spec.js';
 import { type ChannelSecurity } from './channel-security.js';
-import { InnerLink } from './inner-location.js';
-import { type InnerWorker } from './inner-worker.js';
+import { InProcessLink } from './in-process-location.js';
+import { type InProcessWorker } from './in-process-worker.js';
 import { slotCredits, SlotLedger, slotOverdraft } from './slot-ledger.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type ChannelLimits } from './worker-channel.js';
@@ -55,7 +55,7 @@ export interface ConnectionEvents {
 
 export interface ConnectionOptions {
   /** host:port, or in this process. */
-  readonly at: string | InnerWorker;
+  readonly at: string | InProcessWorker;
   readonly kind: ModelKind;
   readonly settings: ConnectionSettings;
   /** Its end is noticed without a probe. */
@@ -66,7 +66,7 @@ export interface ConnectionOptions {
 
 /** One process of a worker: its calls, its slots, its probes. */
 export class WorkerConnection {
-  readonly link: WorkerLink | InnerLink;
+  readonly link: WorkerLink | InProcessLink;
   readonly slots: SlotLedger;
   /** Places for live streams, apart from file slots (D-20). */
   readonly streams: SlotLedger;
@@ -76,7 +76,7 @@ export class WorkerConnection {
   constructor(options: ConnectionOptions) {
     const { at, settings, events, isSupervised } = options;
     const { health } = settings;
-    this.link = typeof at === 'string' ? linkTo(at, options) : new InnerLink(at);
+    this.link = typeof at === 'string' ? linkTo(at, options) : new InProcessLink(at);
     this.health = new WorkerHealth({
       intervalMs: health.intervalMs,
       failures: health.failures,

@@ -2,7 +2,7 @@ import { type CommandValues, filledIn } from '../../platform/config/worker-field
 import { type ProcessExit } from '../../platform/process/child-process.js';
 import { freePort } from '../../platform/process/listen-check.js';
 import { ProcessSupervisor, type SupervisorOptions } from '../../platform/process/process-supervisor.js';
-import { type InnerWorker } from './inner-worker.js';
+import { type InProcessWorker } from './in-process-worker.js';
 
 export interface LocalLocationOptions extends Omit<SupervisorOptions, 'what'> {
   /** Host part of the worker's address; each process reports its port. */
@@ -142,7 +142,7 @@ export interface LocationEvents {
   /** A process is being started. */
   onStarting(): void;
   /** A process can be reached at host:port, or it is in this process; it may still be loading. */
-  onReachable(at: string | InnerWorker): void;
+  onReachable(at: string | InProcessWorker): void;
   /** It reports that it takes requests: probe it now. */
   onReady(): void;
   /** The process has ended; another one may follow. */

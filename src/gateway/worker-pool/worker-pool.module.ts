@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { SETTINGS } from '../../platform/config/settings.js';
 import { ADDRESS_RESOLVER, systemResolver } from './address-watch.js';
-import { INNER_WORKERS, type OpenInnerWorker } from './inner-worker.js';
+import { IN_PROCESS_WORKERS, type OpenInProcessWorker } from './in-process-worker.js';
 import {
   generationActivityMetricProviders,
   GenerationActivityMetrics,
@@ -17,7 +17,7 @@ import { builtWorkerLaunch, WORKER_LAUNCH } from './worker-roster.js';
     {
       provide: WORKER_LAUNCH,
       useFactory: builtWorkerLaunch,
-      inject: [SETTINGS, { token: INNER_WORKERS, optional: true }],
+      inject: [SETTINGS, { token: IN_PROCESS_WORKERS, optional: true }],
     },
     { provide: ADDRESS_RESOLVER, useValue: systemResolver },
     WorkerPoolService,
@@ -32,9 +32,9 @@ export class WorkerPoolModule {}
 
 /** Workers without a process, from the program that knows gateway and engines; without it each has a process. */
 @Module({})
-export class InnerWorkersModule {
-  static forRoot(open?: OpenInnerWorker): DynamicModule {
-    const provider = { provide: INNER_WORKERS, useValue: open };
-    return { module: InnerWorkersModule, global: true, providers: [provider], exports: [INNER_WORKERS] };
+export class InProcessWorkersModule {
+  static forRoot(open?: OpenInProcessWorker): DynamicModule {
+    const provider = { provide: IN_PROCESS_WORKERS, useValue: open };
+    return { module: InProcessWorkersModule, global: true, providers: [provider], exports: [IN_PROCESS_WORKERS] };
   }
 }

@@ -20,8 +20,8 @@ import { RestartBackoff } from '../../platform/process/restart-backoff.js';
 import { type RemoteEndpoint } from './address-watch.js';
 import { type ChannelSecurity, UNPROTECTED } from './channel-security.js';
 import { PooledWorker } from './pooled-worker.js';
-import { InnerLocation } from './inner-location.js';
-import { type InnerWorker, type OpenInnerWorker } from './inner-worker.js';
+import { InProcessLocation } from './in-process-location.js';
+import { type InProcessWorker, type OpenInProcessWorker } from './in-process-worker.js';
 import { neededMessageBytes } from './report-check.js';
 import { type GenerationCounts } from './worker-connection.js';
 import { CommandLocation, LocalLocation, RemoteLocation, type WorkerLocation } from './worker-location.js';
@@ -34,14 +34,14 @@ export interface WorkerLaunch {
   /** Between SIGTERM and SIGKILL at the end: by then no request is left, so a sound worker needs no time at all. */
   readonly stopGraceMs: number;
   /** Workers that need no process; absent: each has one. */
-  readonly inner?: OpenInnerWorker | undefined;
+  readonly inner?: OpenInProcessWorker | undefined;
 }
 
 /** Injection token of the `WorkerLaunch`. */
 export const WORKER_LAUNCH = Symbol('WORKER_LAUNCH');
 
 /** The worker of this build, run by the Node that runs the gateway; it may fetch audio by URL as the settings say. */
-export const builtWorkerLaunch = (settings: Settings, inner?: OpenInnerWorker): WorkerLaunch => ({
+export const builtWorkerLaunch = (settings: Settings, inner?: OpenInProcessWorker): WorkerLaunch => ({
   command: process.execPath,
   args: ['--enable-source-maps', fileURLToPath(new URL('../../main.worker.js', import.meta.url))],
   environment: (spec, replica) => {
@@ -139,9 +139,9 @@ function localLocation(place: Replica, options: WorkerRosterOptions): WorkerLoca
   });
 }
 
-function innerLocation(place: Replica, open: () => InnerWorker, options: WorkerRosterOptions): InnerLocation {
+function innerLocation(place: Replica, open: () => InProcessWorker, options: WorkerRosterOptions): InProcessLocation {
   const { log, onRestart, onStartFailed } = supervision(place, options);
-  return new InnerLocation({ open, retryMs: options.settings.workers.restartMaxMs, log, onRestart, onStartFailed });
+  return new InProcessLocation({ open, retryMs: options.settings.workers.restartMaxMs, log, onRestart, onStartFailed });
 }
 
 function commandLocation(place: Replica, options: WorkerRosterOptions): CommandLocation {

@@ -126,7 +126,7 @@ describe.each(DRIVERS)('fair shares (D-25): %s', driver => {
     await lines[Symbol.asyncDispose]();
   });
 
-  it('two tenants that both wait differ by at most credits + 1 largest requests, with estimates off by half', async () => {
+  it('two that wait differ by at most credits + 1 largest requests, with estimates off by half', async () => {
     const weighted = fc.record({ a: fc.constantFrom(1, 2, 4), b: fc.constantFrom(1, 3), c: fc.constant(1) });
     const property = fc.asyncProperty(history, weighted, fc.constantFrom(1, 4, 8), async (steps, weights, credits) => {
       const device = new Device(lines.open(weights), credits, weights);

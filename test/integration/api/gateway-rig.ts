@@ -13,7 +13,7 @@ import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath, settingsFrom } from '../../../src/platform/config/settings.js';
 import { OpenConnections } from '../../../src/platform/http/connections.js';
-import { innerWorker } from '../../../src/worker/inner-worker.js';
+import { inProcessWorker } from '../../../src/worker/in-process-worker.js';
 import { leftover } from '../../support/leftovers.js';
 import { fixtureLaunch, workerThat } from '../../support/pool-harness.js';
 
@@ -36,7 +36,7 @@ const QUICK = {
 /** The real worker, from its sources; in this process where the gateway needs no process for it. */
 export const sourceLaunch: WorkerLaunch = {
   ...fixtureLaunch,
-  inner: innerWorker,
+  inner: inProcessWorker,
   args: [
     '--no-warnings',
     '--import',

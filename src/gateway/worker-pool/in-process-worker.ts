@@ -8,7 +8,7 @@ import { type MessageSink } from './text-calls.js';
  * A worker without a process of its own (D-37): it computes nothing, it passes generations on to another server. The
  * same program as in a worker process, without gRPC between.
  */
-export interface InnerWorker {
+export interface InProcessWorker {
   /** @returns what an operator should know. @throws Error that says why it cannot start */
   load(): Promise<readonly string[]>;
   report(): WorkerHealthReport;
@@ -21,7 +21,7 @@ export interface InnerWorker {
 }
 
 /** @returns how such a worker is made; undefined for one that needs a process */
-export type OpenInnerWorker = (spec: WorkerSpec) => (() => InnerWorker) | undefined;
+export type OpenInProcessWorker = (spec: WorkerSpec) => (() => InProcessWorker) | undefined;
 
-/** Injection token of the optional `OpenInnerWorker`. */
-export const INNER_WORKERS = Symbol('INNER_WORKERS');
+/** Injection token of the optional `OpenInProcessWorker`. */
+export const IN_PROCESS_WORKERS = Symbol('IN_PROCESS_WORKERS');

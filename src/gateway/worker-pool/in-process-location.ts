@@ -5,19 +5,19 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ProcessLog } from '../../platform/process/process-log.js';
-import { type InnerWorker } from './inner-worker.js';
+import { type InProcessWorker } from './in-process-worker.js';
 import { TextReceiver } from './text-calls.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type WorkerLink } from './worker-link.js';
 import { type LocationEvents, type WorkerLocation } from './worker-location.js';
 
-/** Calls of an inner worker, in place of a connection to a process. */
-export class InnerLink implements Omit<WorkerLink, 'address'> {
+/** Calls of a worker in this process, in place of a connection to a process. */
+export class InProcessLink implements Omit<WorkerLink, 'address'> {
   readonly address = undefined;
   readonly #running = new Map<string, TextReceiver>();
   #retired = false;
 
-  constructor(private readonly worker: InnerWorker) {}
+  constructor(private readonly worker: InProcessWorker) {}
 
   execute({ request, group }: CallRequest): WorkerCall {
     const { key: requestId, priority, tenant = '', payload } = request;
@@ -66,8 +66,8 @@ export class InnerLink implements Omit<WorkerLink, 'address'> {
   }
 }
 
-interface InnerLocationOptions {
-  open(): InnerWorker;
+interface InProcessLocationOptions {
+  open(): InProcessWorker;
   /** Pause after a start that failed: an operator may repair what it names. */
   readonly retryMs: number;
   readonly log: ProcessLog;
@@ -76,16 +76,16 @@ interface InnerLocationOptions {
 }
 
 /** In this process: nothing is supervised, since there is nothing that could die or hang alone. */
-export class InnerLocation implements WorkerLocation {
+export class InProcessLocation implements WorkerLocation {
   readonly pid = undefined;
   readonly lastExit = undefined;
   restarts = 0;
   startFailure: string | undefined;
   #events: LocationEvents | undefined;
-  #worker: InnerWorker | undefined;
+  #worker: InProcessWorker | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly options: InnerLocationOptions) {}
+  constructor(private readonly options: InProcessLocationOptions) {}
 
   get problem(): string | undefined {
     return this.startFailure;
@@ -127,14 +127,14 @@ export class InnerLocation implements WorkerLocation {
     );
   }
 
-  #loaded(worker: InnerWorker, warnings: readonly string[]): void {
+  #loaded(worker: InProcessWorker, warnings: readonly string[]): void {
     if (worker !== this.#worker) return;
     this.startFailure = undefined;
     for (const warning of warnings) this.options.log.say('warn', warning);
     this.#events?.onReady();
   }
 
-  #failed(worker: InnerWorker, reason: string): void {
+  #failed(worker: InProcessWorker, reason: string): void {
     if (worker !== this.#worker || !this.#events) return;
     const { log, retryMs } = this.options;
     const events = this.#events;

@@ -11,10 +11,10 @@ import { type CancellableCall, InFlightCalls } from './lifecycle/in-flight-calls
 import { WorkerState } from './lifecycle/worker-state.js';
 
 /** Makes the worker of that model. Undefined: its engine computes, so it has a process. */
-export function innerWorker(spec: WorkerSpec): (() => InnerGenerator) | undefined {
+export function inProcessWorker(spec: WorkerSpec): (() => InProcessGenerator) | undefined {
   const { model } = spec;
   if (model.engine !== 'openai-http' || model.kind !== 'llm') return undefined;
-  return () => new InnerGenerator(new OpenAiHttpGenerator(readOpenAiHttpTextOptions(model)), spec);
+  return () => new InProcessGenerator(new OpenAiHttpGenerator(readOpenAiHttpTextOptions(model)), spec);
 }
 
 /** Whoever calls cancels by id: there is no connection that could break. */
@@ -25,7 +25,7 @@ const WITHOUT_CONNECTION: CancellableCall = {
 };
 
 /** What a worker process with an upstream engine consists of, without the process and its gRPC server (D-37). */
-class InnerGenerator {
+class InProcessGenerator {
   readonly #state = new WorkerState();
   readonly #calls = new InFlightCalls(this.#state);
   readonly #generation: GenerationService;
