@@ -244,7 +244,7 @@ describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples
 
 function byLocalEngine(route: string, body: Body): unknown {
   const form = route.includes('chat') ? 'chat' : 'completion';
-  const info = { grammar: true, toolCalls: true } as Parameters<typeof parseGenerationParams>[1];
+  const info = { grammar: true, toolCalls: true, contextTokens: 64 } as Parameters<typeof parseGenerationParams>[1];
   const item = { form, body: Buffer.from(JSON.stringify({ model: 'm', ...body })) } as const;
   if (route !== 'POST /tokenize') return parseGenerationParams(item, info);
   return tokenAnswer({ ...item, form: 'tokenize' }, { info } as TextBackend).next();
