@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { type buildConnector, type Dispatcher, Pool } from 'undici';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
+import { LONGEST_WINDOW_MS } from '../../core/jobs/completion-window.js';
 import { Reachability, probePauses } from '../../core/jobs/reachability.js';
 import { type RetryLimits } from '../../core/jobs/retry-policy.js';
 import { type Answer, LineReply, OpenReplies } from './line-reply.js';
@@ -146,14 +147,16 @@ export class LineTarget {
   #headers({ contentType, bytes, requestId, owner }: LineRequest): Record<string, string> {
     const authorization = this.spec.authorization(owner);
     const { expiresAtMs } = owner;
-    const window = this.spec.fetchesFileUrl && expiresAtMs !== undefined ? expiresAtMs - Date.now() : 0;
+    const left = this.spec.fetchesFileUrl && expiresAtMs !== undefined ? expiresAtMs - Date.now() : 0;
+    // The clock of whoever made the batch may be ahead.
+    const window = Math.min(Math.ceil(left), LONGEST_WINDOW_MS);
     return {
       'content-type': contentType,
       'content-length': String(bytes),
       'x-request-id': requestId,
       'x-priority': 'batch',
       // The gateway orders the lines of a tenant by it (D-26).
-      ...(window > 0 && { 'x-switchyard-window-ms': String(Math.ceil(window)) }),
+      ...(window > 0 && { 'x-switchyard-window-ms': String(window) }),
       'user-agent': 'switchyard-batch',
       ...(authorization === undefined ? {} : { authorization }),
     };

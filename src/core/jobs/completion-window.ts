@@ -2,6 +2,9 @@ const UNIT_S: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_4
 const LEAST_S = 60;
 const MOST_S = 7 * 86_400;
 
+/** Of a batch; also the longest deadline of a request. */
+export const LONGEST_WINDOW_MS = MOST_S * 1000;
+
 /** Allowed values in words, for messages. */
 export const COMPLETION_WINDOWS = 'a number and s, m, h or d, from 60s to 7d, such as 30m or 24h';
 

@@ -1,6 +1,7 @@
 import { type IncomingHttpHeaders } from 'node:http';
 import { type FastifyReply } from 'fastify';
 import { type KeyTerms } from '../../core/access/key-terms.js';
+import { LONGEST_WINDOW_MS } from '../../core/jobs/completion-window.js';
 import { type WantedDeadline } from '../../core/queue/latest-start.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 
@@ -16,8 +17,6 @@ const HEADERS = [
   // Sent by the batch processor with a line.
   { name: 'x-switchyard-window-ms', until: 'window' },
 ] as const;
-/** Seven days, the longest completion window. */
-const MOST_MS = 604_800_000;
 
 /** What the headers of a request ask for, at most what its key allows (D-26). @throws DomainError `invalid_value` */
 export function requestDeadlines(headers: IncomingHttpHeaders, terms: KeyTerms | undefined): CallerDeadline[] {
@@ -31,8 +30,8 @@ export function requestDeadlines(headers: IncomingHttpHeaders, terms: KeyTerms |
 }
 
 function milliseconds(name: string, value: string): number {
-  if (/^\d{1,9}$/.test(value) && Number(value) <= MOST_MS) return Number(value);
-  const rule = `must be whole milliseconds from 1 to ${MOST_MS}, or 0 for none`;
+  if (/^\d{1,9}$/.test(value) && Number(value) <= LONGEST_WINDOW_MS) return Number(value);
+  const rule = `must be whole milliseconds from 1 to ${LONGEST_WINDOW_MS}, or 0 for none`;
   throw new DomainError('invalid_value', `\`${name}\` ${rule}; got ${value.slice(0, 80)}.`, { param: name });
 }
 

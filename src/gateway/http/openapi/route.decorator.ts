@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiHeader } from '@nestjs/swagger';
+import { LONGEST_WINDOW_MS } from '../../../core/jobs/completion-window.js';
 import { type EndpointMethod, ENDPOINTS } from '../../../contracts/endpoints.js';
 
 /** The summary of the endpoint table, so that Swagger UI and manual say the same. */
@@ -40,14 +41,14 @@ export function DescribesRequestHeaders(): MethodDecorator {
     ApiHeader({
       name: 'X-Deadline-Ms',
       required: false,
-      schema: { type: 'integer', minimum: 0, maximum: 604_800_000 },
+      schema: { type: 'integer', minimum: 0, maximum: LONGEST_WINDOW_MS },
       description:
         'Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met.',
     }),
     ApiHeader({
       name: 'x-slo-ttft-ms',
       required: false,
-      schema: { type: 'integer', minimum: 0, maximum: 604_800_000 },
+      schema: { type: 'integer', minimum: 0, maximum: LONGEST_WINDOW_MS },
       description:
         'Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes.',
     }),
