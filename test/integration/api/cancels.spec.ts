@@ -1,26 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { FixtureWorker, script } from '../../support/fixture-worker.js';
-import { audioForm } from './audio-forms.js';
-import { errorOf, GatewayRig, until } from './gateway-rig.js';
-import { sttModel } from './models.js';
+import { type FixtureWorker } from '../../support/fixture-worker.js';
+import { errorOf, type GatewayRig, until } from './gateway-rig.js';
+import { HeldRig, SLOTS } from './held-rig.js';
 
-const PATH = '/v1/audio/transcriptions';
-/** The fixture takes groups of 4 and one more ahead (D-24). */
-const SLOTS = 8;
-
+let gateway: HeldRig;
 let worker: FixtureWorker;
 let rig: GatewayRig;
 beforeAll(async () => {
-  worker = new FixtureWorker({ model: 'stt' });
-  const addresses = [`127.0.0.1:${await worker.start()}`];
-  const model = sttModel({ addresses, capabilities: ['transcribe', 'prompt'] });
-  rig = await GatewayRig.start({ models: [model], settings: { 'spool.memory_bytes': 0 } });
-  await rig.ready('stt');
+  gateway = await HeldRig.start({ 'spool.memory_bytes': 0 });
+  ({ worker, rig } = gateway);
 });
-afterAll(async () => {
-  await rig.close();
-  worker.stop();
-});
+afterAll(() => gateway.close());
 afterEach(async () => {
   worker.releaseAll();
   await until(async () => (await rig.spooled()).length === 0);
@@ -30,10 +20,6 @@ afterEach(async () => {
   });
 });
 
-/** A request that its worker keeps until it is released or cancelled. */
-const held = (id: string, init: RequestInit = {}): Promise<Response> =>
-  rig.post(PATH, audioForm({ fields: { prompt: script.hold } }), { ...init, headers: { 'x-request-id': id } });
-
 const cancel = async (id: string, route = 'requests'): Promise<unknown> =>
   (await rig.post(`/v1/${route}/${id}/cancel`, {})).json();
 
@@ -42,7 +28,7 @@ describe('cancel', () => {
     'of a running request by /v1/%s settles its caller with 499, and reaches the worker',
     async route => {
       const id = `cancel-${route.replace('/', '-')}`;
-      const answer = held(id);
+      const answer = gateway.held(id);
       await until(() => worker.holding.includes(id));
       expect(await cancel(id, route)).toEqual({ request_id: id, cancelled: true });
       const error = await errorOf(answer);
@@ -54,7 +40,7 @@ describe('cancel', () => {
   );
 
   it('a second time, or of an unknown or finished request, is 200 and false', async () => {
-    const answer = held('twice');
+    const answer = gateway.held('twice');
     await until(() => worker.holding.includes('twice'));
     await cancel('twice');
     await answer;
@@ -75,9 +61,9 @@ describe('cancel', () => {
 
   it('of a waiting request settles it, and no worker ever sees it', async () => {
     const before = worker.received.length;
-    const running = Array.from({ length: SLOTS }, (_, index) => held(`running-${index}`));
+    const running = Array.from({ length: SLOTS }, (_, index) => gateway.held(`running-${index}`));
     await worker.arrivals(before + SLOTS);
-    const waiting = held('waiting');
+    const waiting = gateway.held('waiting');
     await until(async () => ((await rig.json('/v1/requests/waiting')) as { state?: string }).state === 'queued');
     expect(await rig.json('/v1/requests/waiting')).toMatchObject({ position: 1, waits_for: 'slot', attempts: 0 });
     expect(await cancel('waiting')).toEqual({ request_id: 'waiting', cancelled: true });
@@ -91,7 +77,7 @@ describe('cancel', () => {
 describe('a client that disconnects', () => {
   it('while its request runs cancels it at the worker', async () => {
     const leaving = new AbortController();
-    const answer = held('left-running', { signal: leaving.signal });
+    const answer = gateway.held('left-running', { signal: leaving.signal });
     await until(() => worker.holding.includes('left-running'));
     leaving.abort();
     await expect(answer).rejects.toThrow();
@@ -101,10 +87,10 @@ describe('a client that disconnects', () => {
 
   it('while its request waits takes it out of the queue', async () => {
     const before = worker.received.length;
-    const running = Array.from({ length: SLOTS }, (_, index) => held(`busy-${index}`));
+    const running = Array.from({ length: SLOTS }, (_, index) => gateway.held(`busy-${index}`));
     await worker.arrivals(before + SLOTS);
     const leaving = new AbortController();
-    const answer = held('left-waiting', { signal: leaving.signal });
+    const answer = gateway.held('left-waiting', { signal: leaving.signal });
     await until(async () => (await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) === 1);
     leaving.abort();
     await expect(answer).rejects.toThrow();
@@ -117,9 +103,9 @@ describe('a client that disconnects', () => {
 
 describe('a request id', () => {
   it('that is still running is refused with 409, to be tried again later', async () => {
-    const first = held('same');
+    const first = gateway.held('same');
     await until(() => worker.holding.includes('same'));
-    const error = await errorOf(held('same'));
+    const error = await errorOf(gateway.held('same'));
     expect(error).toMatchObject({ status: 409, code: 'duplicate_request_id' });
     expect(error.headers.get('x-should-retry')).toBe('true');
     worker.release('same');

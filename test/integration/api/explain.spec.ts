@@ -1,48 +1,34 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { FixtureWorker, script } from '../../support/fixture-worker.js';
-import { audioForm } from './audio-forms.js';
-import { GatewayRig, until } from './gateway-rig.js';
-import { sttModel } from './models.js';
+import { type FixtureWorker } from '../../support/fixture-worker.js';
+import { type GatewayRig, until } from './gateway-rig.js';
+import { HeldRig, SLOTS } from './held-rig.js';
 
-const PATH = '/v1/audio/transcriptions';
-/** The fixture takes groups of 4 and one more ahead (D-24). */
-const SLOTS = 8;
-
+let gateway: HeldRig;
 let worker: FixtureWorker;
 let rig: GatewayRig;
-
 beforeAll(async () => {
-  worker = new FixtureWorker({ model: 'stt' });
-  const addresses = [`127.0.0.1:${await worker.start()}`];
-  rig = await GatewayRig.start({ models: [sttModel({ addresses, capabilities: ['transcribe', 'prompt'] })] });
-  await rig.ready('stt');
+  gateway = await HeldRig.start();
+  ({ worker, rig } = gateway);
 });
-afterAll(async () => {
-  worker.releaseAll();
-  await rig.close();
-  worker.stop();
-});
-
-const send = (id: string, headers: Record<string, string> = {}, prompt: string = script.hold): Promise<Response> =>
-  rig.post(PATH, audioForm({ fields: { prompt } }), { headers: { 'x-request-id': id, ...headers } });
+afterAll(() => gateway.close());
 
 const look = async (path: string): Promise<Record<string, unknown>> =>
   (await rig.json(`/v1/requests/${path}`)) as Record<string, unknown>;
 
 describe('why a request waits and when it starts', () => {
   it('is unknown before the first answer, then forecast, explained, and sent with a 202', async () => {
-    const first = send('first');
+    const first = gateway.held('first');
     await until(async () => (await look('first')).state === 'running');
     expect(await look('first')).not.toHaveProperty('forecast');
     worker.releaseAll();
     expect((await first).status).toBe(200);
 
     const before = worker.received.length;
-    const running = Array.from({ length: SLOTS }, (_, index) => send(`busy-${index}`));
+    const running = Array.from({ length: SLOTS }, (_, index) => gateway.held(`busy-${index}`));
     await worker.arrivals(before + SLOTS);
-    const older = send('older');
+    const older = gateway.held('older');
     await until(async () => (await look('older')).state === 'queued');
-    const waiting = send('waiting');
+    const waiting = gateway.held('waiting');
     await until(async () => (await look('waiting')).state === 'queued');
 
     const quantiles = { p50: expect.any(Number), p90: expect.any(Number) };
@@ -56,7 +42,7 @@ describe('why a request waits and when it starts', () => {
       passed: { requests: 0 },
     });
 
-    const accepted = await send('deferred', { prefer: 'respond-async' });
+    const accepted = await gateway.held('deferred', { headers: { prefer: 'respond-async' } });
     expect(accepted.status).toBe(202);
     expect(Number(accepted.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(await accepted.json()).toMatchObject({ request_id: 'deferred', eta_s: expect.any(Number) });

@@ -1,29 +1,19 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { audioForm } from './audio-forms.js';
-import { errorOf, GatewayRig, until } from './gateway-rig.js';
-import { sttModel } from './models.js';
+import { errorOf, until } from './gateway-rig.js';
+import { HeldRig } from './held-rig.js';
 import { multipartHead, RawHttp } from './raw-http.js';
 
 const PATH = '/v1/audio/transcriptions';
 
-let worker: FixtureWorker;
-afterEach(() => worker.stop());
-
-async function startRig(): Promise<GatewayRig> {
-  worker = new FixtureWorker({ model: 'stt' });
-  const addresses = [`127.0.0.1:${await worker.start()}`];
-  const rig = await GatewayRig.start({ models: [sttModel({ addresses, capabilities: ['transcribe', 'prompt'] })] });
-  await rig.ready('stt');
-  return rig;
-}
+let gateway: HeldRig;
+afterEach(() => gateway.worker.stop());
 
 describe('a gateway that shuts down', () => {
   it('refuses new work with 503 and Connection: close, answers probes, and finishes what runs', async () => {
-    const rig = await startRig();
-    const running = rig.post(PATH, audioForm({ fields: { prompt: script.hold } }), {
-      headers: { 'x-request-id': 'last' },
-    });
+    gateway = await HeldRig.start();
+    const { rig, worker } = gateway;
+    const running = gateway.held('last');
     await until(() => worker.holding.includes('last'));
     const closed = rig.close();
     await until(async () => (await fetch(`${rig.url}/health/ready`)).status === 503);
@@ -41,7 +31,8 @@ describe('a gateway that shuts down', () => {
   });
 
   it('does not wait for an upload that never ends', async () => {
-    const rig = await startRig();
+    gateway = await HeldRig.start();
+    const { rig } = gateway;
     const raw = await RawHttp.open(rig.port);
     raw.send(...multipartHead('Content-Length: 900000'));
     await rig.close();

@@ -75,8 +75,8 @@ export class BackgroundRun {
   }
 
   /**
-   * Resolves with the last pieces. What was held back until the answer ended is told by no token, so that it has to
-   * become durable together with the end.
+   * Resolves with the last pieces: text that the worker held back until the answer ended. Stored tokens do not yield it
+   * again, so it has to become durable together with the end.
    * @throws DomainError when the generation failed; what it said before is on its way to the database
    */
   async #generate(generation: Generation): Promise<readonly GenerationPiece[]> {
