@@ -39,8 +39,7 @@ export class RequestIntake {
   /**
    * Throws `shutting_down`, `duplicate_request_id`, `model_unloaded`, `model_load_failed`, `deadline_unreachable`,
    * `queue_full`, or `model_not_found` for an id that is not configured. A shared queue rejects later: then `settled`
-   * resolves with a
-   * failure.
+   * resolves with a failure.
    */
   submit(spec: RequestSpec): SubmittedRequest {
     // Queues and metric labels are made from model ids: only configured ones may get this far (D-10).

@@ -155,8 +155,7 @@ export function workerSpec({ model, ...place }: WorkerPlace, { server, workers, 
 
 /**
  * What a worker pulls where the queue is shared (D-19). Text generation and live streams need a connection and are
- * never
- * pulled (D-20, D-21).
+ * never pulled (D-20, D-21).
  * @throws Error when Redis is asked for and none is named.
  */
 export function pulledWork(

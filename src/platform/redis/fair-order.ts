@@ -39,10 +39,9 @@ export interface QueueAccounts {
 
 /**
  * The order in which workers take the jobs of a queue (D-03, D-25), with the accounts of its tenants in Redis: the
- * rules
- * of `core/queue` as one family of scripts. All jobs are in BullMQ's set of waiting jobs all the time, so none can be
- * lost or taken twice here; the scripts only change places in that set. Each keeps the accounts whole, whoever dies
- * between two of them.
+ * rules of `core/queue` as one family of scripts. All jobs are in BullMQ's set of waiting jobs all the time, so none
+ * can be lost or taken twice here; the scripts only change places in that set. Each keeps the accounts whole, whoever
+ * dies between two of them.
  */
 export class FairOrder {
   constructor(private readonly options: FairOrderOptions) {}

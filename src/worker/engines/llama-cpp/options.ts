@@ -47,8 +47,7 @@ export interface LlamaOptions {
   readonly rows: number;
   /**
    * Tokens of KV memory, which all sequences share: `contextTokens` to `rows` times `contextTokens`. Absent: the
-   * latter,
-   * divided equally.
+   * latter, divided equally.
    */
   readonly kvTokens?: number;
   /** Most tokens of one native decode. */
