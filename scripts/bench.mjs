@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureBenchBuild, ensureBuild } from './setup/build.mjs';
 import { command, inRoot, ROOT } from './setup/command.mjs';
@@ -9,7 +9,7 @@ import { ensureLlamaServer } from './setup/llama-server.mjs';
 import { machineLoad } from './setup/machine-load.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { ensureWhisperPython } from './setup/whisper-python.mjs';
-import { bold, doing, fail, runMain, say, SetupError } from './setup/report.mjs';
+import { bold, doing, done, fail, runMain, say, SetupError } from './setup/report.mjs';
 
 /** Benches that start servers of their own, by Debian package. */
 const SERVERS = { 'shared-queue': 'redis-server' };
@@ -17,6 +17,7 @@ const SERVERS = { 'shared-queue': 'redis-server' };
 const HELP = `npm run bench -- NAME [NAME...] | all | --list
   --peer llama-server   generation: beside llama.cpp's own server, which is built once
   --kernels native      first compiles llama.cpp for this machine's CPU, also for workers (switchyard engines install)
+  --save                writes the result to test/bench/results/NAME.json
 
 Each bench ends with one line of JSON: {bench, commit, machine, results, goals: [{name, value, aim, met}]}.`;
 
@@ -27,6 +28,7 @@ await runMain(async () => {
       help: { type: 'boolean', short: 'h' },
       peer: { type: 'string' },
       kernels: { type: 'string' },
+      save: { type: 'boolean' },
     },
     allowPositionals: true,
   });
@@ -52,7 +54,7 @@ function benchNames() {
     .sort();
 }
 
-async function runBenches(names, { peer, kernels }) {
+async function runBenches(names, { peer, kernels, save }) {
   await ensurePackages();
   await ensureEnginePackages();
   await ensureServers(names);
@@ -68,8 +70,13 @@ async function runBenches(names, { peer, kernels }) {
     doing(`bench ${bench}`);
     const load = machineLoad();
     const result = await runOne(join(folder, 'test/bench', `${bench}.bench.js`));
-    if (!result) failures += 1;
-    else print({ bench, commit, machine: load(), ...result });
+    if (!result) {
+      failures += 1;
+      continue;
+    }
+    const whole = { bench, commit, machine: load(), ...result };
+    print(whole);
+    if (save) await keep(whole);
   }
   return failures > 0 ? 1 : 0;
 }
@@ -124,4 +131,13 @@ function print(result) {
     say(`  ${met ? '✓' : '✗'} ${name.padEnd(width)}  ${value}  (aim ${aim})`);
   say('');
   console.log(JSON.stringify(result));
+}
+
+/** As the formatter wants it: results are committed. */
+async function keep(result) {
+  const { format, resolveConfig } = await import('prettier');
+  const file = inRoot('test/bench/results', `${result.bench}.json`);
+  const text = JSON.stringify({ at: `${new Date().toISOString().slice(0, 16)}Z`, ...result });
+  writeFileSync(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
+  done(relative(ROOT, file), 'written');
 }

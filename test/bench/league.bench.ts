@@ -2,28 +2,22 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NodeProcess } from '../support/node-process.js';
-import { processTree } from '../support/process-tree.js';
 import { answers, chatRequest, type Contestant, direct, PEERS, switchyard } from './league/contestants.js';
+import { cpuMsOf, rssMibOf, startPeers } from './league/peer-process.js';
+import { mapped, ratio, summary, type TurnTable } from './league/turn-table.js';
 import { atLeast, atMost, type BenchGoal, type BenchResult, progress } from './support/bench-result.js';
 import { type LoadReport } from './support/load-job.js';
 import { LoadProcess } from './support/load-process.js';
-import { quartiles } from './support/percentiles.js';
-import { processCpuMs } from './support/process-cpu.js';
-import { rssMib } from './support/process-memory.js';
 import { siblingModule } from './support/sibling-module.js';
 
 const ROUNDS = Number(process.env.LEAGUE_ROUNDS ?? 5);
 const DURATION_MS = Number(process.env.LEAGUE_MS ?? 3000);
 const WARMUP_MS = 4000;
 const CALLERS = [1, 8, 64];
-/** Names of peers to leave out, such as `litellm,portkey`. */
-const WITHOUT = (process.env.LEAGUE_WITHOUT ?? '').split(',');
-
-const FIGURES = ['perS', 'p50Ms', 'p99Ms', 'firstP50Ms', 'cpuMs', 'rssMib', 'generatorCpu'] as const;
 
 /** One turn. `cpuMs`: CPU time of all processes of the contestant, per request. */
-type Turn = Readonly<Record<(typeof FIGURES)[number], number>>;
-type Table = Record<string, Record<string, Turn[]>>;
+type Turn = Record<'perS' | 'p50Ms' | 'p99Ms' | 'firstP50Ms' | 'cpuMs' | 'rssMib' | 'generatorCpu', number>;
+type Table = TurnTable<Turn>;
 
 interface Scene {
   readonly name: string;
@@ -43,7 +37,7 @@ export async function run(): Promise<BenchResult> {
   const upstream = stack.use(new NodeProcess({ name: 'upstream', script, folder }));
   const { port: upstreamPort } = await upstream.message<{ type: 'listening'; port: number }>('listening');
   const { contestants, missing } = await startAll({ folder, upstreamPort }, stack);
-  const idleMib = Object.fromEntries(contestants.map(one => [one.name, usedMib(one)]));
+  const idleMib = Object.fromEntries(contestants.map(one => [one.name, rssMibOf(one)]));
   const load = stack.use(new LoadProcess());
   const table = await measured(contestants, load);
   const versions = Object.fromEntries(contestants.map(({ name, version }) => [name, version]));
@@ -52,18 +46,12 @@ export async function run(): Promise<BenchResult> {
 }
 
 async function startAll(place: { folder: string; upstreamPort: number }, stack: AsyncDisposableStack) {
-  const contestants: Contestant[] = [direct(place), stack.use(await switchyard(place))];
-  const missing: Record<string, string> = {};
-  for (const [name, start] of Object.entries(PEERS)) {
-    if (WITHOUT.includes(name)) continue;
-    try {
-      contestants.push(stack.use(await start(place)));
-    } catch (error) {
-      missing[name] = (error as Error).message.split('\n', 1)[0] ?? '';
-      progress(`  without ${name}: ${missing[name]}`);
-    }
-  }
-  return { contestants, missing };
+  const ours = [direct(place), stack.use(await switchyard(place))];
+  const { peers, missing } = await startPeers(
+    mapped(PEERS, start => () => start(place)),
+    stack,
+  );
+  return { contestants: [...ours, ...peers], missing };
 }
 
 /** In turns within each round, so that a slow minute of the machine hits all. */
@@ -101,7 +89,7 @@ function exchange(
 }
 
 async function measure(contestant: Contestant, scene: Scene, load: LoadProcess): Promise<Turn> {
-  const beforeMs = cpuMs(contestant);
+  const beforeMs = cpuMsOf(contestant);
   const report = await exchange(contestant, scene, { load, durationMs: DURATION_MS });
   const requests = (report.requestsPerS * DURATION_MS) / 1000;
   return {
@@ -109,32 +97,18 @@ async function measure(contestant: Contestant, scene: Scene, load: LoadProcess):
     p50Ms: report.latencyMs.p50,
     p99Ms: report.latencyMs.p99,
     firstP50Ms: report.firstMs.p50,
-    cpuMs: (cpuMs(contestant) - beforeMs) / Math.max(1, requests),
-    rssMib: usedMib(contestant),
+    cpuMs: (cpuMsOf(contestant) - beforeMs) / Math.max(1, requests),
+    rssMib: rssMibOf(contestant),
     generatorCpu: report.generatorCpu,
   };
 }
-
-const processesOf = ({ pid }: Contestant) => (pid === undefined ? [] : processTree(pid));
-const cpuMs = (one: Contestant): number => processesOf(one).reduce((sum, { pid }) => sum + processCpuMs(pid), 0);
-const usedMib = (one: Contestant): number => processesOf(one).reduce((sum, { pid }) => sum + rssMib(pid), 0);
-
-const summary = (table: Table) =>
-  mapped(table, rows =>
-    mapped(rows, turns => Object.fromEntries(FIGURES.map(name => [name, quartiles(turns.map(turn => turn[name]))]))),
-  );
-
-const mapped = <A, B>(record: Record<string, A>, make: (value: A) => B): Record<string, B> =>
-  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, make(value)]));
 
 /** Beside Portkey, the other gateway in Node: round by round. */
 function goals(table: Table): BenchGoal[] {
   return SCENES.flatMap(({ name, stream }) => {
     const { switchyard: ours = [], portkey: theirs = [] } = table[name] ?? {};
     if (theirs.length === 0) return [];
-    const ratio = (figure: keyof Turn): number =>
-      quartiles(ours.map((turn, round) => turn[figure] / theirs[round]![figure])).p50;
-    const rate = atLeast(`${name}: requests/s / Portkey`, ratio('perS'), 1);
-    return stream ? [rate] : [rate, atMost(`${name}: CPU per request / Portkey`, ratio('cpuMs'), 1)];
+    const rate = atLeast(`${name}: requests/s / Portkey`, ratio(ours, theirs, 'perS'), 1);
+    return stream ? [rate] : [rate, atMost(`${name}: CPU per request / Portkey`, ratio(ours, theirs, 'cpuMs'), 1)];
   });
 }

@@ -1,22 +1,14 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { freePort } from '../../support/free-port.js';
 import { GatewayProcess } from '../../support/gateway-process.js';
 import { HttpConnection } from '../../support/http-connection.js';
-import { pause } from '../../support/waiting.js';
-import { litellm, nginx, type Peer, portkey } from './peer-packages.js';
+import { litellm, nginx, portkey } from './peer-packages.js';
+import { type PeerStart, type Server, startPeer } from './peer-process.js';
 
-/** A way from a client to the upstream. */
-export interface Contestant extends AsyncDisposable {
-  readonly name: string;
-  readonly version: string;
-  readonly port: number;
-  /** Its processes are this one and all below it; absent: there is nothing between. */
-  readonly pid?: number | undefined;
+/** A way from a client to the upstream. Without a `pid` there is nothing between. */
+export interface Contestant extends Server {
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -24,8 +16,6 @@ interface Place {
   readonly folder: string;
   readonly upstreamPort: number;
 }
-
-const READY_MS = 90_000;
 
 export const direct = ({ upstreamPort }: Place): Contestant => ({
   name: 'direct',
@@ -96,35 +86,10 @@ async function nginxProxy({ folder, upstreamPort }: Place): Promise<Contestant> 
   return started({ name: 'nginx', peer, args: ['-p', folder, '-c', config], env: {}, folder, port, headers: {} });
 }
 
-interface Start extends Pick<Contestant, 'name' | 'port' | 'headers'> {
-  readonly peer: Peer;
-  readonly args: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
-  readonly folder: string;
-}
-
-async function started({ name, peer, args, env, folder, port, headers }: Start): Promise<Contestant> {
-  const child = spawn(peer.program, [...peer.args, ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const log = createWriteStream(join(folder, `${name}.log`));
-  child.stdout.pipe(log);
-  child.stderr.pipe(log);
-  const exited = once(child, 'exit');
-  const dispose = async (): Promise<void> => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
-    const killer = setTimeout(() => child.kill('SIGKILL'), 10_000);
-    await exited;
-    clearTimeout(killer);
-  };
-  const contestant = { name, version: peer.version, port, pid: child.pid, headers, [Symbol.asyncDispose]: dispose };
-  for (const endMs = performance.now() + READY_MS; performance.now() < endMs; await pause(250)) {
-    if (await answers(contestant, false)) return contestant;
-    if (child.exitCode !== null) break;
-  }
-  await dispose();
-  throw new Error(`${name} ${peer.version} answered no chat; its log is in ${folder}`);
+async function started(start: Omit<PeerStart, 'answers'> & Pick<Contestant, 'headers'>): Promise<Contestant> {
+  const { headers, port } = start;
+  const server = await startPeer({ ...start, answers: () => answers({ port, headers }, false) });
+  return { ...server, headers };
 }
 
 /** What every contestant is sent; a peer's own headers name the upstream. */

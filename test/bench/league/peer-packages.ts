@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -35,15 +35,24 @@ export async function portkey(): Promise<Peer> {
 
 /** https://pypi.org/project/litellm/ */
 export async function litellm(): Promise<Peer> {
-  const path = await folder('litellm');
-  const program = join(path, 'bin', 'litellm');
-  const python = join(path, 'bin', 'python');
-  if (!existsSync(program)) {
+  const { program, version } = await python('litellm', 'litellm[proxy]');
+  return { program: join(dirname(program), 'litellm'), args: [], version };
+}
+
+/**
+ * A Python whose virtual environment has these packages.
+ * @param name of the package whose version is returned, and of the environment
+ */
+export async function python(name: string, ...packages: readonly string[]): Promise<Peer> {
+  const path = await folder(name);
+  const program = join(path, 'bin', 'python');
+  const ask = () => run(program, ['-c', `from importlib.metadata import version; print(version("${name}"))`], OPTIONS);
+  const { stdout } = await ask().catch(async () => {
     await run('python3', ['-m', 'venv', path], OPTIONS);
-    await run(python, ['-m', 'pip', 'install', '--quiet', 'litellm[proxy]'], OPTIONS);
-  }
-  const ask = 'from importlib.metadata import version; print(version("litellm"))';
-  return { program, args: [], version: (await run(python, ['-c', ask], OPTIONS)).stdout.trim() };
+    await run(program, ['-m', 'pip', 'install', '--quiet', ...packages], OPTIONS);
+    return ask();
+  });
+  return { program, args: [], version: stdout.trim() };
 }
 
 /** Debian's package, unpacked without being installed. */

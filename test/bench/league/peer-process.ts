@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { processTree } from '../../support/process-tree.js';
+import { pause } from '../../support/waiting.js';
+import { progress } from '../support/bench-result.js';
+import { processCpuMs } from '../support/process-cpu.js';
+import { rssMib } from '../support/process-memory.js';
+import { type Peer } from './peer-packages.js';
+
+/** One that takes part in a league. */
+export interface Server extends AsyncDisposable {
+  readonly name: string;
+  readonly version: string;
+  readonly port: number;
+  /** Its processes are this one and all below it. */
+  readonly pid?: number | undefined;
+}
+
+export interface PeerStart extends Pick<Server, 'name' | 'port'> {
+  readonly peer: Peer;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** For its log. */
+  readonly folder: string;
+  /** Whether it serves requests yet. */
+  readonly answers: () => Promise<boolean>;
+}
+
+const READY_MS = 90_000;
+/** Names of peers to leave out, such as `litellm,portkey`. */
+const WITHOUT = (process.env.LEAGUE_WITHOUT ?? '').split(',');
+
+/** @throws Error when it ends, or does not answer within 90 s */
+export async function startPeer({ name, peer, args, env, folder, port, answers }: PeerStart): Promise<Server> {
+  const child = spawn(peer.program, [...peer.args, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const log = createWriteStream(join(folder, `${name}.log`));
+  child.stdout.pipe(log, { end: false });
+  child.stderr.pipe(log, { end: false });
+  const exited = once(child, 'exit');
+  const dispose = async (): Promise<void> => {
+    const tree = processTree(child.pid);
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+    const killer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    await exited;
+    clearTimeout(killer);
+    for (const { pid, command } of tree) if (isRunning(pid, command)) process.kill(pid, 'SIGKILL');
+    log.end();
+  };
+  for (const endMs = performance.now() + READY_MS; performance.now() < endMs; await pause(250)) {
+    const { pid } = child;
+    if (await answers()) return { name, version: peer.version, port, pid, [Symbol.asyncDispose]: dispose };
+    if (child.exitCode !== null) break;
+  }
+  await dispose();
+  throw new Error(`${name} ${peer.version} answered no request; its log is in ${folder}`);
+}
+
+const isRunning = (pid: number, command: string): boolean =>
+  processTree(pid).some(one => one.pid === pid && one.command === command);
+
+/** One after the other; one that cannot be had is named in `missing`. */
+export async function startPeers<T extends Server>(
+  starts: Readonly<Record<string, () => Promise<T>>>,
+  stack: AsyncDisposableStack,
+): Promise<{ readonly peers: readonly T[]; readonly missing: Readonly<Record<string, string>> }> {
+  const peers: T[] = [];
+  const missing: Record<string, string> = {};
+  for (const [name, start] of Object.entries(starts)) {
+    if (WITHOUT.includes(name)) continue;
+    try {
+      peers.push(stack.use(await start()));
+    } catch (error) {
+      missing[name] = (error as Error).message.split('\n', 1)[0] ?? '';
+      progress(`  without ${name}: ${missing[name]}`);
+    }
+  }
+  return { peers, missing };
+}
+
+/** CPU milliseconds of all its processes since they started. */
+export const cpuMsOf = (one: Server): number => processesOf(one).reduce((sum, { pid }) => sum + processCpuMs(pid), 0);
+
+/** Resident memory of all its processes, MiB. */
+export const rssMibOf = (one: Server): number => processesOf(one).reduce((sum, { pid }) => sum + rssMib(pid), 0);
+
+const processesOf = ({ pid }: Server) => (pid === undefined ? [] : processTree(pid));
