@@ -23,17 +23,18 @@ const given = (harness: GenerationHarness, tenant: string): number =>
 describe('GenerationScheduler shares the device', () => {
   const lengths = fc.record({ prompt: fc.integer({ min: 1, max: 20 }), maxTokens: fc.integer({ min: 1, max: 20 }) });
 
-  it('between two tenants who always have work within a bounded gap, whatever the lengths and the backlog', () => {
+  it('between two tenants who always have work by their weights, within a bounded gap, whatever comes', () => {
+    const weight = fc.constantFrom(1, 1, 2, 5);
+    const tenant = fc.record({ lengths, tenantWeight: weight });
     fc.assert(
-      fc.property(lengths, lengths, fc.integer({ min: 1, max: 4 }), fc.nat(20), (one, other, maxRows, headStart) => {
+      fc.property(tenant, tenant, fc.integer({ min: 1, max: 4 }), fc.nat(20), (one, other, maxRows, headStart) => {
         const harness = new GenerationHarness({ maxRows, blocks: 200 });
-        const keep = (tenant: string, { prompt, maxTokens }: typeof one, depth: number): void => {
+        const keep = (tenant: string, { lengths: { prompt, maxTokens }, tenantWeight }: typeof one, depth: number) => {
           const present = harness.alive.filter(record => record.request.tenant === tenant).length;
           for (let missing = depth - present; missing > 0; missing--)
             harness.submit(
               request({
-                tenant,
-                salt: tenant,
+                ...{ tenant, tenantWeight, salt: tenant },
                 prompt: own(prompt, harness.records.size),
                 maxTokens,
                 arrivalMs: harness.nowMs,
@@ -46,14 +47,16 @@ describe('GenerationScheduler shares the device', () => {
           harness.step();
         }
         keep('b', other, 10);
-        const before = given(harness, 'a') - given(harness, 'b');
-        const most = (of: typeof one): number => of.prompt + YARD_DEFAULTS.outputWeight * of.maxTokens;
+        const gap = (): number => given(harness, 'a') / one.tenantWeight - given(harness, 'b') / other.tenantWeight;
+        const before = gap();
+        const most = ({ lengths: { prompt, maxTokens }, tenantWeight }: typeof one): number =>
+          (prompt + YARD_DEFAULTS.outputWeight * maxTokens) / tenantWeight;
         const bound = 2 * (maxRows + 1) * Math.max(most(one), most(other));
         for (let step = 0; step < 150; step++) {
           keep('a', one, 20);
           keep('b', other, 10);
           harness.step();
-          expect(Math.abs(given(harness, 'a') - given(harness, 'b') - before)).toBeLessThanOrEqual(bound);
+          expect(Math.abs(gap() - before)).toBeLessThanOrEqual(bound);
         }
       }),
       { numRuns: 100 },

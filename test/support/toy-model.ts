@@ -7,6 +7,7 @@ export interface ToyRequest {
   readonly agingShare?: number;
   readonly arrivalMs: number;
   readonly tenant: string;
+  readonly tenantWeight?: number;
   readonly salt: string;
   readonly prompt: readonly number[];
   readonly maxTokens: number;

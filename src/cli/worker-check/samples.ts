@@ -45,7 +45,7 @@ const chat = (content: string, maxTokens: number, body?: Buffer): Sample<Generat
   start(channel, call, options) {
     const json = { model: 'check', messages: [{ role: 'user', content }], max_tokens: maxTokens, stream: true };
     const fields = { form: 'chat', body: body ?? Buffer.from(JSON.stringify(json)), stream: true } as const;
-    const message = encodeGenerateCall({ ...call, ...fields, maxTokens, n: 1, tenant: 'check' });
+    const message = encodeGenerateCall({ ...call, ...fields, maxTokens, n: 1, tenant: 'check', tenantWeight: 1 });
     return channel.text.generate(message, new Metadata(), options);
   },
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../core/request/request-priority.js';
+import { GenerateRequest, GenerateRequest_Form } from './generated/switchyard/v1/generation.js';
 import {
   decodeEmbedCall,
   decodeEmbedded,
@@ -31,9 +32,18 @@ describe('generation codec', () => {
       maxTokens: 7,
       n: 2,
       tenant: 't',
+      tenantWeight: 3,
     };
     const wire = generate.requestSerialize(encodeGenerateCall(call));
     expect(decodeGenerateCall(generate.requestDeserialize(wire))).toEqual(call);
+  });
+
+  it.each([
+    ['none, of an older gateway', 0, 1],
+    ['one beyond all bounds', 4_000_000_000, 1000],
+  ])('takes the weight of a tenant within bounds: %s', (_, tenantWeight, taken) => {
+    const message = GenerateRequest.fromPartial({ form: GenerateRequest_Form.CHAT, tenantWeight });
+    expect(decodeGenerateCall(message).tenantWeight).toBe(taken);
   });
 
   it('refuses a form of a newer gateway', () => {
@@ -45,6 +55,7 @@ describe('generation codec', () => {
       maxTokens: 0,
       n: 1,
       tenant: '',
+      tenantWeight: 1,
     };
     expect(() => decodeGenerateCall({ ...encodeGenerateCall(call), form: 9 as never })).toThrow(
       'chat, completion, response, tokenize, detokenize',

@@ -1,3 +1,4 @@
+import { MAX_TENANT_WEIGHT } from '../../core/queue/tenant-shares.js';
 import { type RequestForm } from '../formats/generation-body.js';
 import { type TokenUsage } from '../formats/usage.js';
 import {
@@ -44,6 +45,8 @@ export interface GenerateCallFields extends CallEnvelope {
   readonly n: number;
   /** Salt of what is kept between requests. */
   readonly tenant: string;
+  /** Share of the tenant beside others (D-25), from 1. */
+  readonly tenantWeight: number;
 }
 
 /** The stream in order: chunks, then one done. */
@@ -91,6 +94,7 @@ export const encodeGenerateCall = (call: GenerateCallFields): GenerateRequest =>
   maxTokens: call.maxTokens,
   n: call.n,
   tenant: call.tenant,
+  tenantWeight: call.tenantWeight,
 });
 
 /** @throws RangeError when the form is none that this worker knows. */
@@ -98,7 +102,9 @@ export function decodeGenerateCall(message: GenerateRequest): GenerateCallFields
   const { body, stream, maxTokens, tenant } = message;
   const form = FORM_NAMES.get(message.form);
   if (!form) throw new RangeError(`form must be one of ${Object.keys(FORMS).join(', ')}; got ${message.form}`);
-  return { ...decodeEnvelope(message), form, body, stream, maxTokens, n: Math.max(1, message.n), tenant };
+  const tenantWeight = Math.min(MAX_TENANT_WEIGHT, Math.max(1, message.tenantWeight));
+  const n = Math.max(1, message.n);
+  return { ...decodeEnvelope(message), form, body, stream, maxTokens, n, tenant, tenantWeight };
 }
 
 export function encodeGenerationMessage(message: GenerationMessage): GenerateResponse {

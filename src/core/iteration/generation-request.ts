@@ -2,8 +2,10 @@ import { type Arrival } from './aging-key.js';
 
 /** One sequence of tokens to be continued; `n` choices are `n` of them. The object itself is the handle. */
 export interface GenerationRequest extends Arrival {
-  /** Tenants share the device fairly. */
+  /** Tenants share the device fairly, by their weights. */
   readonly tenant: string;
+  /** 1 or more; absent: 1. The latest that came counts for all of the tenant. */
+  readonly tenantWeight?: number;
   /** Model and tenant: computed beginnings are shared under the same salt only. */
   readonly salt: string;
   readonly prompt: readonly number[];

@@ -58,7 +58,7 @@ export class SequenceRoster<T extends GenerationRequest> {
   add(request: T): void {
     const sequence = new GenerationSequence(request, this.options.classWidthMs);
     this.#sequences.set(request, sequence);
-    this.counters.join(request.tenant);
+    this.counters.join(request.tenant, request.tenantWeight);
     this.queue.add(sequence);
   }
 

@@ -13,6 +13,17 @@ describe('TenantCounters', () => {
     expect(counters.served('idle')).toBe(100);
   });
 
+  it('charges a tenant less by its weight, which may change while it is here', () => {
+    const counters = new TenantCounters();
+    counters.join('plain');
+    counters.join('weighty', 3);
+    for (const tenant of ['plain', 'weighty']) counters.charge(tenant, 30);
+    expect([counters.served('plain'), counters.served('weighty')]).toEqual([30, 10]);
+    counters.join('weighty', 6);
+    counters.charge('weighty', 30);
+    expect(counters.served('weighty')).toBe(15);
+  });
+
   it('keeps what a tenant is ahead while it is away, and forgets it when the others have caught up', () => {
     const counters = new TenantCounters();
     counters.join('a');

@@ -1,12 +1,13 @@
 interface Tenant {
   served: number;
   present: number;
+  weight: number;
 }
 
 /**
- * Virtual token counters: what each tenant was given so far. The tenant with the least goes first, so tenants who
- * always have work stay within a bounded gap of each other, whatever the lengths of their requests. Idle time is not
- * saved up: a tenant who returns is lifted to the least of those present.
+ * Virtual token counters: what each tenant was given so far, divided by its weight. The tenant with the least goes
+ * first, so tenants who always have work stay within a bounded gap of each other, whatever the lengths of their
+ * requests. Idle time is not saved up: a tenant who returns is lifted to the least of those present.
  */
 export class TenantCounters {
   readonly #tenants = new Map<string, Tenant>();
@@ -16,16 +17,16 @@ export class TenantCounters {
     return this.#tenants.size;
   }
 
-  /** Weighted tokens; 0 for an unknown tenant. */
+  /** Tokens by their charges, divided by the weight; 0 for an unknown tenant. */
   served(tenant: string): number {
     return this.#tenants.get(tenant)?.served ?? 0;
   }
 
-  /** One more request of this tenant is present. */
-  join(tenant: string): void {
-    const known = this.#tenants.get(tenant);
-    if (known && known.present > 0) known.present += 1;
-    else this.#tenants.set(tenant, { served: Math.max(known?.served ?? 0, this.#least() ?? 0), present: 1 });
+  /** One more request of this tenant is present, which has this weight from now on. */
+  join(tenant: string, weight = 1): void {
+    const { served = 0, present = 0 } = this.#tenants.get(tenant) ?? {};
+    const from = present > 0 ? served : Math.max(served, this.#least() ?? 0);
+    this.#tenants.set(tenant, { served: from, present: present + 1, weight });
   }
 
   /** One request less. Absent tenants that are behind anyway are dropped: returning lifts them at least as high. */
@@ -41,7 +42,7 @@ export class TenantCounters {
 
   charge(tenant: string, tokens: number): void {
     const known = this.#tenants.get(tenant);
-    if (known) known.served += tokens;
+    if (known) known.served += tokens / known.weight;
   }
 
   #least(): number | undefined {

@@ -3,6 +3,8 @@ import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { TenantOrder } from './tenant-order.js';
 import { costOf, TenantQueue, type WaitingRequest } from './tenant-queue.js';
 
+export const MAX_TENANT_WEIGHT = 1000;
+
 /** Relative share of a tenant, above 0. */
 export type WeightOf = (tenant: string) => number;
 

@@ -6,7 +6,7 @@ import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ProcessLog } from '../../platform/process/process-log.js';
 import { type InProcessWorker } from './in-process-worker.js';
-import { TextReceiver } from './text-calls.js';
+import { generateFields, TextReceiver } from './text-calls.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type WorkerLink } from './worker-link.js';
 import { type LocationEvents, type WorkerLocation } from './worker-location.js';
@@ -19,14 +19,12 @@ export class InProcessLink implements Omit<WorkerLink, 'address'> {
 
   constructor(private readonly worker: InProcessWorker) {}
 
-  execute({ request, group }: CallRequest): WorkerCall {
-    const { key: requestId, priority, tenant = '', payload } = request;
+  execute(call: CallRequest): WorkerCall {
+    const { key: requestId, payload } = call.request;
     if (this.#retired || payload.kind !== 'generate') return lostCall('in this process');
-    const { sink, ...fields } = payload;
-    const call = { ...fields, requestId, priority, group, tenant, stream: sink !== undefined };
-    const receiver = new TextReceiver(sink);
+    const receiver = new TextReceiver(payload.sink);
     this.#running.set(requestId, receiver);
-    const ended = receiver.receive(take => this.worker.generate(call, take));
+    const ended = receiver.receive(take => this.worker.generate(generateFields(call, payload), take));
     const finished = ended.then(
       () => void this.#running.delete(requestId),
       () => void this.#running.delete(requestId),

@@ -5,6 +5,7 @@ import {
   type EmbedResponse,
   encodeEmbedCall,
   encodeGenerateCall,
+  type GenerateCallFields,
   type GenerateResponse,
   type GenerationMessage,
 } from '../../contracts/grpc/generation.codec.js';
@@ -42,6 +43,11 @@ export class EmbedCall implements StartedCall {
   }
 }
 
+export const generateFields = (
+  { request: { key: requestId, priority, tenant = '' }, group, tenantWeight = 1 }: CallRequest,
+  { kind: _, sink, ...fields }: GenerateTask,
+): GenerateCallFields => ({ ...fields, requestId, priority, group, tenant, tenantWeight, stream: sink !== undefined });
+
 type Done = Extract<GenerationMessage, { kind: 'done' }>;
 
 /**
@@ -54,12 +60,10 @@ export class GenerateCall implements StartedCall {
   readonly #stream: ClientReadableStream<GenerateResponse>;
   readonly #receiver: TextReceiver;
 
-  constructor(channel: WorkerChannel, { request, group }: CallRequest, task: GenerateTask) {
-    const { key: requestId, priority, tenant = '' } = request;
-    const { sink, ...fields } = task;
-    const call = { ...fields, requestId, priority, group, tenant, stream: sink !== undefined };
-    const stream = channel.track(() => channel.text.generate(encodeGenerateCall(call)));
-    this.#receiver = new TextReceiver(sink);
+  constructor(channel: WorkerChannel, call: CallRequest, task: GenerateTask) {
+    const message = encodeGenerateCall(generateFields(call, task));
+    const stream = channel.track(() => channel.text.generate(message));
+    this.#receiver = new TextReceiver(task.sink);
     this.#stream = stream;
     // `status` is always emitted, once; a slow reader of the last chunks does not hold the slot.
     this.finished = new Promise(resolve => stream.once('status', () => resolve()));

@@ -9,6 +9,8 @@ export type CalledRequest = Pick<ScheduledRequest<WorkerTask>, 'key' | 'priority
 export interface CallRequest {
   readonly request: CalledRequest;
   readonly group: CallGroup;
+  /** Of its tenant (D-25); absent: 1. */
+  readonly tenantWeight?: number;
 }
 
 /** One RPC in flight. */

@@ -1,13 +1,14 @@
-import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap, Optional } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { type SlotCredit, type SlotOffer, type WorkerPort } from '../../core/dispatch/worker.port.js';
-import { type RequestKey } from '../../core/request/request-key.js';
+import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type Lease } from '../../core/shared/lease.js';
+import { KeyRing } from '../../platform/auth/key-ring.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { ModelList } from '../../platform/config/model-list.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
@@ -87,6 +88,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     @Inject(WORKER_LAUNCH) launch: WorkerLaunch,
     clock: ProcessClock,
     @Inject(ADDRESS_RESOLVER) resolve: AddressResolver,
+    @Optional() private readonly keyRing?: KeyRing,
   ) {
     this.#shared = {
       settings,
@@ -133,7 +135,8 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
 
   /** Starts the RPC now. Never throws: if the worker is gone, the reply rejects with `worker_lost`. */
   execute({ workerId, request, group }: WorkerCallRequest): WorkerCall {
-    const call = this.#worker(workerId)?.execute({ request, group }) ?? lostCall(workerId);
+    const tenantWeight = this.keyRing?.weightOf(request.tenant ?? DEFAULT_TENANT);
+    const call = this.#worker(workerId)?.execute({ request, group, tenantWeight }) ?? lostCall(workerId);
     call.reply.then(
       ({ execution }) => this.#activity.next({ type: 'executed', model: request.model, execution }),
       () => undefined,

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { mapOf, oneOf, wholeNumberFrom } from '../../core/shared/schema.js';
 import { LIMIT_NAMES, type LimitName, type Limits } from '../../core/limits/limit-rules.js';
+import { MAX_TENANT_WEIGHT } from '../../core/queue/tenant-shares.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { KEY_SCOPES, type KeyScope } from './principal.js';
 
@@ -10,7 +11,6 @@ export const KEY_LIMITS: readonly string[] = LIMIT_NAMES.map(name => snakeCase(n
 
 /** Among the limits of a key: the weight of its tenant in the queues (D-25). */
 const WEIGHT = 'weight';
-const MAX_WEIGHT = 1000;
 /** Among the limits of a key: its longest deadline (D-26). */
 const MAX_DEADLINE = 'max_deadline_ms';
 
@@ -36,7 +36,7 @@ export interface HeldTerms {
 
 export function heldTerms(limits: KeyLimits = {}): HeldTerms {
   const own = limitsFrom(limits);
-  const weight = Math.min(MAX_WEIGHT, limits[WEIGHT] ?? 0);
+  const weight = Math.min(MAX_TENANT_WEIGHT, limits[WEIGHT] ?? 0);
   return { ...(Object.keys(own).length > 0 && { limits: own }), ...(weight > 0 && { weight }) };
 }
 

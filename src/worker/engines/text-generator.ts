@@ -46,6 +46,8 @@ export interface GenerateItem {
   readonly agingShare?: number;
   /** Salt of what is kept between requests, such as cached prefixes. */
   readonly tenant: string;
+  /** Share of the tenant beside others (D-25); absent: 1. */
+  readonly tenantWeight?: number;
   /** Checked between steps; once aborted, nothing more is yielded. */
   readonly signal: AbortSignal;
 }

@@ -42,6 +42,7 @@ export class Choice implements LiveSequence {
   /** Its place in the line, until it is submitted. */
   arrivalMs: number;
   readonly tenant: string;
+  readonly tenantWeight?: number;
   readonly salt: string;
   readonly prompt: readonly number[];
   readonly maxTokens: number;
@@ -66,6 +67,7 @@ export class Choice implements LiveSequence {
       agingShare: this.agingShare,
       arrivalMs: this.arrivalMs,
       tenant: this.tenant,
+      tenantWeight: this.tenantWeight,
       salt: this.salt,
       prompt: this.prompt,
       maxTokens: this.maxTokens,

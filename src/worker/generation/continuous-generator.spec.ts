@@ -232,6 +232,22 @@ describe('a ContinuousGenerator', () => {
     expect((await ask(says('caller 0'), { tenant: 'other' })).done.usage?.cachedTokens).toBe(0);
   });
 
+  it('are begun for tenants by their weights', async () => {
+    let open = (): void => undefined;
+    const gate = new Promise<void>(resolve => (open = resolve));
+    await start({ rows: 1, beforeStep: () => gate });
+    const ended: string[] = [];
+    const asked = Array.from({ length: 12 }, async (_, i) => {
+      const changes = i % 2 === 0 ? { tenant: 'weighty', tenantWeight: 3 } : { tenant: 'plain' };
+      await ask(says('abcd'), changes);
+      ended.push(changes.tenant);
+    });
+    while (engine.activity!.waiting < 11) await new Promise(setImmediate);
+    open();
+    await Promise.all(asked);
+    expect(ended.slice(0, 8).filter(tenant => tenant === 'weighty')).toHaveLength(6);
+  });
+
   it('frees a cancelled sequence within a step, and goes no further for a reader that left', async () => {
     const backend = await start();
     const abort = new AbortController();

@@ -149,14 +149,14 @@ export class ContinuousGenerator implements TextGenerator {
   }
 
   #sequences(
-    { priority, agingShare, tenant, form }: TokenItem,
+    { priority, agingShare, tenant, tenantWeight, form }: TokenItem,
     { n, sampling, seed = randomInt(2 ** 32), maxTokens, begun }: GenerationFields,
     prompts: readonly (readonly number[])[],
     arrivalMs: number,
   ): TextSequence[][] {
     // With a share of 1 aged work is REALTIME, in order of arrival.
     const priorityClass = agingShare === 1 ? CLASSES.realtime : CLASSES[priority];
-    const shared = { priorityClass, agingShare, arrivalMs, tenant, salt: tenant };
+    const shared = { priorityClass, agingShare, arrivalMs, tenant, tenantWeight, salt: tenant };
     const seeds = Array.from({ length: n }, (_, choice) => (seed + choice) % 2 ** 32);
     const begunTokens = begun.length;
     return prompts.map(prompt => {

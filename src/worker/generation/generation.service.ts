@@ -101,5 +101,6 @@ const itemOf = (call: GenerateCallFields, signal: AbortSignal): GenerateItem => 
   priority: priorityLabel(call.priority),
   ...(call.group.agingShare !== undefined && { agingShare: call.group.agingShare }),
   tenant: call.tenant,
+  tenantWeight: call.tenantWeight,
   signal,
 });

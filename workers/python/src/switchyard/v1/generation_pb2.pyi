@@ -54,6 +54,7 @@ class GenerateRequest(_message.Message):
     MAX_TOKENS_FIELD_NUMBER: _builtins.int
     N_FIELD_NUMBER: _builtins.int
     TENANT_FIELD_NUMBER: _builtins.int
+    TENANT_WEIGHT_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     priority: _common_pb2.Priority.ValueType
     form: Global___GenerateRequest.Form.ValueType
@@ -62,6 +63,7 @@ class GenerateRequest(_message.Message):
     max_tokens: _builtins.int
     n: _builtins.int
     tenant: _builtins.str
+    tenant_weight: _builtins.int
     @_builtins.property
     def group(self) -> _common_pb2.Group: ...
     def __init__(
@@ -76,10 +78,11 @@ class GenerateRequest(_message.Message):
         max_tokens: _builtins.int = ...,
         n: _builtins.int = ...,
         tenant: _builtins.str = ...,
+        tenant_weight: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["group", b"group"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "form", b"form", "group", b"group", "max_tokens", b"max_tokens", "n", b"n", "priority", b"priority", "request_id", b"request_id", "stream", b"stream", "tenant", b"tenant"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "form", b"form", "group", b"group", "max_tokens", b"max_tokens", "n", b"n", "priority", b"priority", "request_id", b"request_id", "stream", b"stream", "tenant", b"tenant", "tenant_weight", b"tenant_weight"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -44,6 +44,11 @@ export interface GenerateRequest {
    * another.
    */
   tenant: string;
+  /**
+   * A worker that orders generations itself gives the tenant this many times the device time of a tenant of weight 1
+   * while both wait (D-25): 1 to 1000, larger counts as 1000; 0 counts as 1.
+   */
+  tenantWeight: number;
 }
 
 export enum GenerateRequest_Form {
@@ -134,6 +139,7 @@ function createBaseGenerateRequest(): GenerateRequest {
     maxTokens: 0,
     n: 0,
     tenant: "",
+    tenantWeight: 0,
   };
 }
 
@@ -165,6 +171,9 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
     }
     if (message.tenant !== "") {
       writer.uint32(74).string(message.tenant);
+    }
+    if (message.tenantWeight !== 0) {
+      writer.uint32(80).uint32(message.tenantWeight);
     }
     return writer;
   },
@@ -254,6 +263,14 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
             message.tenant = reader.string();
             continue;
           }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.tenantWeight = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -280,6 +297,7 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
     message.maxTokens = object.maxTokens ?? 0;
     message.n = object.n ?? 0;
     message.tenant = object.tenant ?? "";
+    message.tenantWeight = object.tenantWeight ?? 0;
     return message;
   },
 };
