@@ -2,9 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { freePort } from '../../support/free-port.js';
-import { GatewayProcess } from '../../support/gateway-process.js';
+import { GatewayProcess, type GatewayProcessOptions, type SettingOverrides } from '../../support/gateway-process.js';
 import { HttpConnection } from '../../support/http-connection.js';
-import { litellm, nginx, portkey } from './peer-packages.js';
+import { haproxy, litellm, nginx, portkey } from './peer-packages.js';
 import { type PeerStart, type Server, startPeer } from './peer-process.js';
 
 /** A way from a client to the upstream. Without a `pid` there is nothing between. */
@@ -12,7 +12,7 @@ export interface Contestant extends Server {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-interface Place {
+export interface Place {
   readonly folder: string;
   readonly upstreamPort: number;
 }
@@ -33,10 +33,18 @@ const MODEL: Omit<ModelSpec, 'options'> = {
   ...{ aliases: [], languages: [], replicas: 1, addresses: [], voices: {} },
 };
 
+/** Its chats go to the upstream, as many at a time as any bench here asks for. */
+export function gatewayTo(
+  upstreamPort: number,
+  settings: SettingOverrides,
+  options: GatewayProcessOptions,
+): Promise<GatewayProcess> {
+  const upstream = { baseUrl: `http://127.0.0.1:${upstreamPort}/v1`, model: 'bench', maxConcurrent: 64 };
+  return GatewayProcess.start([{ ...MODEL, options: upstream }], settings, options);
+}
+
 export async function switchyard({ folder, upstreamPort }: Place): Promise<Contestant> {
-  const options = { baseUrl: `http://127.0.0.1:${upstreamPort}/v1`, model: 'bench', maxConcurrent: 64 };
-  const model: ModelSpec = { ...MODEL, options };
-  const gateway = await GatewayProcess.start([model], {}, { folder });
+  const gateway = await gatewayTo(upstreamPort, {}, { folder });
   const { port, process } = gateway;
   const dispose = () => gateway[Symbol.asyncDispose]();
   return { name: 'switchyard', version: '', port, pid: process.child.pid, headers: {}, [Symbol.asyncDispose]: dispose };
@@ -86,6 +94,19 @@ async function nginxProxy({ folder, upstreamPort }: Place): Promise<Contestant> 
   return started({ name: 'nginx', peer, args: ['-p', folder, '-c', config], env: {}, folder, port, headers: {} });
 }
 
+/** The other floor: it reads heads, and passes bodies on as they come. */
+async function haproxyProxy({ folder, upstreamPort }: Place): Promise<Contestant> {
+  const peer = await haproxy();
+  const port = await freePort();
+  const config = join(folder, 'haproxy.cfg');
+  const defaults = ['mode http', 'option http-no-delay', 'http-reuse always'];
+  const limits = ['connect', 'client', 'server'].map(side => `timeout ${side} 60s`);
+  const listen = [`bind 127.0.0.1:${port}`, `server upstream 127.0.0.1:${upstreamPort}`];
+  const lines = ['global', 'nbthread 1', 'defaults', ...defaults, ...limits, 'listen bench', ...listen, ''];
+  await writeFile(config, lines.join('\n'));
+  return started({ name: 'haproxy', peer, args: ['-db', '-f', config], env: {}, folder, port, headers: {} });
+}
+
 async function started(start: Omit<PeerStart, 'answers'> & Pick<Contestant, 'headers'>): Promise<Contestant> {
   const { headers, port } = start;
   const server = await startPeer({ ...start, answers: () => answers({ port, headers }, false) });
@@ -109,4 +130,9 @@ export async function answers(contestant: Pick<Contestant, 'port' | 'headers'>, 
   return status === 200;
 }
 
-export const PEERS = { nginx: nginxProxy, portkey: portkeyGateway, litellm: litellmProxy } as const;
+export const PEERS = {
+  haproxy: haproxyProxy,
+  nginx: nginxProxy,
+  portkey: portkeyGateway,
+  litellm: litellmProxy,
+} as const;

@@ -15,6 +15,8 @@ const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'swi
 export interface Peer {
   readonly program: string;
   readonly args: readonly string[];
+  /** Beside the bench's own. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly version: string;
 }
 
@@ -55,15 +57,30 @@ export async function python(name: string, ...packages: readonly string[]): Prom
   return { program, args: [], version: stdout.trim() };
 }
 
-/** Debian's package, unpacked without being installed. */
 export async function nginx(): Promise<Peer> {
-  const path = await folder('nginx');
-  const program = join(path, 'usr', 'sbin', 'nginx');
+  const peer = await unpacked('nginx');
+  const { stderr } = await run(peer.program, ['-v'], { ...OPTIONS, env: { ...process.env, ...peer.env } });
+  return { ...peer, version: /nginx\/(\S+)/.exec(stderr)?.[1] ?? 'unknown' };
+}
+
+export async function haproxy(): Promise<Peer> {
+  const peer = await unpacked('haproxy');
+  const { stdout } = await run(peer.program, ['-v'], { ...OPTIONS, env: { ...process.env, ...peer.env } });
+  return { ...peer, version: /version (\S+)/.exec(stdout)?.[1] ?? 'unknown' };
+}
+
+/** A server from Debian and what it depends on that is not here, unpacked without being installed. */
+async function unpacked(name: string): Promise<Omit<Peer, 'version'>> {
+  const path = await folder(name);
+  const program = join(path, 'usr', 'sbin', name);
   if (!existsSync(program)) {
-    await run('apt-get', ['download', 'nginx'], { ...OPTIONS, cwd: path });
-    const name = readdirSync(path).find(file => file.endsWith('.deb'));
-    await run('dpkg-deb', ['-x', join(path, name ?? ''), path], OPTIONS);
+    const plan = ['install', '--print-uris', '--reinstall', '--yes', '--no-install-recommends', name];
+    const { stdout } = await run('apt-get', plan, OPTIONS);
+    const names = [...stdout.matchAll(/^'\S+' ([^_\s]+)_/gm)].map(([, wanted]) => wanted!);
+    await run('apt-get', ['download', ...names], { ...OPTIONS, cwd: path });
+    const files = readdirSync(path).filter(file => file.endsWith('.deb'));
+    for (const file of files) await run('dpkg-deb', ['-x', file, path], { ...OPTIONS, cwd: path });
   }
-  const { stderr } = await run(program, ['-v'], OPTIONS);
-  return { program, args: [], version: /nginx\/(\S+)/.exec(stderr)?.[1] ?? 'unknown' };
+  const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
+  return { program, args: [], env: { LD_LIBRARY_PATH: join(path, 'usr', 'lib', `${machine}-linux-gnu`) } };
 }

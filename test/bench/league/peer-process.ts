@@ -8,6 +8,7 @@ import { progress } from '../support/bench-result.js';
 import { processCpuMs } from '../support/process-cpu.js';
 import { rssMib } from '../support/process-memory.js';
 import { type Peer } from './peer-packages.js';
+import { mapped } from './turn-table.js';
 
 /** One that takes part in a league. */
 export interface Server extends AsyncDisposable {
@@ -35,7 +36,7 @@ const WITHOUT = (process.env.LEAGUE_WITHOUT ?? '').split(',');
 /** @throws Error when it ends, or does not answer within 90 s */
 export async function startPeer({ name, peer, args, env, folder, port, answers }: PeerStart): Promise<Server> {
   const child = spawn(peer.program, [...peer.args, ...args], {
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...peer.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const log = createWriteStream(join(folder, `${name}.log`));
@@ -63,17 +64,24 @@ export async function startPeer({ name, peer, args, env, folder, port, answers }
 const isRunning = (pid: number, command: string): boolean =>
   processTree(pid).some(one => one.pid === pid && one.command === command);
 
-/** One after the other; one that cannot be had is named in `missing`. */
-export async function startPeers<T extends Server>(
+interface Peers<T> {
+  readonly peers: readonly T[];
+  readonly missing: Readonly<Record<string, string>>;
+}
+
+export const startPeers = <T extends Server>(
   starts: Readonly<Record<string, () => Promise<T>>>,
   stack: AsyncDisposableStack,
-): Promise<{ readonly peers: readonly T[]; readonly missing: Readonly<Record<string, string>> }> {
+): Promise<Peers<T>> => presentPeers(mapped(starts, start => async () => stack.use(await start())));
+
+/** One after the other; one that cannot be had is named in `missing`. */
+export async function presentPeers<T>(starts: Readonly<Record<string, () => Promise<T>>>): Promise<Peers<T>> {
   const peers: T[] = [];
   const missing: Record<string, string> = {};
   for (const [name, start] of Object.entries(starts)) {
     if (WITHOUT.includes(name)) continue;
     try {
-      peers.push(stack.use(await start()));
+      peers.push(await start());
     } catch (error) {
       missing[name] = (error as Error).message.split('\n', 1)[0] ?? '';
       progress(`  without ${name}: ${missing[name]}`);

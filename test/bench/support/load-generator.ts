@@ -14,7 +14,7 @@ class LoadRun {
   readonly #job: LoadJob;
   readonly #startMs = performance.now();
   readonly #measureFromMs: number;
-  readonly #measureToMs: number;
+  #measureToMs: number;
   readonly #latencies: number[] = [];
   readonly #firsts: number[] = [];
   readonly #lateness: number[] = [];
@@ -23,6 +23,7 @@ class LoadRun {
   readonly #idle: HttpConnection[] = [];
   readonly #all: HttpConnection[] = [];
   #completed = 0;
+  #answers = 0;
 
   constructor(job: LoadJob) {
     this.#job = job;
@@ -38,7 +39,8 @@ class LoadRun {
       : this.#openLoop(this.#job.arrivals.ratePerS));
     for (const connection of this.#all) connection.destroy();
     return {
-      requestsPerS: (this.#completed / this.#job.durationMs) * 1000,
+      requestsPerS: (this.#completed / (this.#measureToMs - this.#measureFromMs)) * 1000,
+      answers: this.#answers,
       latencyMs: distribution(this.#latencies),
       firstMs: distribution(this.#firsts),
       latenessMs: distribution(this.#lateness),
@@ -60,7 +62,8 @@ class LoadRun {
       const reply = await exchange;
       const answeredMs = performance.now();
       if (reply.status === 0) await pause(10); // a server that is gone must not be hammered
-      const goesOn = answeredMs < this.#measureToMs;
+      const goesOn = this.#goesOn(answeredMs);
+      this.#answers++;
       const nextMs = performance.now();
       // The next request leaves before this one is recorded: callers do not stop to count.
       if (goesOn) exchange = connection.exchange(this.#job.request);
@@ -68,6 +71,14 @@ class LoadRun {
       if (!goesOn) return;
       sentMs = nextMs;
     }
+  }
+
+  /** A turn with too few answers lasts until this one at least. */
+  #goesOn(answeredMs: number): boolean {
+    if (answeredMs < this.#measureToMs) return true;
+    if (this.#answers >= (this.#job.minAnswers ?? 0)) return false;
+    this.#measureToMs = answeredMs;
+    return true;
   }
 
   async #openLoop(ratePerS: number): Promise<void> {
@@ -89,6 +100,7 @@ class LoadRun {
     const reply = await connection.exchange(this.#job.request);
     const answeredMs = performance.now();
     this.#idle.push(connection);
+    this.#answers++;
     if (!this.#measured(dueMs)) return;
     this.#lateness.push(sentMs - dueMs);
     this.#record(reply, dueMs, answeredMs);
@@ -107,7 +119,7 @@ class LoadRun {
   }
 
   #measured(atMs: number): boolean {
-    return atMs >= this.#measureFromMs && atMs < this.#measureToMs;
+    return atMs >= this.#measureFromMs && atMs <= this.#measureToMs;
   }
 
   #connection(): HttpConnection {

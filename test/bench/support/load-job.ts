@@ -10,8 +10,8 @@ export interface LoadJob {
   readonly warmupMs: number;
   readonly durationMs: number;
   readonly seed?: number;
-  /** No answer within that time is a result, too. */
-  readonly mayBeEmpty?: boolean;
+  /** Closed loop: the turn lasts until so many were answered, however long that takes. */
+  readonly minAnswers?: number;
   /** Response headers that hold a number, to be collected. */
   readonly numericHeaders?: readonly string[];
 }
@@ -23,6 +23,8 @@ export type LoadArrivals =
 export interface LoadReport {
   /** Answered 2xx within the measured time, per second. */
   readonly requestsPerS: number;
+  /** All answers, also those before and after that time: what a server's CPU time was spent on. */
+  readonly answers: number;
   /** Milliseconds; in open loop from the instant at which the request was due, so a late generator hides nothing. */
   readonly latencyMs: Distribution;
   /** Milliseconds from the same instant to the first bytes of the answer. */
