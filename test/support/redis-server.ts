@@ -29,6 +29,10 @@ export class RedisServer implements AsyncDisposable {
     return `redis://127.0.0.1:${this.port}`;
   }
 
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
   /** Resolves when it takes connections. */
   async restart(): Promise<void> {
     const flags = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--dir', this.folder];

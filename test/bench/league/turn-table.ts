@@ -8,7 +8,7 @@ type Turn = Record<string, number>;
 /** Quartiles of every figure. */
 export const summary = (table: TurnTable) => mapped(table, rows => mapped(rows, turns => quartilesOf(turns)));
 
-const quartilesOf = (turns: readonly Turn[]) =>
+export const quartilesOf = (turns: readonly Turn[]) =>
   mapped(turns[0] ?? {}, (_, figure) => quartiles(turns.map(turn => turn[figure]!)));
 
 /** Round by round, because a slow second hits both; their median. */

@@ -40,7 +40,24 @@ function stream(socket: Socket, at = 0): void {
   setImmediate(() => stream(socket, at + 1));
 }
 
+/** How often each line of a batch was asked for; its number follows the mark in its prompt. */
+const asked: number[] = [];
+const MARK = '"line ';
+
+function count(request: string): void {
+  const at = request.indexOf(MARK);
+  if (at < 0) return;
+  const line = parseInt(request.slice(at + MARK.length, at + MARK.length + 8), 10);
+  asked[line] = (asked[line] ?? 0) + 1;
+}
+
+process.on('message', () => {
+  const counts = asked.filter(times => times > 0);
+  process.send?.({ type: 'asked', lines: counts.length, again: counts.reduce((sum, times) => sum + times - 1, 0) });
+});
+
 function answer(socket: Socket, request: string): void {
+  count(request);
   if (request.startsWith('GET')) socket.write(MODELS);
   else if (/"stream": ?true/.test(request)) stream(socket);
   else socket.write(WHOLE);
