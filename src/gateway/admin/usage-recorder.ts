@@ -41,6 +41,7 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
   #events: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
   #cleanedDay = '';
+  #day = { name: '', endMs: 0 };
 
   constructor(
     @Inject(USAGE_STORE) private readonly store: UsageStore,
@@ -51,11 +52,11 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     this.#events = this.bus.events$.subscribe(event => {
-      if (event.type === 'settled') this.#add(rowOf(event, utcDay(Date.now())));
+      if (event.type === 'settled') this.#add(rowOf(event, this.#today()));
     });
     this.#events.add(
       this.sessions.events$.subscribe(event => {
-        if (event.type === 'recognised') this.#add(rowOfLive(event, utcDay(Date.now())));
+        if (event.type === 'recognised') this.#add(rowOfLive(event, this.#today()));
       }),
     );
     this.#timer = setInterval(() => void this.flush(), FLUSH_MS).unref();
@@ -71,6 +72,13 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
   /** Resolves when what was counted before is in the database, or could not be written. */
   flush(): Promise<void> {
     return (this.#flushing = this.#flushing.then(() => this.#flush()));
+  }
+
+  /** Written once a day, not for each request. */
+  #today(): string {
+    const nowMs = Date.now();
+    if (nowMs >= this.#day.endMs) this.#day = { name: utcDay(nowMs), endMs: (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS };
+    return this.#day.name;
   }
 
   async #flush(): Promise<void> {

@@ -31,14 +31,18 @@ export class BodyWatch {
 
   /** @param onSlow called once, when a window brought too little */
   watch(message: IncomingMessage, onSlow: () => void): void {
-    const done = () => this.#forget(message);
+    const done = () => void this.#bodies.delete(message);
     message.once('end', done).once('close', done);
     this.#bodies.set(message, { onSlow, sinceMs: this.nowMs(), bytes: message.socket.bytesRead });
     this.#timer ??= setInterval(() => this.sweep(), Math.min(MOST_TICK_MS, this.rate.windowMs / 4)).unref();
   }
 
-  /** Measures every body whose window is over. */
+  /** Measures every body whose window is over. Without any left, the timer ends here: bodies come and go faster. */
   sweep(): void {
+    if (this.#bodies.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
     const nowMs = this.nowMs();
     for (const [message, progress] of this.#bodies) {
       if (nowMs - progress.sinceMs < this.rate.windowMs) continue;
@@ -47,20 +51,13 @@ export class BodyWatch {
       progress.sinceMs = nowMs;
       progress.bytes = bytesRead;
       if (!slow) continue;
-      this.#forget(message);
+      this.#bodies.delete(message);
       progress.onSlow();
     }
   }
 
   get #leastBytes(): number {
     return Math.max(1, (this.rate.minRate * this.rate.windowMs) / 1000);
-  }
-
-  #forget(message: IncomingMessage): void {
-    this.#bodies.delete(message);
-    if (this.#bodies.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
   }
 }
 

@@ -56,7 +56,7 @@ export function parseDto<T extends object>(
   fields: Readonly<Record<string, unknown>>,
   instead: Readonly<Record<string, unknown>> = {},
 ): T {
-  return validDto(type, { ...valuesOf(type, fields), ...instead }, {});
+  return validDto(type, name => valueIn(Object.hasOwn(instead, name) ? instead : fields, name), {});
 }
 
 /** The same, and unknown fields are `invalid_value`. */
@@ -65,16 +65,20 @@ export function parseStrictDto<T extends object>(
   fields: Readonly<Record<string, unknown>>,
 ): T {
   refuseUnknown(fields, fieldsKnownTo(type));
-  return validDto(type, valuesOf(type, fields), STRICT);
+  return validDto(type, name => valueIn(fields, name), STRICT);
 }
 
 function validDto<T extends object>(
   type: ClassConstructor<T>,
-  fields: Readonly<Record<string, unknown>>,
+  valueOf: (name: string) => unknown,
   strictness: Partial<typeof STRICT>,
 ): T {
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
-  const dto = shaped(type, Object.fromEntries(given));
+  const given: Record<string, unknown> = {};
+  for (const name of fieldsKnownTo(type)) {
+    const value = valueOf(name);
+    if (value !== undefined && value !== null) given[name] = value;
+  }
+  const dto = shaped(type, given);
   // Unknown fields of nested DTOs are found by `validateSync` only.
   if (strictness !== STRICT && isAccepted(dto)) return dto;
   const [first] = validateSync(dto, { stopAtFirstError: true, forbidUnknownValues: false, ...strictness });
@@ -83,28 +87,22 @@ function validDto<T extends object>(
 }
 
 /** By class. */
-const KNOWN = new WeakMap<object, ReadonlySet<string>>();
+const KNOWN = new WeakMap<object, readonly string[]>();
 
 /** Names of the fields a DTO has. A body may have any number of others, which are then not even looked at. */
-function fieldsKnownTo<T extends object>(type: ClassConstructor<T>): ReadonlySet<string> {
+function fieldsKnownTo<T extends object>(type: ClassConstructor<T>): readonly string[] {
   const known = KNOWN.get(type);
   if (known) return known;
   const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
-  const found = new Set([...rules.map(({ propertyName }) => propertyName), ...Object.keys(new type())]);
+  const found = [...new Set([...rules.map(({ propertyName }) => propertyName), ...Object.keys(new type())])];
   KNOWN.set(type, found);
   return found;
 }
 
-function valuesOf<T extends object>(
-  type: ClassConstructor<T>,
-  fields: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  const own = [...fieldsKnownTo(type)].filter(name => Object.hasOwn(fields, name));
-  return Object.fromEntries(own.map(name => [name, fields[name]]));
-}
+const valueIn = (fields: Fields, name: string): unknown => (Object.hasOwn(fields, name) ? fields[name] : undefined);
 
-function refuseUnknown(fields: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): void {
-  for (const name in fields) if (!known.has(name)) throw unknownField(name);
+function refuseUnknown(fields: Readonly<Record<string, unknown>>, known: readonly string[]): void {
+  for (const name in fields) if (!known.includes(name)) throw unknownField(name);
 }
 
 const unknownField = (name: string): DomainError =>

@@ -1,10 +1,10 @@
-import { Transform, type TransformCallback } from 'node:stream';
+import { Duplex } from 'node:stream';
 import { type DomainError } from '../../core/shared/domain-error.js';
 
 /** Output of a request on its way to one caller while the worker still makes it. */
 export abstract class OutputStream {
   /** What the caller receives. */
-  readonly body: Transform;
+  readonly body: Duplex;
   /**
    * Resolves at the first output, or at the end of an answer that has none. Stays pending after a failure before that.
    */
@@ -12,6 +12,8 @@ export abstract class OutputStream {
   /** Called for each piece of output; set by `InferenceService`. */
   onOutput: () => void = () => undefined;
   #start!: () => void;
+  /** Takes more, once what waits for the caller has room again. */
+  #resume: (() => void) | undefined;
   #failure: DomainError | undefined;
 
   /**
@@ -19,16 +21,22 @@ export abstract class OutputStream {
    */
   constructor(maxBufferedBytes?: number) {
     this.started = new Promise(resolve => (this.#start = resolve));
-    this.body = new Transform({
+    this.body = new Duplex({
       writableHighWaterMark: maxBufferedBytes,
-      transform: (chunk: Buffer, _encoding, done: TransformCallback) => {
-        this.onOutput();
-        this.#start();
-        done(null, this.format(chunk));
-      },
-      flush: done => {
+      write: (chunk: Buffer, _encoding, done) => this.#pass([chunk], done),
+      writev: (waiting, done) =>
+        this.#pass(
+          waiting.map(({ chunk }) => chunk as Buffer),
+          done,
+        ),
+      read: () => this.#read(),
+      final: done => {
         if (!this.#failure) this.#start();
-        void Promise.resolve(this.lastFrame(this.#failure)).then(frame => done(null, frame), done);
+        void Promise.resolve(this.lastFrame(this.#failure)).then(frame => {
+          if (frame !== undefined) this.body.push(frame);
+          this.body.push(null);
+          done();
+        }, done);
       },
     });
     // A caller that left destroys the stream; the writer learns that from its own pipe or from the cancellation.
@@ -45,6 +53,25 @@ export abstract class OutputStream {
     if (this.#failure) return;
     this.#failure = error;
     this.endFailed(error);
+  }
+
+  /** What comes until the next tick, such as all that one packet held, leaves as one piece: one write to the caller. */
+  #pass(chunks: readonly Buffer[], done: () => void): void {
+    const frames = chunks.map(chunk => {
+      this.onOutput();
+      return this.format(chunk);
+    });
+    this.#start();
+    const [first = ''] = frames;
+    const isRoom = this.body.push(frames.length === 1 ? first : Buffer.concat(frames.map(frame => Buffer.from(frame))));
+    if (isRoom) process.nextTick(done);
+    else this.#resume = done;
+  }
+
+  #read(): void {
+    const resume = this.#resume;
+    this.#resume = undefined;
+    resume?.();
   }
 
   protected endFailed(_error: DomainError): void {

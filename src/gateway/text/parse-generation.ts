@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ChatCompletionDto, CompletionDto, type TextGenerationFields } from '../../contracts/openai/generation.dto.js';
 import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { REQUEST_FIELDS } from '../../contracts/openai/request-fields.js';
@@ -38,7 +38,7 @@ export function beginningOfPrompt(prompt: string | readonly unknown[]): string {
 
 /** What the pool chooses a worker by: prefixes are kept per tenant, so two tenants have nothing to share. */
 export const affinityOf = (tenant: string, beginning: string): string =>
-  createHash('sha256').update(`${tenant}\n${beginning}`).digest('base64url').slice(0, 22);
+  hash('sha256', `${tenant}\n${beginning}`, 'base64url').slice(0, 22);
 
 export interface ParsedGeneration {
   readonly model: ModelSpec;

@@ -169,10 +169,10 @@ class StreamedOutput implements Output {
     this.#writer = new SinkWriter(sink.chunks);
   }
 
-  async take(json: Buffer): Promise<void> {
+  take(json: Buffer): Promise<void> {
     if (!this.#begun && !this.#writer.gone) this.sink.begin();
     this.#begun = true;
-    await this.#writer.write(json);
+    return this.#writer.write(json);
   }
 
   abandon(): void {

@@ -24,7 +24,7 @@ async function read(then: (socket: Socket) => void, signal = new AbortController
     for await (const chunk of await exchange.send(request)) text += String(chunk);
     return text;
   } finally {
-    exchange.close();
+    exchange.close(new Error('closed'));
     server.close();
   }
 }

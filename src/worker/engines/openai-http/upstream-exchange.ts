@@ -1,6 +1,7 @@
 import * as http from 'node:http';
 import { type IncomingMessage } from 'node:http';
 import * as https from 'node:https';
+import { urlToHttpOptions } from 'node:url';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { unusableAnswer, UpstreamFailure } from './upstream-failure.js';
 
@@ -9,13 +10,20 @@ const NOT_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTU
 
 const CUT_OFF = new Set(['ECONNRESET', 'EPIPE']);
 
-/** The body of an answer; the network's errors come as UpstreamFailure, those of the consumer stay what they are. */
+/**
+ * The body of an answer; the network's errors come as UpstreamFailure. Not the answer's own iterator, which costs a
+ * dozen listeners.
+ */
 export async function* bodyOf(answer: IncomingMessage, modelId: string): AsyncGenerator<Buffer> {
-  try {
-    for await (const chunk of answer) yield chunk as Buffer;
-  } catch (error) {
-    if (error instanceof UpstreamSilence) throw silence(modelId, error);
-    throw unusableAnswer(modelId, 'ended the connection before its answer was complete.');
+  let wake = (): void => undefined;
+  for (const event of ['readable', 'end', 'error', 'close']) answer.on(event, () => wake());
+  for (;;) {
+    const piece = answer.destroyed ? null : (answer.read() as Buffer | null);
+    if (piece !== null) yield piece;
+    else if (answer.readableEnded) return;
+    else if (answer.errored instanceof UpstreamSilence) throw silence(modelId, answer.errored);
+    else if (answer.destroyed) throw unusableAnswer(modelId, 'ended the connection before its answer was complete.');
+    else await new Promise<void>(resolve => (wake = resolve));
   }
 }
 
@@ -84,6 +92,11 @@ interface ExchangeOptions {
   readonly insecureSkipVerify: boolean;
 }
 
+interface Target {
+  readonly host: string;
+  readonly options: http.RequestOptions;
+}
+
 /** No byte in either direction for `timeoutMs`, while its reader kept up. */
 export class UpstreamSilence extends Error {
   constructor(readonly timeoutMs: number) {
@@ -107,6 +120,9 @@ export class StaleConnection extends Error {
 export class UpstreamExchange {
   readonly #plain: http.Agent;
   readonly #secure: https.Agent;
+  readonly #closing = new AbortController();
+  /** By URL, of which an engine has few. */
+  readonly #targets = new Map<string, Target>();
 
   constructor(private readonly options: ExchangeOptions) {
     const limits = { keepAlive: true, maxSockets: options.maxConcurrent, maxFreeSockets: options.maxConcurrent };
@@ -121,21 +137,24 @@ export class UpstreamExchange {
 
   /**
    * Resolves with the head of the answer, whose body has to be read or destroyed.
-   * @throws Error of the network, StaleConnection, UpstreamSilence, or the signal's reason.
+   * @throws Error of the network, StaleConnection, UpstreamSilence, the signal's reason, or that of `close`.
    */
   send(request: ExchangeRequest): Promise<http.IncomingMessage> {
-    const { signal, body } = request;
-    signal.throwIfAborted();
+    const { body } = request;
+    // Not `AbortSignal.any`: what that makes stays known to both until a garbage collection.
+    const signals = [request.signal, this.#closing.signal];
+    for (const signal of signals) signal.throwIfAborted();
     return new Promise((resolve, reject) => {
       const sent = this.#open(request);
       let answered: http.IncomingMessage | undefined;
-      const abort = (): void => {
+      const abort = ({ target }: Event): void => {
+        const reason = (target as AbortSignal).reason as Error;
         // A request that waits for a connection says nothing when it is destroyed.
-        reject(signal.reason as Error);
-        sent.destroy(signal.reason as Error);
+        reject(reason);
+        sent.destroy(reason);
       };
-      signal.addEventListener('abort', abort, { once: true });
-      sent.once('close', () => signal.removeEventListener('abort', abort));
+      for (const signal of signals) signal.addEventListener('abort', abort);
+      sent.once('close', () => signals.forEach(signal => signal.removeEventListener('abort', abort)));
       sent.once('response', answer => resolve((answered = answer)));
       sent.on('timeout', () => {
         // What lies here unread was sent: the reader is slow, not the upstream.
@@ -148,33 +167,43 @@ export class UpstreamExchange {
         // for a whole.
         answered?.destroy(error);
       });
-      for (const part of body?.parts ?? []) sent.write(part);
-      sent.end();
+      for (const part of body?.parts.slice(0, -1) ?? []) sent.write(part);
+      sent.end(body?.parts.at(-1));
     });
   }
 
-  /** Closes idle connections; those in use end with their own signals. Idempotent. */
-  close(): void {
+  /** Closes all connections. Idempotent: the first reason counts. */
+  close(reason: Error): void {
+    this.#closing.abort(reason);
     this.#plain.destroy();
     this.#secure.destroy();
   }
 
   #open({ url, method, headers, body }: ExchangeRequest): http.ClientRequest {
-    const options = {
-      method,
-      headers: { ...headers, ...(body && bodyHeaders(body)) },
-      timeout: this.options.timeoutMs,
-    };
+    const { timeoutMs: timeout } = this.options;
+    const target = this.#targetOf(url);
+    // A list of headers is written as it is; Node would collect an object's first.
+    const all = { host: target.host, ...headers, ...(body && bodyHeaders(body)) };
+    const options = { ...target.options, method, timeout, headers: Object.entries(all).flat() };
     return url.startsWith('https:')
-      ? https.request(url, { ...options, agent: this.#secure })
-      : http.request(url, { ...options, agent: this.#plain });
+      ? https.request({ ...options, agent: this.#secure })
+      : http.request({ ...options, agent: this.#plain });
+  }
+
+  #targetOf(url: string): Target {
+    let target = this.#targets.get(url);
+    if (target) return target;
+    const parsed = new URL(url);
+    target = { host: parsed.host, options: urlToHttpOptions(parsed) };
+    this.#targets.set(url, target);
+    return target;
   }
 }
 
 const isStale = (sent: http.ClientRequest, { code }: NodeJS.ErrnoException): boolean =>
   sent.reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE');
 
-const bodyHeaders = ({ contentType, parts }: RequestBody): http.OutgoingHttpHeaders => ({
+const bodyHeaders = ({ contentType, parts }: RequestBody): Record<string, string> => ({
   'content-type': contentType,
-  'content-length': parts.reduce((sum, part) => sum + part.byteLength, 0),
+  'content-length': String(parts.reduce((sum, part) => sum + part.byteLength, 0)),
 });

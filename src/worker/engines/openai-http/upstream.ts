@@ -102,7 +102,7 @@ async function readSmallFile(path: string): Promise<{ content: string; mode: num
   }
 }
 
-interface UpstreamRequest {
+export interface UpstreamRequest {
   /** Below `baseUrl`, such as `/audio/speech`. */
   readonly path: string;
   readonly accept: string;
@@ -119,20 +119,20 @@ interface UpstreamCall<T> extends UpstreamRequest {
   read(body: AsyncIterable<Buffer>, answer: IncomingMessage): Promise<T>;
 }
 
-/** A 2xx answer whose body is read at its reader's pace; the signal that it was asked with ends it. */
-export interface OpenAnswer {
+/**
+ * A 2xx answer whose body is read at its reader's pace; the signal that it was asked with ends it. Disposing of it
+ * closes its connection unless all was read.
+ */
+export interface OpenAnswer extends Disposable {
   readonly head: IncomingMessage;
   /** Fails with `UpstreamFailure` when the network does. */
   readonly body: AsyncIterable<Buffer>;
-  /** Closes the connection unless all was read. To be called in any case. */
-  close(): void;
 }
 
 const ERROR_BYTES = 65_536;
 
 /** The server behind the engine: its key, its connections, its failures. Nothing is read or opened before `open()`. */
 export class Upstream {
-  readonly #closing = new AbortController();
   #exchange: UpstreamExchange | undefined;
   #key: string | undefined;
 
@@ -156,9 +156,7 @@ export class Upstream {
 
   /** @throws DomainError; the signal's reason once it aborts, with the connection closed. */
   call<T>(call: UpstreamCall<T>): Promise<T> {
-    const signal = AbortSignal.any([call.signal, this.#closing.signal]);
-    const attempt = (): Promise<T> => this.attempt({ ...call, signal });
-    return withRetries({ attempt, policy: this.options, signal, timing: this.timing });
+    return this.#retried(call.signal, () => this.attempt(call));
   }
 
   /**
@@ -166,25 +164,22 @@ export class Upstream {
    * @throws DomainError
    */
   stream(request: UpstreamRequest): Promise<OpenAnswer> {
-    const signal = AbortSignal.any([request.signal, this.#closing.signal]);
-    const attempt = (): Promise<OpenAnswer> => this.#answered({ ...request, signal });
-    return withRetries({ attempt, policy: this.options, signal, timing: this.timing });
+    return this.#retried(request.signal, () => this.#answered(request));
   }
 
   /** Idempotent. */
   close(): void {
-    this.#closing.abort(new DomainError('shutting_down', 'The worker is shutting down.'));
-    this.#exchange?.close();
+    this.#exchange?.close(new DomainError('shutting_down', 'The worker is shutting down.'));
   }
 
   /** Once, without retries. @throws UpstreamFailure, the signal's reason, or what `read` threw. */
   async attempt<T>(call: UpstreamCall<T>): Promise<T> {
-    const answer = await this.#answered(call);
-    try {
-      return await call.read(answer.body, answer.head);
-    } finally {
-      answer.close();
-    }
+    using answer = await this.#answered(call);
+    return await call.read(answer.body, answer.head);
+  }
+
+  #retried<T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
+    return withRetries({ attempt, policy: this.options, signal, timing: this.timing });
   }
 
   /** @throws UpstreamFailure unless the status is 2xx. */
@@ -194,7 +189,7 @@ export class Upstream {
     // What was not read to its end would keep the connection, and the upstream at work.
     const close = (): void => void (head.readableEnded || head.destroy());
     const status = head.statusCode ?? 0;
-    if (status >= 200 && status < 300) return { head, body: bodyOf(head, modelId), close };
+    if (status >= 200 && status < 300) return { head, body: bodyOf(head, modelId), [Symbol.dispose]: close };
     try {
       const problem = problemIn(await textOf(bodyOf(head, modelId), ERROR_BYTES), this.#key);
       const { headers } = head;
@@ -214,7 +209,7 @@ export class Upstream {
       return await this.#exchange.send({ url: baseUrl + path, method, headers, signal, ...(body && { body }) });
     } catch (error) {
       signal.throwIfAborted();
-      throw failureOfNetwork(modelId, error as Error);
+      throw error instanceof DomainError ? error : failureOfNetwork(modelId, error as Error);
     }
   }
 }
