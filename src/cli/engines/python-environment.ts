@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isAlive } from '../../platform/process/is-alive.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
@@ -100,8 +100,11 @@ export class PythonEnvironment {
     const own = join(folder, 'bin', 'python');
     const files = this.#requirements(cuda).flatMap(file => ['--requirement', file]);
     const pip = ['-m', 'pip', 'install', '--no-input', '--progress-bar', 'off', '--only-binary', ':all:', ...files];
-    const installed = await this.run(own, pip, { ...options, env: { PIP_DISABLE_PIP_VERSION_CHECK: '1' } });
-    if (installed.code !== 0) throw pipFailure(installed.output);
+    const log = join(folder, 'pip.log');
+    const env = { PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_LOG: log };
+    const installed = await this.run(own, pip, { ...options, env });
+    if (installed.code !== 0) throw pipFailure(installed.output, await readFile(log, 'utf8').catch(() => ''));
+    await rm(log, { force: true });
     report('importing the worker');
     const finished = await this.run(own, ['-c', FINISH, join(this.sources, 'src')], { signal });
     const versions = parsed<Manifest['versions']>(finished.output);
@@ -141,14 +144,15 @@ export class PythonEnvironment {
   }
 }
 
+const UNREACHABLE = /NewConnectionError|NameResolutionError|ConnectTimeoutError|Max retries exceeded|ProxyError/;
 const OFFLINE = 'With a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER';
 
-/** pip tries again without a connection, and says in the end that nothing matches: the connection is the cause. */
-function pipFailure(output: string): CliError {
+/** Without a connection pip says in the end that nothing matches. Why is in its log only, unless it tries again. */
+function pipFailure(output: string, log: string): CliError {
   const missing = /No matching distribution found for (\S+)/.exec(output)?.[1];
   if (output.includes('No space left on device'))
     return new CliError('the disk is full: the environment needs 0.5 GB, with --cuda 1.5 GB; it was removed again');
-  if (/NewConnectionError|NameResolutionError|ConnectTimeoutError|Max retries exceeded|ProxyError/.test(output))
+  if (UNREACHABLE.test(output + log))
     return new CliError(`the package index cannot be reached: ${lastLines(output, 1)}. ${OFFLINE}`, EXIT.unreachable);
   if (missing !== undefined)
     return new CliError(

@@ -127,6 +127,15 @@ describe('the Python environment of ctranslate2', () => {
       },
       /^3: the package index cannot be reached: .*PIP_NO_INDEX=1/,
     ],
+    [
+      'no network, of which pip tells its log only',
+      {
+        python3: fakePython({
+          pip: 'echo "Max retries exceeded" > "$PIP_LOG"; echo "ERROR: No matching distribution found for av"; exit 1',
+        }),
+      },
+      /^3: the package index cannot be reached: .*PIP_NO_INDEX=1/,
+    ],
   ])('says what to do with %s', async (_, scripts, message) => {
     expect(await failure(environmentOf(fakeCommands(folder, scripts)))).toMatch(message);
   });
