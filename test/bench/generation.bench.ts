@@ -98,6 +98,7 @@ const figuresOf = (one: Contender): object => ({
   tokensPerS: perLoad(callers => rounded(median(one.rates(callers)))),
   cpuMsPerToken: perLoad(callers => one.cpuMsPerToken(callers)),
   callersCpuMsPerToken: perLoad(callers => one.callersCpuMsPerToken(callers)),
+  rssMib: one.rssMib,
 });
 
 async function underLongPrompts(shape: ServerShape, folder: string): Promise<BenchResult> {

@@ -2,6 +2,7 @@ import { processTree } from '../../support/process-tree.js';
 import { pause } from '../../support/waiting.js';
 import { progress } from './bench-result.js';
 import { processCpuMs } from './process-cpu.js';
+import { rssMib } from './process-memory.js';
 import { rounded } from './percentiles.js';
 import { type TextCaller, type TextServer, throughput } from './text-load.js';
 
@@ -58,6 +59,11 @@ export class Contender {
     const before = this.#spentMs();
     await pause(ms);
     return rounded((this.#spentMs() - before) / ms);
+  }
+
+  /** Of all its processes now. A model file that is mapped into memory counts. */
+  get rssMib(): number {
+    return Math.round(processTree(this.pid).reduce((sum, { pid }) => sum + rssMib(pid), 0));
   }
 
   #perToken(callers: number, of: (turn: Turn) => number): number {
