@@ -12,7 +12,7 @@ import { ensureWhisperPython } from './setup/whisper-python.mjs';
 import { bold, doing, done, fail, runMain, say, SetupError } from './setup/report.mjs';
 
 /** Benches that start servers of their own, by Debian package. */
-const SERVERS = { 'shared-queue': 'redis-server', 'league-jobs': 'redis-server' };
+const SERVERS = { 'shared-queue': 'redis-server', 'league-jobs': 'redis-server', 'league-batching': 'redis-server' };
 
 const HELP = `npm run bench -- NAME [NAME...] | all | --list
   --peer llama-server   generation: beside llama.cpp's own server, which is built once

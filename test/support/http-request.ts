@@ -8,6 +8,7 @@ export interface TranscriptionUpload {
   readonly model: string;
   readonly priority: 'realtime' | 'batch';
   readonly requestId?: string;
+  readonly deadlineMs?: number;
   /** Form field `prompt`; the synthetic engine's script may read it. */
   readonly prompt?: string;
   /** A WAV file; absent: `WAV_SECONDS` of silence. */
@@ -24,6 +25,7 @@ export function transcriptionRequest(upload: TranscriptionUpload): Buffer {
     `Content-Length: ${body.length}`,
     `X-Priority: ${upload.priority}`,
     ...(upload.requestId === undefined ? [] : [`X-Request-Id: ${upload.requestId}`]),
+    ...(upload.deadlineMs === undefined ? [] : [`X-Deadline-Ms: ${upload.deadlineMs}`]),
   ];
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
 }

@@ -97,7 +97,10 @@ class LoadRun {
   async #sendDue(dueMs: number): Promise<void> {
     const connection = this.#idle.pop() ?? this.#connection();
     const sentMs = performance.now();
+    const { patienceMs } = this.#job;
+    const leave = patienceMs && setTimeout(() => connection.destroy(), dueMs + patienceMs - sentMs);
     const reply = await connection.exchange(this.#job.request);
+    clearTimeout(leave);
     const answeredMs = performance.now();
     this.#idle.push(connection);
     this.#answers++;

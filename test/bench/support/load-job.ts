@@ -12,6 +12,10 @@ export interface LoadJob {
   readonly seed?: number;
   /** Closed loop: the turn lasts until so many were answered, however long that takes. */
   readonly minAnswers?: number;
+  /** Open loop: a caller hangs up after that time. */
+  readonly patienceMs?: number;
+  /** Other answers than 200, and none at all, are results, too. */
+  readonly anyStatus?: boolean;
   /** Response headers that hold a number, to be collected. */
   readonly numericHeaders?: readonly string[];
 }
