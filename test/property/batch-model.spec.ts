@@ -58,6 +58,17 @@ describe('REALTIME callers on a model device, that wait for their answer', () =>
     expect(new Set(groups.slice(20, -1))).toEqual(new Set([8]));
   });
 
+  // Their round trip takes 0.5 to 0.7 of the device's time: 20 / (20 + round trip) is the most that they can reach.
+  it.each([
+    [1, 0.64],
+    [1.2, 0.61],
+    [1.5, 0.57],
+  ])('are one group also on a machine that takes %d ms for each of them: %d of the ideal', (callerMs, least) => {
+    const { perSecond, groups } = run({ arrivals: { callers: 8 }, priority: RequestPriority.REALTIME, callerMs });
+    expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(least);
+    expect(groups.slice(40).filter(size => size < 8).length / groups.length).toBeLessThan(0.05);
+  });
+
   it('cost a lone one nothing', () => {
     expect(realtime(1).p99Ms).toBeCloseTo(realtime(1, NO_RETURNS).p99Ms, 5);
   });

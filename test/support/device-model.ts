@@ -23,6 +23,8 @@ export interface DeviceModelOptions {
   readonly deviceMs?: number;
   /** Each engine call takes up to this share more or less (0). */
   readonly deviceJitter?: number;
+  /** Callers return one after another, each so many milliseconds after the one before: a slow machine (0). */
+  readonly callerMs?: number;
   /** Mean milliseconds of CPU preparation per group, +- 30 % (0). */
   readonly prepMs?: number;
   /** Milliseconds of virtual time (20000). */
@@ -66,7 +68,7 @@ export class DeviceModel {
   #busy = false;
 
   constructor({ window, returns, ...options }: DeviceModelOptions) {
-    const costs = { deviceMs: 20, deviceJitter: 0, prepMs: 0 };
+    const costs = { deviceMs: 20, deviceJitter: 0, callerMs: 0, prepMs: 0 };
     this.#options = { priority: RequestPriority.BATCH, ...costs, forMs: 20_000, ...options };
     this.#workers.add('m', { slots: 2 * GROUP, maxBatch: GROUP });
     this.#dispatcher = aDispatcher(this.#workers, window).dispatcher;
@@ -169,10 +171,11 @@ export class DeviceModel {
   }
 
   #answer(group: Plan['members']): void {
-    for (const { request, lease } of group) {
+    for (const [at, { request, lease }] of group.entries()) {
+      const turnMs = at * this.#options.callerMs;
       lease.release();
       this.#latencies.push(this.#nowMs - request.enqueuedAtMs);
-      if ('callers' in this.#options.arrivals) this.#after(0.8 + this.#exponential(0.6), () => this.#arrive());
+      if ('callers' in this.#options.arrivals) this.#after(turnMs + 0.8 + this.#exponential(0.6), () => this.#arrive());
     }
     this.#turn();
   }

@@ -12,18 +12,23 @@ const view = (change: Partial<ReturnView> = {}): ReturnView => ({
   ...change,
 });
 
+interface Calls {
+  readonly answered: number;
+  readonly returns: number;
+  readonly full?: boolean;
+  /** From the answer until they are READY again. */
+  readonly lastMs?: number;
+}
+
 /** Engine calls of 20 ms, one after another; of the callers answered, `returns` are READY again 3 ms later. */
 class Device {
   readonly wait = new ReturnWait();
   nowMs = 0;
 
-  calls(
-    times: number,
-    { answered, returns, full = false }: { answered: number; returns: number; full?: boolean },
-  ): this {
+  calls(times: number, { answered, returns, full = false, lastMs = 3 }: Calls): this {
     for (let call = 0; call < times; call += 1) {
       this.ends(answered, full);
-      for (let item = 0; item < returns; item += 1) this.wait.ready(this.nowMs + 3);
+      for (let item = 0; item < returns; item += 1) this.wait.ready(this.nowMs + lastMs);
     }
     return this;
   }
@@ -69,6 +74,28 @@ describe('ReturnWait (D-24): for whom a free device waits', () => {
   it('counts the wait from the answer, not from the decision', () => {
     const device = closedLoop();
     expect([0, 4, 9, 10, 15].map(afterMs => device.waits({}, afterMs))).toEqual([10, 6, 1, 0, 0]);
+  });
+
+  it.each([
+    // the latest returns after, waited for
+    [6, 10],
+    [8, 12],
+    [10, 15],
+  ])('waits for 1.5 times what the latest caller usually takes, or half a call: %d ms, %d ms', (lastMs, waitMs) => {
+    const device = new Device().calls(50, { answered: 4, returns: 4, lastMs }).ends(4);
+    expect(device.waits()).toBeCloseTo(waitMs, 1);
+  });
+
+  it('waits at most 0.9 of a call, and finds out that callers need so long by waiting', () => {
+    const device = new Device().calls(50, { answered: 4, returns: 4, lastMs: 10 });
+    device.calls(50, { answered: 4, returns: 4, lastMs: 14 }).ends(4);
+    expect(device.waits()).toBeCloseTo(18, 1);
+  });
+
+  it('takes later returns for strangers unless it waits: half a call is what they are told apart by', () => {
+    const device = new Device().calls(50, { answered: 4, returns: 4, lastMs: 11 });
+    expect(device.wait.share).toBeLessThan(0.1);
+    expect(device.ends(4).waits()).toBe(0);
   });
 
   it('follows the device time: half of 20 ms becomes half of 40 ms within 30 calls', () => {

@@ -125,18 +125,25 @@ interface Awaited {
   returned: number;
   /** Sum over `returned`, each from the answer to READY. */
   returnMs: number;
+  /** From the answer to the latest of them. */
+  lastMs: number;
 }
 
 /** Weight of a new call: 2 calls without returns end the waiting, 2 to 10 with returns begin it. */
 const WEIGHT = 0.15;
-/** Longest wait, as a share of the usual device time. */
-const MOST_WAIT = 0.5;
+/** Longest wait, as a share of the usual device time: at first, and for callers that are known to need longer. */
+const FIRST_WAIT = 0.5;
+const MOST_WAIT = 0.9;
+/** What the latest of the callers usually takes, times this, is waited for. */
+const LAST_SLACK = 1.5;
 
 /**
  * Decides whether a free device waits for the callers it has just answered (D-24). Callers in a closed loop return at
  * once, so the next call is fuller; independent callers do not. Which of the two applies is learned: in a steady random
  * stream, at most half as many requests arrive within half a device time as an engine call answers, whatever the load,
- * because calls begin at least one device time apart. Pure: the caller passes the time and does the waiting.
+ * because calls begin at least one device time apart. While the device waits they begin further apart, so a longer
+ * wait finds no more of them: it may last as long as the latest caller usually takes. Pure: the caller passes the time
+ * and does the waiting.
  */
 export class ReturnWait {
   readonly #leastShare: number;
@@ -146,12 +153,13 @@ export class ReturnWait {
   #answered = 1;
   #returned = 0.5;
   #returnMs = 0;
+  #lastMs: number | undefined;
 
   constructor({ leastShare = 0.8 }: ReturnWaitOptions = {}) {
     this.#leastShare = leastShare;
   }
 
-  /** The usual share of answered callers that are matched by new READY items within half a device time: 0 to 1. */
+  /** The usual share of answered callers that are matched by new READY items in time: 0 to 1. */
   get share(): number {
     return this.#returned / this.#answered;
   }
@@ -163,8 +171,8 @@ export class ReturnWait {
   ended({ answered, deviceMs, full }: EndedCall, nowMs: number): void {
     this.#learn();
     this.#deviceMs = blended(this.#deviceMs, deviceMs, WEIGHT);
-    const untilMs = nowMs + MOST_WAIT * this.#deviceMs;
-    this.#latest = full ? undefined : { answered, atMs: nowMs, untilMs, returned: 0, returnMs: 0 };
+    const untilMs = nowMs + this.#mostMs(this.#deviceMs);
+    this.#latest = full ? undefined : { answered, atMs: nowMs, untilMs, returned: 0, returnMs: 0, lastMs: 0 };
   }
 
   /** An item became READY. Callers are not known by name, so each one counts as a return. */
@@ -172,18 +180,29 @@ export class ReturnWait {
     const call = this.#latest;
     if (call === undefined || nowMs > call.untilMs || call.returned === call.answered) return;
     call.returned += 1;
-    call.returnMs += nowMs - call.atMs;
+    call.lastMs = nowMs - call.atMs;
+    call.returnMs += call.lastMs;
   }
 
   decide({ ready, maxBatch, running, draining }: ReturnView, nowMs: number): WaitDecision {
     const call = this.#latest;
     if (call === undefined || ready >= maxBatch || running > 0 || draining) return GO;
     const missing = call.answered - call.returned;
-    if (missing === 0 || this.share < this.#leastShare) return GO;
+    if (missing === 0 || !this.#waits) return GO;
     const worthMs = this.#worthMs(ready + missing, maxBatch);
     if (worthMs <= this.#returnMs / this.#returned) return GO;
     const wakeAtMs = Math.min(call.untilMs, call.atMs + worthMs);
     return nowMs >= wakeAtMs ? GO : { go: false, wakeAtMs };
+  }
+
+  /** Callers usually return. */
+  get #waits(): boolean {
+    return this.share >= this.#leastShare;
+  }
+
+  #mostMs(deviceMs: number): number {
+    const lastMs = this.#waits ? LAST_SLACK * (this.#lastMs ?? 0) : 0;
+    return Math.min(MOST_WAIT * deviceMs, Math.max(FIRST_WAIT * deviceMs, lastMs));
   }
 
   /**
@@ -195,8 +214,9 @@ export class ReturnWait {
   }
 
   #learn(): void {
-    const { answered = 0, returned = 0, returnMs = 0 } = this.#latest ?? {};
+    const { answered = 0, returned = 0, returnMs = 0, lastMs = 0 } = this.#latest ?? {};
     if (answered === 0) return;
+    if (returned > 0) this.#lastMs = blended(this.#lastMs, lastMs, WEIGHT);
     this.#answered = blended(this.#answered, answered, WEIGHT);
     this.#returned = blended(this.#returned, returned, WEIGHT);
     this.#returnMs = blended(this.#returnMs, returnMs, WEIGHT);
