@@ -43,9 +43,10 @@ export class BatchProcessor {
     private readonly metrics: StoreMetrics,
   ) {}
 
-  async start(): Promise<void> {
+  /** @param isWoken `wake` is called for all new work of a gateway */
+  async start(isWoken = false): Promise<void> {
     for (const { status, action } of await this.leftovers.sweep()) this.metrics.recovered(status, action);
-    this.claims.start();
+    this.claims.start(isWoken);
     this.webhooks.start();
     this.#logger.log('looking for batches');
   }

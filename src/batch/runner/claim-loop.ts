@@ -7,6 +7,10 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { JOB_STORE } from '../../platform/database/database.tokens.js';
 import { JobSupervisor } from './job-supervisor.js';
 
+/** Looks in a row that found nothing to do, until a processor that is woken looks at every fifth time only. */
+const QUIET_LOOKS = 3;
+const QUIET_POLLS = 5;
+
 /** Claims jobs while a slot is free: when woken, when a job ends, and every `batch.poll_ms`. */
 @Injectable()
 export class ClaimLoop {
@@ -16,6 +20,7 @@ export class ClaimLoop {
   #alarm = new AbortController();
   #running: Promise<void> | undefined;
   #stopping = false;
+  #quietLooks = 0;
 
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
@@ -23,12 +28,14 @@ export class ClaimLoop {
     private readonly supervisor: JobSupervisor,
   ) {}
 
-  start(): void {
-    this.#running ??= this.#run();
+  /** @param isWoken its gateway tells of new work: only that of other gateways has to be looked for */
+  start(isWoken = false): void {
+    this.#running ??= this.#run(isWoken);
   }
 
   /** There may be a new job or a cancel. */
   wake(): void {
+    this.#quietLooks = 0;
     this.#alarm.abort();
     this.supervisor.wake();
   }
@@ -42,13 +49,15 @@ export class ClaimLoop {
     await Promise.all(this.#taken);
   }
 
-  async #run(): Promise<void> {
+  async #run(isWoken: boolean): Promise<void> {
     while (!this.#stopping) {
       this.#alarm = new AbortController();
       while (!this.#stopping && this.supervisor.size < this.settings.batch.jobs && (await this.#claim()));
       if (this.#stopping) return;
       if (this.supervisor.size >= this.settings.batch.jobs) await this.#preempt();
-      await sleep(this.settings.batch.pollMs, undefined, { signal: this.#alarm.signal }).catch(() => undefined);
+      this.#quietLooks = this.supervisor.size === 0 ? this.#quietLooks + 1 : 0;
+      const polls = isWoken && this.#quietLooks >= QUIET_LOOKS ? QUIET_POLLS : 1;
+      await sleep(polls * this.settings.batch.pollMs, undefined, { signal: this.#alarm.signal }).catch(() => undefined);
     }
   }
 

@@ -1,5 +1,5 @@
-import { Inject, Injectable, Logger, type OnApplicationShutdown, Optional } from '@nestjs/common';
-import { Queue } from 'bullmq';
+import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit, Optional } from '@nestjs/common';
+import { type Queue } from 'bullmq';
 import { classOf, MAX_EVENTS } from '../../contracts/queue-jobs/queue-keys.js';
 import { type TenantLoad } from '../../core/queue/model-lane.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
@@ -45,15 +45,21 @@ const FACTS = ['priority', 'timestamp', 'pb', 'processedOn', 'finishedOn', 'retu
 
 /** The BullMQ queues, one per model: adding, removing, and what they say about one job. */
 @Injectable()
-export class ModelQueues implements OnApplicationShutdown {
+export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(ModelQueues.name);
   readonly #queues = new Map<string, Queue>();
+  /** An embedded queue does without BullMQ. */
+  #bullmq: { readonly Queue: typeof Queue } | undefined;
 
   constructor(
     private readonly link: SharedQueueLink,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
     @Optional() private readonly keyRing?: KeyRing,
   ) {}
+
+  async onModuleInit(): Promise<void> {
+    if (this.link.enabled) this.#bullmq = await import('bullmq');
+  }
 
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([...this.#queues.values()].map(queue => queue.close().catch(() => undefined)));
@@ -186,8 +192,9 @@ export class ModelQueues implements OnApplicationShutdown {
   #queue(model: string): Queue {
     const known = this.#queues.get(model);
     if (known) return known;
+    if (!this.#bullmq) throw new Error('queue.driver is not redis');
     const { redis, keys } = this.link;
-    const queue = new Queue(keys.queue(model), {
+    const queue = new this.#bullmq.Queue(keys.queue(model), {
       ...{ connection: redis, prefix: keys.prefix, skipWaitingForReady: true },
       streams: { events: { maxLen: MAX_EVENTS } },
     });

@@ -147,7 +147,12 @@ export const BATCH_SETTINGS = {
     DAY_MS,
     'A processor silent for this long loses its batches; the heartbeat interval is a third of this.',
   ),
-  'batch.poll_ms': ms(1000, 10, DAY_MS, 'How often a processor looks for batches and webhooks.'),
+  'batch.poll_ms': ms(
+    1000,
+    10,
+    DAY_MS,
+    'How often a processor looks for batches and webhooks; batches at every fifth time while its gateway has none.',
+  ),
   'batch.checkpoint_ms': ms(5000, 10, DAY_MS, 'How often results are copied to the blob store, when that is S3.'),
   'batch.webhook_secret_file': text(
     '',

@@ -9,10 +9,7 @@ import {
   SqliteDialect,
   SqliteDriver,
 } from 'kysely';
-import pg from 'pg';
-
-/** int8: this project's whole numbers (instants, sizes, counts) stay far below 2^53. */
-const INT8 = pg.types.builtins.INT8;
+import type pg from 'pg';
 
 /** Time limits of what a request waits for. All in milliseconds. */
 export const QUERY_LIMITS = {
@@ -27,9 +24,15 @@ export const QUERY_LIMITS = {
 const IDLE_IN_TRANSACTION_MS = 5000;
 
 /** Postgres by URL; a lost connection is replaced by the pool, and a query that cannot get one fails after 5 s. */
-export function postgresDialect(url: string, limits: Partial<typeof QUERY_LIMITS> = {}): PostgresDialect {
+export const postgresDialect = (url: string, limits: Partial<typeof QUERY_LIMITS> = {}): PostgresDialect =>
+  new PostgresDialect({ pool: () => postgresPool(url, limits) });
+
+/** SQLite, the default, does without the client of Postgres: it is loaded with the first query. */
+async function postgresPool(url: string, limits: Partial<typeof QUERY_LIMITS>): Promise<pg.Pool> {
+  const { default: pg } = await import('pg');
   const types = new pg.TypeOverrides();
-  types.setTypeParser(INT8, Number);
+  // int8: this project's whole numbers (instants, sizes, counts) stay far below 2^53.
+  types.setTypeParser(pg.types.builtins.INT8, Number);
   const pool = new pg.Pool({
     connectionString: url,
     max: 8,
@@ -43,7 +46,7 @@ export function postgresDialect(url: string, limits: Partial<typeof QUERY_LIMITS
   // A connection that breaks, idle or lent out between two queries, must not end the process: the pool drops it, and a
   // query on it is refused.
   pool.on('error', () => undefined).on('connect', client => client.on('error', () => undefined));
-  return new PostgresDialect({ pool });
+  return pool;
 }
 
 /**

@@ -1,7 +1,8 @@
+import { createRequire } from 'node:module';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
 import { type DestinationStream, type LoggerOptions } from 'pino';
-import { isColorSupported, prettyFactory } from 'pino-pretty';
+import type pinoPretty from 'pino-pretty';
 import { type Settings } from '../config/settings.js';
 import { standardOutput } from './log-output.js';
 import { LogRing } from './log-ring.js';
@@ -34,6 +35,8 @@ export function pinoOptions({ level, bindings = {} }: LogOptions): LoggerOptions
 export function logDestination({ pretty, destination }: LogOptions): DestinationStream {
   const output = destination ?? standardOutput();
   if (destination !== undefined || !isPretty(pretty)) return output;
+  // Lines for people are the exception: other processes do without the formatter.
+  const { isColorSupported, prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof pinoPretty;
   const format = prettyFactory({ singleLine: true, ignore: 'pid,hostname', colorize: isColorSupported });
   return { write: line => output.write(format(line)) };
 }

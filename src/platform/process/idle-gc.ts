@@ -53,8 +53,11 @@ export interface YoungHeap {
   collect(): void;
 }
 
-type Collect = (options: { readonly type: 'minor' }) => void;
+type Collect = (options: { readonly type: 'minor' | 'major'; readonly flavor?: 'last-resort' }) => void;
 let collectNow: Collect | undefined;
+
+/** Collects before it returns. */
+export const collectGarbage: Collect = options => (collectNow ??= collector())(options);
 
 /** V8 gives its collector to contexts that are made after the flag is set. */
 function collector(): Collect {
@@ -64,7 +67,7 @@ function collector(): Collect {
 
 const V8_YOUNG_HEAP: YoungHeap = {
   usedBytes: () => getHeapSpaceStatistics().find(space => space.space_name === 'new_space')?.space_used_size ?? 0,
-  collect: () => (collectNow ??= collector())({ type: 'minor' }),
+  collect: () => collectGarbage({ type: 'minor' }),
 };
 
 export const pauseCollectorProvider: Provider = {

@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { Redis } from 'ioredis';
+import { type Redis, type RedisOptions } from 'ioredis';
 import { SETTINGS, type Settings } from '../config/settings.js';
 
 export interface RedisPair {
@@ -10,23 +10,18 @@ export interface RedisPair {
 /** A caller waits for it. */
 const COMMAND_MS = 500;
 
-/**
- * What cannot be published now is dropped: while Redis is away nothing may pile up here, and nothing may fail because
- * of it.
- */
-class FleetingPublisher extends Redis {
-  override publish(channel: string | Buffer, message: string | Buffer): Promise<number> {
-    return super.publish(channel, message).catch(() => 0);
-  }
-}
+/** The client library, where there is a Redis: no other process has to load it. */
+type RedisClient = typeof Redis | undefined;
 
 /** Connections to the Redis of `redis.url`. They come back by themselves; losing Redis never stops this process. */
-@Injectable()
 export class RedisLink implements OnApplicationShutdown {
   readonly #logger = new Logger(RedisLink.name);
   readonly #clients: Redis[] = [];
 
-  constructor(@Inject(SETTINGS) private readonly settings: Settings) {}
+  constructor(
+    private readonly settings: Settings,
+    private readonly client: RedisClient,
+  ) {}
 
   /** Before every key and channel. */
   get prefix(): string {
@@ -35,11 +30,14 @@ export class RedisLink implements OnApplicationShutdown {
 
   /** Undefined when there is no Redis. */
   pubSub(): RedisPair | undefined {
-    const { url } = this.settings.redis;
-    if (url === '') return undefined;
-    const publisher = new FleetingPublisher(url, { enableOfflineQueue: false });
-    const subscriber = new Redis(url, { maxRetriesPerRequest: null });
-    for (const client of [publisher, subscriber]) this.#watch(client);
+    const publisher = this.#connect({ enableOfflineQueue: false });
+    const subscriber = this.listener();
+    if (!publisher || !subscriber) return undefined;
+    // What cannot be published now is dropped: while Redis is away nothing may pile up here, and nothing may fail
+    // because of it.
+    const publish = publisher.publish.bind(publisher);
+    publisher.publish = (channel: string | Buffer, message: string | Buffer) =>
+      publish(channel, message).catch(() => 0);
     return { publisher, subscriber };
   }
 
@@ -49,24 +47,22 @@ export class RedisLink implements OnApplicationShutdown {
    * @param timeoutMs limit of one command
    */
   commands(timeoutMs = COMMAND_MS): Redis | undefined {
-    const { url } = this.settings.redis;
-    if (url === '') return undefined;
-    const client = new Redis(url, { enableOfflineQueue: false, commandTimeout: timeoutMs, maxRetriesPerRequest: 0 });
-    this.#watch(client);
-    return client;
+    return this.#connect({ enableOfflineQueue: false, commandTimeout: timeoutMs, maxRetriesPerRequest: 0 });
   }
 
   /** For what blocks or listens: it waits for Redis as long as that takes. Undefined when there is no Redis. */
   listener(): Redis | undefined {
-    const { url } = this.settings.redis;
-    if (url === '') return undefined;
-    const client = new Redis(url, { maxRetriesPerRequest: null });
-    this.#watch(client);
-    return client;
+    return this.#connect({ maxRetriesPerRequest: null });
   }
 
   onApplicationShutdown(): void {
     for (const client of this.#clients.splice(0)) client.disconnect();
+  }
+
+  #connect(options: RedisOptions): Redis | undefined {
+    const client = this.client && new this.client(this.settings.redis.url, options);
+    if (client) this.#watch(client);
+    return client;
   }
 
   /** One line when it goes and one when it is back; ioredis reports every attempt. */
@@ -126,5 +122,15 @@ const untilConnected = (redis: Redis): Promise<void> =>
   });
 
 /** Redis, where `redis.url` names one. */
-@Module({ providers: [RedisLink], exports: [RedisLink] })
+@Module({
+  providers: [
+    {
+      provide: RedisLink,
+      inject: [SETTINGS],
+      useFactory: async (settings: Settings) =>
+        new RedisLink(settings, settings.redis.url === '' ? undefined : (await import('ioredis')).Redis),
+    },
+  ],
+  exports: [RedisLink],
+})
 export class RedisModule {}

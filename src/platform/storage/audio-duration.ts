@@ -1,4 +1,4 @@
-import { type IOptions, parseBuffer, parseFile } from 'music-metadata';
+import { type IOptions } from 'music-metadata';
 import { type SpooledUpload } from './spooled-upload.js';
 
 /** What a WAV header says; undefined fields make the duration unknown. */
@@ -70,6 +70,7 @@ function wavSeconds(upload: SpooledUpload): number | undefined {
 async function headerSeconds(upload: SpooledUpload, filename: string): Promise<number | undefined> {
   try {
     const { path, head, size } = upload;
+    const { parseBuffer, parseFile } = await import('music-metadata');
     // An MP4's index may lie behind its audio, and is reached by one seek; the others have their headers in front.
     const { format } =
       path !== undefined && isMp4(head)

@@ -108,7 +108,7 @@ class RedisLines implements FairLines {
 
 /** What gateways and pull workers do with Redis, of two each, in turn. */
 class RedisLine implements FairLine {
-  readonly #gateways: readonly ModelQueues[];
+  readonly #gateways: readonly Promise<ModelQueues>[];
   readonly #workers: readonly RequestQueue[];
   readonly #taken = new Map<string, { readonly job: TakenJob; readonly by: RequestQueue }>();
   readonly #startMs = Date.now();
@@ -122,7 +122,7 @@ class RedisLine implements FairLine {
 
   async arrive(arrival: Arrival): Promise<string> {
     const id = `r${(this.#made += 1)}`;
-    const queues = this.#gateways[this.#made % 2]!;
+    const queues = await this.#gateways[this.#made % 2]!;
     const ref = queues.ref(MODEL, id, arrival.tenant);
     const job = jobOf(ref, id, arrival, sinceMs(this.#startMs, this.#made, arrival));
     await queues.add({ job, costMs: arrival.estimateMs ?? 10, blobs: [] }, ref);
@@ -152,10 +152,12 @@ const jobOf = (_ref: JobRef, id: string, arrival: Arrival, acceptedMs: number): 
   ...{ timeoutMs: 60_000, kind: 'speech', options: { text: id, voice: 'v', speed: 1, format: 'wav' } },
 });
 
-function gateway(redis: Redis, prefix: string, weights: Weights): ModelQueues {
-  const link = { redis, keys: new QueueKeys(prefix), access: { ...AGING, resultTtlMs: 60_000 } };
+async function gateway(redis: Redis, prefix: string, weights: Weights): Promise<ModelQueues> {
+  const link = { enabled: true, redis, keys: new QueueKeys(prefix), access: { ...AGING, resultTtlMs: 60_000 } };
   const keyRing = { weightOf: (tenant: string) => weights[tenant] ?? 1 };
-  return new ModelQueues(link as unknown as SharedQueueLink, [], keyRing as unknown as KeyRing);
+  const queues = new ModelQueues(link as unknown as SharedQueueLink, [], keyRing as unknown as KeyRing);
+  await queues.onModuleInit();
+  return queues;
 }
 
 function worker(redis: Redis, prefix: string): RequestQueue {
