@@ -78,7 +78,7 @@ export type DispatchEvent =
       readonly batchId?: string;
       /** Device milliseconds of this request: its share of that engine call; absent: the worker reports none. */
       readonly deviceMs?: number;
-      /** Of a completed request that wanted its answer in time: whether it came in time (D-26). */
+      /** Of a completed request with a deadline: whether its answer, or its first output, came in time (D-26). */
       readonly metDeadline?: boolean;
       /** For completed requests only. */
       readonly usage?: WorkUsage;

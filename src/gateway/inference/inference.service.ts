@@ -89,6 +89,7 @@ export class InferenceService {
     if (output) {
       output.onOutput = () => {
         session.output(output.held);
+        submitted.outputSent();
         silence?.restart();
       };
     }

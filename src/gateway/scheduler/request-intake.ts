@@ -52,7 +52,8 @@ export class RequestIntake {
       throw rejection;
     }
     const { id, tenant, key } = request;
-    return { id, tenant, key, settled: tracked.settled };
+    const outputSent = (): void => void (tracked.firstOutputAtMs ??= this.clock.nowMs());
+    return { id, tenant, key, outputSent, settled: tracked.settled };
   }
 
   #check(tracked: TrackedRequest): DomainError | undefined {

@@ -238,9 +238,11 @@ export class RequestRegistry {
     this.events.emit({ ...fields, ...base });
   }
 
-  /** Undefined: its whole answer had no deadline. */
-  #metDeadline({ request: { deadline } }: TrackedRequest): boolean | undefined {
-    return deadline?.until === 'answer' ? this.clock.nowMs() <= deadline.atMs : undefined;
+  /** Undefined: it had no deadline. Without output on the way, its first output is the whole answer. */
+  #metDeadline({ request: { deadline }, firstOutputAtMs }: TrackedRequest): boolean | undefined {
+    const nowMs = this.clock.nowMs();
+    const atMs = deadline?.until === 'first_output' ? (firstOutputAtMs ?? nowMs) : nowMs;
+    return deadline && atMs <= deadline.atMs;
   }
 
   #announce(tracked: TrackedRequest, settlement: Settlement<WorkerReply>, phases: LatencyPhases): void {

@@ -43,6 +43,8 @@ export interface SettledRequest {
 
 export interface SubmittedRequest extends RequestRef {
   readonly key: RequestKey;
+  /** Call this for each part of the answer that is sent on the way: the first may have a deadline (D-26). */
+  readonly outputSent: () => void;
   /** Exactly one answer per accepted request (D-04). Never rejects. */
   readonly settled: Promise<SettledRequest>;
 }

@@ -21,6 +21,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export class TrackedRequest {
   readonly lifecycle: RequestLifecycle<WorkerTask, WorkerReply>;
   readonly settled: Promise<SettledRequest>;
+  /** Monotonic milliseconds at which the first part of its answer went to its caller; absent: none has yet. */
+  firstOutputAtMs: number | undefined;
   #resolve!: (settled: SettledRequest) => void;
   #outputStarted = false;
   readonly #retries = new RetryBudget();

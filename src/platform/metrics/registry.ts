@@ -144,7 +144,7 @@ export const METRICS = {
     'model',
   ),
   switchyard_deadlines_total: counter(
-    'Requests with a deadline, by outcome: met, late (whole answers), missed (never started), refused (not queued).',
+    'Requests with a deadline, by outcome: met, late, missed (never started), refused (not queued).',
     'outcome',
     'model',
   ),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type FixtureWorker } from '../../support/fixture-worker.js';
+import { type FixtureWorker, script } from '../../support/fixture-worker.js';
+import { audioForm } from './audio-forms.js';
 import { errorOf, type GatewayRig, until } from './gateway-rig.js';
 import { HeldRig, SLOTS } from './held-rig.js';
 
@@ -43,5 +44,15 @@ describe('X-Deadline-Ms and x-slo-ttft-ms', () => {
     expect(worker.received.filter(id => id === 'missed' || id === 'refused')).toEqual([]);
     for (const [outcome, count] of Object.entries({ met: 1, refused: 3, missed: 1 }))
       expect(await rig.metric(`switchyard_deadlines_total{outcome="${outcome}",model="stt"}`)).toBe(count);
+  });
+
+  it('x-slo-ttft-ms of a stream is met by its first output', async () => {
+    const met = async () => (await rig.metric('switchyard_deadlines_total{outcome="met",model="stt"}')) || 0;
+    const before = await met();
+    const fields = { stream: 'true', prompt: script.say('one', 'two') };
+    const init = { headers: { 'x-slo-ttft-ms': '100000' } };
+    const streamed = await rig.post('/v1/audio/transcriptions', audioForm({ fields }), init);
+    expect(await streamed.text()).toContain('[DONE]');
+    await until(async () => (await met()) === before + 1);
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type WantedDeadline } from '../../../src/core/queue/latest-start.js';
-import { REALTIME, SchedulerHarness } from '../../support/scheduler-harness.js';
+import { REALTIME, request, SchedulerHarness } from '../../support/scheduler-harness.js';
 
 const within = (ms: number, until: WantedDeadline['until'] = 'answer') => ({
   deadlines: [{ until, withinMs: ms, leftMs: ms }],
@@ -48,6 +48,18 @@ describe('deadlines of requests (D-26)', () => {
     await answerAfter(5000);
     expect((await settled).settlement.status).toBe('completed');
     expect(harness.of('settled').map(({ metDeadline }) => metDeadline)).toEqual([false]);
+  });
+
+  it.each([1000, 4500])('for the first output are judged by it, not by the answer: after %s ms', async ms => {
+    const { outputSent, settled } = harness.scheduler.submit({ ...request('s'), ...within(4000, 'first_output') });
+    await harness.pool.received(1);
+    harness.clock.advance(ms);
+    outputSent();
+    harness.clock.advance(5000);
+    outputSent();
+    await answerAfter(0);
+    expect((await settled).settlement.status).toBe('completed');
+    expect(harness.of('settled').map(({ metDeadline }) => metDeadline)).toEqual([ms < 4000]);
   });
 
   it('end in the queue without costing device time when it is too late to start', async () => {
