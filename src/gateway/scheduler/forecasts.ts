@@ -54,7 +54,7 @@ export class Forecasts implements ForecastPort, OnModuleInit, OnApplicationShutd
     return this.#forecaster.of(key, nowMs);
   }
 
-  /** Also of a request in the queue that gateways share: by its place there and the rate at which this one's leave. */
+  /** Also of a request in the queue that gateways share: by its place there and the rate at which requests leave it. */
   ofView(view: RequestView): WaitForecast | undefined {
     return isLive(view) ? (this.of(keyOf(view)) ?? this.#byDrainRate(view)) : undefined;
   }

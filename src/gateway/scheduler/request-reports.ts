@@ -7,12 +7,10 @@ import {
   type QueueLease,
   type QueueReports,
 } from '../../core/dispatch/request-queue.port.js';
-import { Admission } from '../../core/queue/admission.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
@@ -29,9 +27,7 @@ export class RequestReports implements QueueReports<WorkerReply> {
     private readonly registry: RequestRegistry,
     private readonly canceller: RequestCanceller,
     private readonly failures: RequestFailures,
-    private readonly admission: Admission,
     private readonly dispatcher: Dispatcher<WorkerTask>,
-    private readonly clock: ProcessClock,
   ) {}
 
   accepted(key: RequestKey): void {
@@ -46,7 +42,6 @@ export class RequestReports implements QueueReports<WorkerReply> {
   leased(key: RequestKey, { workerId, groupId, aged }: QueueLease): void {
     const tracked = this.registry.get(key);
     if (tracked?.lifecycle.state !== 'queued') return;
-    this.admission.drained(tracked.request.model, this.clock.nowMs());
     this.registry.leased(tracked, { workerId, groupId, groupSize: 1, reason: 'pulled', batchWaitMs: 0, aged });
     this.registry.sent(tracked);
     tracked.startDeadline(() => void this.canceller.cancel(key, 'deadline'));

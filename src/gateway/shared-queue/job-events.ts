@@ -1,6 +1,8 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { type Redis } from 'ioredis';
 import { type Observable, Subject } from 'rxjs';
+import { Admission } from '../../core/queue/admission.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { ModelList } from '../../platform/config/model-list.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 import { ModelQueues } from './model-queues.js';
@@ -8,6 +10,7 @@ import { ModelQueues } from './model-queues.js';
 /** One event of a BullMQ queue, as its stream has it. */
 export interface QueueEvent {
   readonly queue: string;
+  readonly model: string;
   readonly jobId: string;
   readonly event: string;
   /** JSON of what the worker completed it with. */
@@ -37,7 +40,8 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
   readonly #logger = new Logger(JobEvents.name);
   readonly #events = new Subject<QueueEvent>();
   readonly #cursors = new Map<string, string>();
-  readonly #queues = new Map<string, string>();
+  /** By the key of its stream. */
+  readonly #queues = new Map<string, Pick<QueueEvent, 'queue' | 'model'>>();
   #client: Redis | undefined;
   #closing = false;
   #stop: () => void = () => undefined;
@@ -50,6 +54,8 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
     private readonly link: SharedQueueLink,
     private readonly queues: ModelQueues,
     private readonly models: ModelList,
+    private readonly admission: Admission,
+    private readonly clock: ProcessClock,
   ) {}
 
   /** Does not wait for Redis: a gateway starts without it, and is not ready. */
@@ -58,6 +64,10 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
     for (const { id } of this.models.current) this.#listen(id);
     // From the first entry on: none of a job may be missed, and those of earlier jobs change nothing.
     this.models.changes$.subscribe(({ added }) => added.forEach(id => this.#cursors.set(this.#listen(id), '0-0')));
+    // What is taken leaves the queue for all gateways: its bounds and the places in it are those of all.
+    this.events$.subscribe(({ event, model }) => {
+      if (event === 'active') this.admission.drained(model, this.clock.nowMs());
+    });
     this.#client = this.link.listener();
     this.#loop = this.#run(this.#client);
   }
@@ -88,7 +98,7 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
   #listen(model: string): string {
     const queue = this.link.keys.queue(model);
     const stream = `${this.queues.base(queue)}events`;
-    this.#queues.set(stream, queue);
+    this.#queues.set(stream, { queue, model });
     return stream;
   }
 
@@ -113,11 +123,11 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   #take(key: string, entries: Entries): void {
-    const queue = this.#queues.get(key) ?? '';
+    const queue = this.#queues.get(key);
     for (const [id, pairs] of entries) {
       this.#cursors.set(key, id);
       const fields = fieldsOf(pairs);
-      if (fields.jobId !== undefined && fields.event !== undefined) this.#emit({ ...fields, queue } as QueueEvent);
+      if (fields.jobId !== undefined && fields.event !== undefined) this.#emit({ ...fields, ...queue } as QueueEvent);
     }
   }
 

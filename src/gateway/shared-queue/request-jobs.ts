@@ -16,6 +16,8 @@ import { isFull, SharedQueueLink } from './shared-queue-link.js';
 @Injectable()
 export class RequestJobs {
   readonly #logger = new Logger(RequestJobs.name);
+  /** What `waiting` returned last: when a request came in here. */
+  lastWaiting: ReadonlyMap<string, number> = new Map();
 
   constructor(
     private readonly link: SharedQueueLink,
@@ -44,8 +46,8 @@ export class RequestJobs {
   }
 
   /** Number of waiting requests of all gateways, by model. @throws DomainError `queue_unavailable` */
-  waiting(): Promise<ReadonlyMap<string, number>> {
-    return this.#answered(this.queues.waiting());
+  async waiting(): Promise<ReadonlyMap<string, number>> {
+    return (this.lastWaiting = await this.#answered(this.queues.waiting()));
   }
 
   /** What one tenant has waiting at all gateways, by model. @throws DomainError `queue_unavailable` */

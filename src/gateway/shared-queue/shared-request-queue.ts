@@ -86,8 +86,7 @@ export class SharedRequestQueue implements RequestQueuePort<WorkerTask, WorkerRe
   }
 
   backlog({ model }: ScheduledRequest<WorkerTask>): QueueBacklog {
-    const waiting = this.requests.waiting().filter(({ request }) => request.model === model).length;
-    return { hasReady: this.workers.hasPulling(model), waiting };
+    return { hasReady: this.workers.hasPulling(model), waiting: this.jobs.lastWaiting.get(model) ?? 0 };
   }
 
   async list(): Promise<readonly RequestView[]> {

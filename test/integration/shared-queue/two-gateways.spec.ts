@@ -100,6 +100,51 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
   );
 
   it(
+    'a request that its worker took too late is answered 504 deadline_missed, settled once',
+    async () => {
+      const { a, puller } = harness;
+      const before = (await a.scrape()).sum('scheduler_requests_total');
+      const answer = harness.transcribe(a, 'late', { 'x-deadline-ms': '600000' });
+      const held = await puller.take();
+      // As a worker does that finds the deadline of the job behind it.
+      expect(held.data.deadlineMs).toBeGreaterThan(Date.now());
+      const phases = { workerId: 'alpha-p', takenMs: Date.now(), batchWaitMs: 0, totalMs: 0, attempts: 1 };
+      const error = { code: 'queue_timeout', message: 'No worker took the job before its deadline.' };
+      await held.completeWith({ v: 1, outcome: 'failed', error, phases });
+      expect(await answer).toMatchObject({ status: 504, body: { error: { code: 'deadline_missed' } } });
+      const scrape = await a.scrape();
+      expect(scrape.sum('scheduler_requests_total')).toBe(before + 1);
+      expect(scrape.sum('switchyard_deadlines_total', 'outcome="missed"')).toBe(1);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'both forecast by the rate of all that leaves the queue, however little of it was sent by the one that is asked',
+    async () => {
+      const { a, b, puller } = harness;
+      const served = async (gateway: typeof a, id: string) => {
+        const answer = harness.transcribe(gateway, id);
+        await (await puller.take()).complete();
+        expect((await answer).status).toBe(200);
+      };
+      for (let nth = 0; nth < 12; nth += 1) await served(a, `many-${nth}`);
+      await served(b, 'one');
+      const answer = harness.transcribe(a, 'asked');
+      await harness.waiting(1);
+      const startOf = async (gateway: typeof a) => {
+        const { forecast } = (await harness.get(gateway, '/v1/requests/asked')).body;
+        return (forecast as { start_in_ms: { p50: number } }).start_in_ms.p50;
+      };
+      const [byA, byB] = await Promise.all([startOf(a), startOf(b)]);
+      expect(byB / byA).toBeLessThan(3);
+      await (await puller.take()).complete();
+      expect((await answer).status).toBe(200);
+    },
+    LIMIT_MS,
+  );
+
+  it(
     'a full Redis is answered with 503, not ready, and taken back by itself when there is room',
     async () => {
       const { a, client } = harness;
