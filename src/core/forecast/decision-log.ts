@@ -4,10 +4,10 @@ import { priorityLevel, RequestPriority } from '../request/request-priority.js';
 
 /**
  * Why a request goes before another one. `priority`: REALTIME before BATCH. `age`: it came earlier, or it is aged BATCH
- * in its turn (D-03). `fairness`: it came later, and its tenant had less device time (D-25).
+ * in its turn (D-03). `fairness`: it came later, and its tenant had less device time (D-25). Windows and limits put no
+ * request before another: a window holds back a whole lane, and limits refuse before the queue.
  */
-export const AHEAD_REASONS = ['priority', 'age', 'fairness'] as const;
-export type AheadReason = (typeof AHEAD_REASONS)[number];
+export type AheadReason = 'priority' | 'age' | 'fairness';
 
 export interface OrderedRequest {
   readonly tenant?: string | undefined;

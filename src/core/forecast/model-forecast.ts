@@ -153,11 +153,9 @@ export class ModelForecast {
     if (capacities.length === 0 || !this.service.known) return undefined;
     const { queue, window, choose } = this.deps;
     const workers = new VirtualWorkers(capacities, (size, costMs) => this.service.groupMs(size, costMs), choose);
-    const held = [...this.inFlight.values()];
-    for (const { id } of capacities) {
-      const requests = held.filter(({ workerId }) => workerId === id);
-      workers.resume(id, requests, this.#lastDoneMs.get(id) ?? -Infinity, nowMs);
-    }
+    const held = Map.groupBy(this.inFlight.values(), ({ workerId }) => workerId);
+    for (const { id } of capacities)
+      workers.resume(id, held.get(id) ?? [], this.#lastDoneMs.get(id) ?? -Infinity, nowMs);
     const arrivals = PRIORITIES.map(priority => this.arrivals[priority].stream(priority, nowMs));
     return new ForecastRun({ model: this.model, queue, window, workers, arrivals, nowMs });
   }

@@ -156,7 +156,7 @@ export class RedisLimitStore implements LimitStore {
   }
 
   async renew(admissions: readonly LimitAdmission[]): Promise<void> {
-    const bySubject = grouped(admissions);
+    const bySubject = Map.groupBy(admissions, ({ subject }) => subject);
     const renewals = [...bySubject].map(([subject, members]) =>
       this.#redis.limitRenew(...this.#keys(subject), this.#now, SLOT_LEASE_MS, ...members.map(({ ticket }) => ticket)),
     );
@@ -188,14 +188,4 @@ function entryOf(
   const limit = LIMIT_NAMES[refused - 1];
   if (limit === undefined) return { status };
   return { status, refusal: refusalOf(limits, use, nowMs) ?? { limit, retryAfterMs: 1000 } };
-}
-
-function grouped(admissions: readonly LimitAdmission[]): ReadonlyMap<string, readonly LimitAdmission[]> {
-  const bySubject = new Map<string, LimitAdmission[]>();
-  for (const admission of admissions) {
-    const others = bySubject.get(admission.subject);
-    if (others) others.push(admission);
-    else bySubject.set(admission.subject, [admission]);
-  }
-  return bySubject;
 }
