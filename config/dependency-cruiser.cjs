@@ -4,7 +4,7 @@ const schedulerAndBelow = ['scheduler', 'shared-queue', ...gatewayParts];
 const gatewayLayers = [
   ['http', []],
   ['written-form', []],
-  ['limits', ['http']],
+  ['limits', ['http', 'scheduler']],
   ['websockets', ['http']],
   ['shared-queue', ['queue', 'worker-pool']],
   ['scheduler', ['shared-queue', ...gatewayParts]],

@@ -7233,7 +7233,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7877,7 +7877,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8088,7 +8088,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8656,7 +8656,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8892,7 +8892,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9272,7 +9272,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9663,7 +9663,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10822,7 +10822,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11078,7 +11078,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11323,7 +11323,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12879,7 +12879,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13192,7 +13192,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13824,7 +13824,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `queue_full`: The queue is full; Retry-After is backlog / drain rate. */
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
             429: {
                 headers: {
                     [name: string]: unknown;

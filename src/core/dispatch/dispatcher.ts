@@ -20,6 +20,8 @@ export interface DispatcherDeps<P> {
   readonly admission: Admission;
   readonly workers: WorkerPort;
   readonly newGroupId: () => string;
+  /** When a request would start if it were queued, in milliseconds (D-27); undefined: unknown. */
+  readonly startInMs?: (request: ScheduledRequest<P>, nowMs: number) => number | undefined;
 }
 
 export type Submission = { readonly accepted: true } | { readonly accepted: false; readonly error: DomainError };
@@ -50,11 +52,14 @@ export class Dispatcher<P> {
 
   /** Queues the request, or rejects it with `queue_full` and `retryAfterMs` (D-08). Throws `duplicate_request_id`. */
   submit(request: ScheduledRequest<P>, nowMs: number): Submission {
-    const { queue, admission } = this.deps;
+    const { queue, admission, startInMs } = this.deps;
     const refusal = admission.check(queue, request);
-    if (refusal !== undefined) return { accepted: false, error: admission.queueFull(refusal, request.model, nowMs) };
-    queue.enqueue(request);
-    return { accepted: true };
+    if (refusal === undefined) {
+      queue.enqueue(request);
+      return { accepted: true };
+    }
+    const error = admission.queueFull(refusal, request.model, nowMs, startInMs?.(request, nowMs));
+    return { accepted: false, error };
   }
 
   /**

@@ -168,6 +168,17 @@ describe('Admission Retry-After', () => {
     expect([hint(REALTIME), hint(BATCH)]).toEqual([2, 5]);
   });
 
+  it('is when the request would start, where that is known and the bound is that of its model', () => {
+    const admission = new Admission(bounds, lowest);
+    drained(admission, 'm', 1);
+    const hint = (queue: QueueLoad) => {
+      const refusal = admission.check(queue, one(1));
+      return admission.queueFull(refusal!, 'm', 29_500, 12_345.6).retryAfterMs ?? 0;
+    };
+    expect(hint(load({ requests: 5, bytes: 0 }))).toBe(12_346);
+    expect(hint(load({ requests: 0, bytes: 0 }, { requests: 10, bytes: 0 }))).toBeLessThan(12_346);
+  });
+
   it('looks at one model, or at all together', () => {
     const admission = new Admission(bounds, lowest);
     drained(admission, 'slow', 1);

@@ -63,7 +63,7 @@ const MAX_RETRY_MS = 60_000;
 const UNKNOWN_RETRY_MS = 5_000;
 
 /**
- * Accepts or rejects requests, and computes when a rejected caller should retry: requests ahead / drain rate (D-08).
+ * Accepts or rejects requests, and computes when a rejected caller should retry (D-08).
  * BATCH is rejected first: the last part of each bound is reserved for REALTIME. At a bound, a tenant that holds an
  * equal part of it is rejected, and one that holds less may exceed it by a quarter: a tenant that fills the queue does
  * not lock others out. A single tenant has the whole bound and no more.
@@ -96,9 +96,17 @@ export class Admission {
     );
   }
 
-  /** The error for the caller, with the time after which there should be room. */
-  queueFull({ scope, bound, limit, reserved, backlog }: QueueRefusal, model: string, nowMs: number): DomainError {
-    const retryAfterMs = this.retryAfterMs(scope === 'model' ? model : undefined, backlog, nowMs);
+  /**
+   * The error for the caller, with the time after which there should be room.
+   * @param startInMs when the request would start if it were queued (D-27): what goes before it has left by then
+   */
+  queueFull(refusal: QueueRefusal, model: string, nowMs: number, startInMs?: number): DomainError {
+    const { scope, bound, limit, reserved, backlog } = refusal;
+    // Room for all models does not follow from the queue of one.
+    const retryAfterMs =
+      scope === 'model'
+        ? this.retryAfterMs(model, backlog, nowMs, startInMs)
+        : this.retryAfterMs(undefined, backlog, nowMs);
     const where = scope === 'model' ? `The queue of model ${model}` : 'The queue';
     const rest = reserved > 0 ? ` for batch; ${reserved} more are reserved for realtime` : '';
     return new DomainError('queue_full', `${where} is at its bound of ${limit} ${bound}${rest}.`, { retryAfterMs });
@@ -112,10 +120,17 @@ export class Admission {
     this.#total.record(left, nowMs);
   }
 
-  /** Milliseconds, 1000 to 60000, with jitter. Without a model, the rate of all models together counts. */
-  retryAfterMs(model: string | undefined, backlog: number, nowMs: number): number {
-    const drainMs = this.drainMs(model, backlog, nowMs) ?? UNKNOWN_RETRY_MS;
-    return spreadHint(Math.min(Math.max(MIN_RETRY_MS, drainMs), MAX_RETRY_MS / 2), this.random);
+  /**
+   * Milliseconds, 1000 to 60000, with jitter. Without a model, the rate of all models together counts.
+   * @param waitMs as it is forecast; absent: backlog / drain rate
+   */
+  retryAfterMs(
+    model: string | undefined,
+    backlog: number,
+    nowMs: number,
+    waitMs = this.drainMs(model, backlog, nowMs) ?? UNKNOWN_RETRY_MS,
+  ): number {
+    return spreadHint(Math.min(Math.max(MIN_RETRY_MS, Math.ceil(waitMs)), MAX_RETRY_MS / 2), this.random);
   }
 
   /** Milliseconds until so many requests have left, at the recent rate. Undefined: none has left so far. */

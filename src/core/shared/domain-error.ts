@@ -159,7 +159,7 @@ export const ERROR_REGISTRY = {
     status: 429,
     type: 'rate_limit_error',
     retry: 'later',
-    help: 'The queue is full; Retry-After is backlog / drain rate.',
+    help: 'The queue is full; Retry-After says when there should be room, from the forecast.',
   },
   rate_limit_exceeded: {
     status: 429,

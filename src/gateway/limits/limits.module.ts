@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { DependenciesModule } from '../../platform/dependencies/dependencies.module.js';
 import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
 import { RedisLink, RedisModule } from '../../platform/redis/redis.module.js';
+import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { FailOpenLimitStore } from './fail-open-limit-store.js';
 import { LimitEvents, limitMetricProviders, LimitMetrics } from './limits.metrics.js';
 import { LocalLimitStore } from './local-limit-store.js';
@@ -10,7 +11,7 @@ import { RedisLimitStore } from './redis-limit-store.js';
 
 /** Rate limits and quotas: `limits.*`, and what the keys file says of single keys. */
 @Module({
-  imports: [DependenciesModule, RedisModule],
+  imports: [DependenciesModule, RedisModule, SchedulerModule],
   providers: [
     {
       provide: LIMIT_STORE,

@@ -18,10 +18,14 @@ import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { Forecasts } from '../scheduler/forecasts.js';
 import { LimitEvents } from './limits.metrics.js';
 
 /** Injection token of the `LimitStore` that the settings choose. */
 export const LIMIT_STORE = Symbol('LIMIT_STORE');
+
+/** Requests of a caller that are forecast when it is refused. */
+const MOST_FORECAST = 16;
 
 const WORDS: Readonly<Record<LimitName, string>> = {
   requestsPerDay: 'requests per day',
@@ -78,6 +82,7 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     @Inject(LIMIT_STORE) private readonly store: LimitStore,
     private readonly bus: DispatchEventBus,
     private readonly limitEvents: LimitEvents,
+    private readonly forecasts: Forecasts,
   ) {
     this.#defaults = limits;
   }
@@ -113,7 +118,9 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     onStatus(status);
     if (refusal) {
       this.limitEvents.refused(refusal.limit);
-      throw limitError(refusal, account.limits);
+      const { limit, retryAfterMs } = refusal;
+      const freeInMs = limit === 'concurrentRequests' ? this.#freeInMs(account.subject) : 0;
+      throw limitError({ limit, retryAfterMs: Math.max(retryAfterMs, freeInMs) }, account.limits);
     }
     const key = requestKey({ tenant: principal.tenant, id });
     const others = this.#admitted.get(key) ?? new Set<LimitAdmission>();
@@ -131,6 +138,18 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     const limits = { ...this.#defaults, ...own };
     if (LIMIT_NAMES.every((name: LimitName) => limits[name] === 0)) return undefined;
     return { limits, subject: own ? `key:${keyId}` : `tenant:${tenant}` };
+  }
+
+  /** When the first of its requests here should end (D-27): one of the oldest. 0: unknown. */
+  #freeInMs(subject: string): number {
+    const endsMs: number[] = [];
+    for (const [key, admissions] of this.#admitted) {
+      if (![...admissions].some(admission => admission.subject === subject)) continue;
+      endsMs.push(this.forecasts.of(key)?.endInMs.p50 ?? Infinity);
+      if (endsMs.length === MOST_FORECAST) break;
+    }
+    const firstMs = Math.min(...endsMs);
+    return firstMs < Infinity ? firstMs : 0;
   }
 
   #charge(key: RequestKey, usage: WorkUsage): void {

@@ -64,13 +64,18 @@ export class IdleMoments implements OnModuleInit, OnApplicationShutdown {
 
 const dispatcherProvider = {
   provide: Dispatcher,
-  inject: [PriorityQueue, BatchWindow, Admission, WorkerPoolService],
+  inject: [PriorityQueue, BatchWindow, Admission, WorkerPoolService, Forecasts],
   useFactory: (
     queue: PriorityQueue<WorkerTask>,
     window: BatchWindow,
     admission: Admission,
     workers: WorkerPoolService,
-  ) => new Dispatcher<WorkerTask>({ queue, window, admission, workers, newGroupId: randomUUID }),
+    forecasts: Forecasts,
+  ) =>
+    new Dispatcher<WorkerTask>({
+      ...{ queue, window, admission, workers, newGroupId: randomUUID },
+      startInMs: (request, nowMs) => forecasts.ofNew(request, nowMs)?.startInMs.p50,
+    }),
 };
 
 const timersProvider = {
