@@ -11,9 +11,10 @@ const FIRST_PARTIAL = 0.6 * RATE;
 /**
  * The pass starts again here, with the cepstral mean of all audio so far: a mean of the first 0.8 s alone leaves a
  * third more wrong words than that of the whole utterance, one that is renewed like this leaves no more (README,
- * "PocketSphinx").
+ * "PocketSphinx"). Not earlier: decoding all again takes half as long as the audio, and the first text would wait for
+ * it.
  */
-const RENEWALS: readonly number[] = [0.8 * RATE, 1.6 * RATE, 3.2 * RATE];
+const RENEWALS: readonly number[] = [1.6 * RATE, 3.2 * RATE];
 /** Up to here the whole utterance is decoded again when it ends, with its own mean: a word or two, and soon done. */
 const SHORT = 1.6 * RATE;
 /** A longer utterance is decoded in pieces of this length, so that memory stays bounded; it is still one utterance. */
