@@ -19,35 +19,22 @@ export interface AbilityDemand {
 /** `compat.strict`: advice that cannot be used is refused, too. */
 export type Strictness = Pick<Settings['compat'], 'strict'>;
 
-type FieldAbility = Required<Pick<AbilityDemand, 'param' | 'capability' | 'nature'>>;
-
-/** By rules of a route: its fields that only some models can honour. */
-const ABILITIES = new WeakMap<FieldRules, readonly FieldAbility[]>();
-
-function abilitiesIn(rules: FieldRules): readonly FieldAbility[] {
-  let found = ABILITIES.get(rules);
-  if (found) return found;
-  found = Object.entries(rules).flatMap(([param, { treatment: nature, capability }]) =>
-    capability === undefined || (nature !== 'advice' && nature !== 'meaning') ? [] : [{ param, capability, nature }],
-  );
-  ABILITIES.set(rules, found);
-  return found;
-}
-
 /** The fields of one route that were given, by its rules. @param wanted false where the value is the default */
 export const demandsOf = (rules: FieldRules, wanted: Readonly<Record<string, boolean>>): readonly AbilityDemand[] =>
-  abilitiesIn(rules)
-    .filter(({ param }) => wanted[param])
-    .map(ability => ({ ...ability, wanted: true }));
+  Object.keys(rules).flatMap(param => {
+    if (!wanted[param]) return [];
+    const { treatment: nature, capability } = rules[param]!;
+    const isDemand = capability !== undefined && (nature === 'advice' || nature === 'meaning');
+    return isDemand ? [{ param, capability, nature, wanted: true }] : [];
+  });
 
 /** Fields of a body that only a server behind the gateway may know, and that ask it for something. */
 export const advisedIn = (rules: FieldRules, body: Readonly<Record<string, unknown>>): Record<string, boolean> =>
   Object.fromEntries(
-    abilitiesIn(rules)
-      .filter(
-        ({ param, nature, capability }) => nature === 'advice' && capability === PASSED_ON && !isNothing(body[param]),
-      )
-      .map(({ param }) => [param, true]),
+    Object.keys(rules)
+      .filter(name => !isNothing(body[name]))
+      .filter(name => rules[name]!.treatment === 'advice' && rules[name]!.capability === PASSED_ON)
+      .map(name => [name, true]),
   );
 
 const isNothing = (value: unknown): boolean =>

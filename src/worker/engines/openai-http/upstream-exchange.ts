@@ -92,10 +92,7 @@ interface ExchangeOptions {
   readonly insecureSkipVerify: boolean;
 }
 
-interface Target {
-  readonly host: string;
-  readonly options: http.RequestOptions;
-}
+type Target = http.RequestOptions & { readonly host: string };
 
 /** No byte in either direction for `timeoutMs`, while its reader kept up. */
 export class UpstreamSilence extends Error {
@@ -180,25 +177,19 @@ export class UpstreamExchange {
   }
 
   #open({ url, method, headers, body }: ExchangeRequest): http.ClientRequest {
-    const { timeoutMs: timeout } = this.options;
-    const target = this.#targetOf(url);
+    const target = this.#targets.get(url) ?? targetAt(url);
+    this.#targets.set(url, target);
     // A list of headers is written as it is; Node would collect an object's first.
-    const all = { host: target.host, ...headers, ...(body && bodyHeaders(body)) };
-    const options = { ...target.options, method, timeout, headers: Object.entries(all).flat() };
+    const all = Object.entries({ host: target.host, ...headers, ...(body && bodyHeaders(body)) }).flat();
+    const options = { ...target, method, timeout: this.options.timeoutMs, headers: all };
     return url.startsWith('https:')
       ? https.request({ ...options, agent: this.#secure })
       : http.request({ ...options, agent: this.#plain });
   }
-
-  #targetOf(url: string): Target {
-    let target = this.#targets.get(url);
-    if (target) return target;
-    const parsed = new URL(url);
-    target = { host: parsed.host, options: urlToHttpOptions(parsed) };
-    this.#targets.set(url, target);
-    return target;
-  }
 }
+
+/** Where a URL leads. Node connects to `hostname`; `host` has the port. */
+const targetAt = (url: string): Target => ({ ...urlToHttpOptions(new URL(url)), host: new URL(url).host });
 
 const isStale = (sent: http.ClientRequest, { code }: NodeJS.ErrnoException): boolean =>
   sent.reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE');
