@@ -71,7 +71,7 @@ describe('WorkerHealth', () => {
   it.each([
     // reports                  rests  intervals until the next probe
     ['nothing to do, 2 times', true, 1],
-    ['nothing to do, 3 times', true, 5],
+    ['nothing to do, 3 times', true, 10],
     ['nothing to do, 3 times', false, 1],
     ['a call, 3 times', true, 1],
   ])('after %s, rests %s: probes again after %d ms', async (reports, rests, intervals) => {

@@ -69,7 +69,7 @@ export interface WorkerHealthOptions {
 
 /** Answers in a row that report nothing to do, until a worker is left alone for so many intervals. */
 const QUIET_ANSWERS = 3;
-const QUIET_INTERVALS = 5;
+const QUIET_INTERVALS = 10;
 
 /**
  * Probes one worker: the next probe starts `intervalMs` after the last one ended, whatever its outcome. Failures are

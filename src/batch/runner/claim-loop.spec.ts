@@ -1,0 +1,42 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type JobStore } from '../../core/jobs/job.ports.js';
+import { settingsFrom } from '../../platform/config/settings.js';
+import { ClaimLoop } from './claim-loop.js';
+import { type JobSupervisor } from './job-supervisor.js';
+
+const loops: ClaimLoop[] = [];
+
+afterEach(async () => void (await Promise.all(loops.splice(0).map(loop => loop.stop()))));
+
+/** A processor without batches that counts its looks for them. */
+function idleLoop(pollMs: number, isWoken: boolean) {
+  const counted = { looks: 0 };
+  const claim = () => Promise.resolve(void (counted.looks += 1));
+  const supervisor = { size: 0, wake: () => undefined, stop: () => undefined } as unknown as JobSupervisor;
+  const settings = settingsFrom({ 'batch.poll_ms': pollMs });
+  const loop = new ClaimLoop(settings, { claim } as unknown as JobStore, supervisor);
+  loops.push(loop);
+  loop.start(isWoken);
+  return { counted, loop };
+}
+
+const until = async (isTrue: () => boolean): Promise<void> => {
+  while (!isTrue()) await pause(1);
+};
+
+describe('ClaimLoop without batches', () => {
+  it('looks at every fifth time when its gateway wakes it', async () => {
+    const [alone, woken] = [idleLoop(20, false), idleLoop(20, true)];
+    await until(() => alone.counted.looks === 50);
+    expect(woken.counted.looks).toBeGreaterThan(3);
+    expect(woken.counted.looks).toBeLessThan(25);
+  });
+
+  it('looks at once when it is woken', async () => {
+    const { counted, loop } = idleLoop(3_600_000, true);
+    await until(() => counted.looks === 1);
+    loop.wake();
+    await until(() => counted.looks === 2);
+  });
+});
