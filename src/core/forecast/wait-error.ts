@@ -8,15 +8,19 @@ const OFFSET_MS = 100;
 const RANGES_MS = [1000, 4000, 16_000, Infinity];
 
 const FIRST_MARGIN = 0.3;
-/** The step of the first corrections, and the one that they fall to. */
-const FIRST_STEP = 0.5;
-const LEAST_STEP = { p50: 0.1, p90: 0.05 };
+/** The mean error begins at the first margin, as if so many waits had been seen, and is that of the last few hundred. */
+const FIRST_COUNT = 20;
+const LEAST_WEIGHT = 0.002;
 const LEAST_SPREAD = 0.05;
+/** The step of the first corrections, and the one that they fall to, in mean errors. */
+const FIRST_STEP = 0.5;
+const LEAST_STEP = 0.1;
 
 /**
  * How far waits differ from their forecasts, per range of lengths: two quantiles of log(real ÷ forecast), each moved up
  * a little by every wait above it and down by every wait below it, so that half and nine in ten stay below, however the
- * load changes.
+ * load changes. Steps are parts of the mean error over some hundred waits. Were they parts of the latest errors, steps
+ * down, which come in calm times, would be the smaller ones: nine in ten steps would not be nine in ten waits.
  */
 export class WaitError {
   readonly #ranges = RANGES_MS.map(() => new ErrorRange());
@@ -44,7 +48,7 @@ class ErrorRange {
   p50 = 0;
   /** From p50 to p90. */
   #margin = FIRST_MARGIN;
-  #spread = FIRST_MARGIN;
+  #meanError = FIRST_MARGIN;
   #count = 0;
 
   get p90(): number {
@@ -53,11 +57,10 @@ class ErrorRange {
 
   observe(error: number, isOverP90: boolean): void {
     this.#count += 1;
-    const first = FIRST_STEP / Math.sqrt(this.#count);
-    const size = Math.max(LEAST_SPREAD, this.#spread);
-    this.#spread += Math.max(LEAST_STEP.p90, first) * (Math.abs(error - this.p50) - this.#spread);
-    this.#margin += size * Math.max(LEAST_STEP.p90, first) * (isOverP90 ? 0.9 : -0.1);
-    this.#margin = Math.max(0, this.#margin);
-    this.p50 += size * Math.max(LEAST_STEP.p50, first) * (error > this.p50 ? 0.5 : -0.5);
+    const weight = Math.max(LEAST_WEIGHT, 1 / (this.#count + FIRST_COUNT));
+    this.#meanError += weight * (Math.abs(error - this.p50) - this.#meanError);
+    const step = Math.max(LEAST_STEP, FIRST_STEP / Math.sqrt(this.#count)) * Math.max(LEAST_SPREAD, this.#meanError);
+    this.#margin = Math.max(0, this.#margin + step * (isOverP90 ? 0.9 : -0.1));
+    this.p50 += step * (error > this.p50 ? 0.5 : -0.5);
   }
 }
