@@ -53,12 +53,15 @@ describe('WaitError', () => {
     [1, 0.03, 40],
     [2, 0.1, 0],
     [2, 0.3, 0],
-  ])('covers 85 to 95 %% of waits that are %s × the forecasts ± %s, the ends of %s not known yet', (bias, by, unknown) => {
-    for (const seed of [1, 2, 3]) {
-      const share = within(wrongBy(bias, by, 1000, mulberry(seed)), 'p90', unknown);
-      expect(Math.abs(share - 0.9)).toBeLessThanOrEqual(0.05);
-    }
-  });
+  ])(
+    'covers 85 to 95 %% of waits that are %s × the forecasts ± %s, the ends of %s not known yet',
+    (bias, by, unknown) => {
+      for (const seed of [1, 2, 3]) {
+        const share = within(wrongBy(bias, by, 1000, mulberry(seed)), 'p90', unknown);
+        expect(Math.abs(share - 0.9)).toBeLessThanOrEqual(0.05);
+      }
+    },
+  );
 
   it('leaves short waits alone', () => {
     const error = new WaitError();
