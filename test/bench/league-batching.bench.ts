@@ -13,7 +13,8 @@ import {
   overload,
   type Turn,
 } from './league/batching-scenes.js';
-import { cpuMsOf, rssMibOf, startPeers } from './league/peer-process.js';
+import { type Kill, markdownTable } from './league/batching-table.js';
+import { cpuMsOf, rssMibOf, signalAll, startPeers } from './league/peer-process.js';
 import { mapped, ratio, summary, type TurnTable } from './league/turn-table.js';
 import { atLeast, atMost, type BenchGoal, type BenchResult, progress } from './support/bench-result.js';
 import { LoadProcess } from './support/load-process.js';
@@ -21,8 +22,11 @@ import { LoadProcess } from './support/load-process.js';
 const ROUNDS = Number(process.env.LEAGUE_ROUNDS ?? 3);
 const DURATION_MS = Number(process.env.LEAGUE_MS ?? 1500);
 /** With 8 callers: BentoML's window remembers how long requests have waited before. */
-const WARM = { callers: 8, durationMs: 4000 };
-const IDLE_MS = 3000;
+const WARM = { callers: 8, durationMs: 4000, minAnswers: 1000 };
+const IDLE_MS = 5000;
+/** Of a core, at rest: a contestant that takes more is stopped while others have their turn. */
+const RESTLESS = 0.02;
+const AWAKE_MS = 300;
 
 interface Scene {
   readonly name: string;
@@ -63,21 +67,33 @@ export async function run(): Promise<BenchResult> {
   const loads = { main: stack.use(new LoadProcess()), urgent: stack.use(new LoadProcess()) };
   for (const one of contestants) await closed(one, WARM, loads);
   const idle = await atRest(contestants);
-  const table = await measured(contestants, loads);
-  const kills: Record<string, unknown> = {};
-  for (const one of contestants) {
-    kills[one.name] = await killed(one);
-    progress(`  ${one.name} after kill -9: ${JSON.stringify(kills[one.name])}`);
-  }
+  const restless = contestants.filter(({ name }) => idle[name]!.cpuShare! > RESTLESS);
+  const table = await measured(contestants, { loads, restless });
+  for (const one of restless) signalAll(one, 'SIGCONT');
+  const kills = await killAll(contestants);
+  const medians = summary(table);
+  progress(`\n${markdownTable(medians, kills)}\n`);
   const versions = Object.fromEntries(contestants.map(({ name, version }) => [name, version]));
   await stack.disposeAsync();
   if (process.env.BENCH_KEEP === undefined) await rm(folder, { recursive: true, force: true });
   const size = { rounds: ROUNDS, durationMs: DURATION_MS };
-  return { results: { versions, missing, ...size, idle, table: summary(table), kills }, goals: goals(table) };
+  return { results: { versions, missing, ...size, idle, table: medians, kills }, goals: goals(table) };
+}
+
+/** Last, because not all are there again afterwards. */
+async function killAll(contestants: readonly Contestant[]): Promise<Record<string, Kill>> {
+  const kills: [string, Awaited<ReturnType<typeof killed>>][] = [];
+  for (const one of contestants) {
+    kills.push([one.name, await killed(one)]);
+    progress(`  ${one.name} after kill -9: serves again after ${kills.at(-1)![1].servesAgainMs} ms`);
+  }
+  const counted = kills.map(async ([name, kill]) => [name, { ...kill, lost: await kill.lost }] as const);
+  return Object.fromEntries(await Promise.all(counted));
 }
 
 /** What those who have no turn take from the one who has. */
 async function atRest(contestants: readonly Contestant[]): Promise<Record<string, Turn>> {
+  await pause(IDLE_MS);
   const beforeMs = contestants.map(cpuMsOf);
   await pause(IDLE_MS);
   const entries = contestants.map((one, at) => {
@@ -87,21 +103,40 @@ async function atRest(contestants: readonly Contestant[]): Promise<Record<string
   return Object.fromEntries(entries);
 }
 
+interface Turns {
+  readonly loads: Loads;
+  readonly restless: readonly Contestant[];
+}
+
 /** In turns within each round, so that a slow minute of the machine hits all. */
-async function measured(contestants: readonly Contestant[], loads: Loads): Promise<TurnTable> {
+async function measured(contestants: readonly Contestant[], { loads, restless }: Turns): Promise<TurnTable> {
   const table: TurnTable = {};
+  for (const one of restless) signalAll(one, 'SIGSTOP');
   for (const scene of SCENES) {
     const rows: Record<string, Turn[]> = (table[scene.name] = {});
     const present = scene.oursOnly ? contestants.slice(0, 1) : contestants;
-    for (let round = 0; round < ROUNDS; round++)
-      for (const one of present) (rows[one.name] ??= []).push(await scene.turn(one, loads));
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const one of present) {
+        if (restless.includes(one)) await awake(one);
+        (rows[one.name] ??= []).push(await scene.turn(one, loads));
+        if (restless.includes(one)) signalAll(one, 'SIGSTOP');
+      }
+    }
     progress(`  ${scene.name}: ${JSON.stringify(summary(table)[scene.name])}`);
   }
   return table;
 }
 
+async function awake(one: Contestant): Promise<void> {
+  signalAll(one, 'SIGCONT');
+  await pause(AWAKE_MS);
+}
+
 /** Where both reach the ideal, one group more or less in a turn is 1 %. */
 const EQUAL = 0.99;
+
+/** Of one that serves nobody in time: nothing is divided by 0. */
+const LEAST_GOODPUT = 0.01;
 
 /** Ours beside each peer, round by round. */
 function goals(table: TurnTable): BenchGoal[] {
@@ -117,7 +152,10 @@ function goals(table: TurnTable): BenchGoal[] {
     ...[8, 16, 64, 512].flatMap(callers => least(`20 ms, c=${callers}`, 'fraction', EQUAL)),
     ...[50, 90].flatMap(percent => most(`load ${percent} %`, 'p99Ms')),
     ...most('urgent beside 1,000 queued', 'p99Ms'),
-    ...least('5 x overload', 'goodput', 1),
+    ...beside('5 x overload', (ours, theirs, name) => {
+      const floored: Turn[] = theirs.map(turn => ({ ...turn, goodput: Math.max(LEAST_GOODPUT, turn.goodput!) }));
+      return atLeast(name.replace('%s', 'goodput'), ratio<string>(ours, floored, 'goodput'), 1);
+    }),
     ...most('after 256 hung up', 'answeredMs'),
   ];
 }

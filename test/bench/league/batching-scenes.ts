@@ -4,7 +4,8 @@ import { type LoadArrivals, type LoadReport } from '../support/load-job.js';
 import { type LoadProcess } from '../support/load-process.js';
 import { type Contestant, type RequestOptions } from './batching-contestants.js';
 import { IDEAL_PER_S, SLOW_PER_S } from './device-models.js';
-import { cpuMsOf, rssMibOf } from './peer-process.js';
+import { type Kill } from './batching-table.js';
+import { cpuMsOf, isGone, rssMibOf } from './peer-process.js';
 
 export type Turn = Record<string, number>;
 
@@ -14,15 +15,22 @@ export interface Loads {
   readonly urgent: LoadProcess;
 }
 
-/** A closed loop of so many callers. */
+interface ClosedLoop extends RequestOptions {
+  readonly callers: number;
+  readonly durationMs: number;
+  /** The turn lasts until so many were answered; default: two for each caller, so that a slow contestant has any. */
+  readonly minAnswers?: number;
+}
+
 export async function closed(
   one: Contestant,
-  { callers, durationMs, ...request }: RequestOptions & { readonly callers: number; readonly durationMs: number },
+  { callers, durationMs, minAnswers = 2 * callers, ...request }: ClosedLoop,
   { main }: Loads,
 ): Promise<Turn> {
   const beforeMs = cpuMsOf(one);
   const warmupMs = 400 + (callers / IDEAL_PER_S) * 1000;
-  const report = await main.run({ ...job(one, request), arrivals: { kind: 'closed', callers }, warmupMs, durationMs });
+  const arrivals = { kind: 'closed', callers } as const;
+  const report = await main.run({ ...job(one, request), arrivals, warmupMs, durationMs, minAnswers });
   return {
     ...figures(report),
     cpuMs: (cpuMsOf(one) - beforeMs) / Math.max(1, report.answers),
@@ -95,21 +103,24 @@ export async function hangUp(one: Contestant): Promise<Turn> {
 }
 
 const UNDERWAY = 200;
-const KILL_LIMIT_MS = 40_000;
+const SERVES_LIMIT_MS = 20_000;
+/** BullMQ runs the jobs of a lost worker again after 30 to 60 s. */
+const ANSWERED_LIMIT_MS = 65_000;
 
-/** kill -9 of the process that runs the device, with 200 requests under way. */
-export async function killed(one: Contestant): Promise<Readonly<Record<string, number | null>>> {
+/** kill -9 of the process that runs the device, with 200 requests under way. `lost` takes its time. */
+export async function killed(one: Contestant): Promise<Pick<Kill, 'servesAgainMs'> & { lost: Promise<number> }> {
   const callers = Array.from({ length: UNDERWAY }, () => new HttpConnection(one.port));
   const statuses = callers.map(async caller => (await caller.exchange(one.request())).status);
   await pause(150);
   for (const pid of one.devicePids()) process.kill(pid, 'SIGKILL');
-  const startMs = performance.now();
-  const limit = setTimeout(() => callers.forEach(caller => caller.destroy()), KILL_LIMIT_MS);
-  const [answered, serves] = await Promise.all([Promise.all(statuses), untilServed(one, KILL_LIMIT_MS)]);
-  clearTimeout(limit);
-  for (const caller of callers) caller.destroy();
-  const lost = answered.filter(status => status !== 200).length;
-  return { underway: UNDERWAY, lost, servesAgainMs: serves ? performance.now() - startMs : null };
+  const leave = (): void => callers.forEach(caller => caller.destroy());
+  const limit = setTimeout(leave, ANSWERED_LIMIT_MS);
+  const lost = Promise.all(statuses).then(all => {
+    clearTimeout(limit);
+    leave();
+    return all.filter(status => status !== 200).length;
+  });
+  return { lost, servesAgainMs: await untilServed(one, SERVES_LIMIT_MS) };
 }
 
 /**
@@ -126,11 +137,14 @@ async function drained(one: Contestant): Promise<number> {
   return performance.now() - startMs;
 }
 
-async function untilServed(one: Contestant, limitMs: number): Promise<boolean> {
-  for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(50)) {
-    if ((await once(one, 1000)).status === 200) return true;
+/** Milliseconds until a new request is answered; null: not within the limit. */
+async function untilServed(one: Contestant, limitMs: number): Promise<number | null> {
+  const startMs = performance.now();
+  const passedMs = (): number => performance.now() - startMs;
+  for (; passedMs() < limitMs && !isGone(one); await pause(50)) {
+    if ((await once(one, 1000)).status === 200) return passedMs();
   }
-  return false;
+  return null;
 }
 
 /** One request on a connection of its own; status 0 after the limit. */

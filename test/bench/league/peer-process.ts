@@ -45,11 +45,12 @@ export async function startPeer({ name, peer, args, env, folder, port, answers }
   const exited = once(child, 'exit');
   const dispose = async (): Promise<void> => {
     const tree = processTree(child.pid);
+    for (const { pid } of tree) signal(pid, 'SIGCONT');
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
     const killer = setTimeout(() => child.kill('SIGKILL'), 10_000);
     await exited;
     clearTimeout(killer);
-    for (const { pid, command } of tree) if (isRunning(pid, command)) process.kill(pid, 'SIGKILL');
+    for (const { pid, command } of tree) if (isRunning(pid, command)) signal(pid, 'SIGKILL');
     log.end();
   };
   for (const endMs = performance.now() + READY_MS; performance.now() < endMs; await pause(250)) {
@@ -95,5 +96,21 @@ export const cpuMsOf = (one: Server): number => processesOf(one).reduce((sum, { 
 
 /** Resident memory of all its processes, MiB. */
 export const rssMibOf = (one: Server): number => processesOf(one).reduce((sum, { pid }) => sum + rssMib(pid), 0);
+
+/** SIGSTOP for all its processes, so that it takes nothing while others have their turn; SIGCONT ends that. */
+export function signalAll(one: Server, name: 'SIGSTOP' | 'SIGCONT'): void {
+  for (const { pid } of processesOf(one)) signal(pid, name);
+}
+
+/** A process that has just ended is left alone. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+export const isGone = (one: Server): boolean => processesOf(one).length === 0;
 
 const processesOf = ({ pid }: Server) => (pid === undefined ? [] : processTree(pid));

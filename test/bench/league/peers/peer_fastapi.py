@@ -21,14 +21,12 @@ queue: asyncio.Queue[Waiting] = asyncio.Queue()
 async def next_group() -> list[Waiting]:
     group = [await queue.get()]
     end = asyncio.get_running_loop().time() + WINDOW_S
-    while len(group) < GROUP:
-        if queue.empty() and asyncio.get_running_loop().time() >= end:
-            break
-        try:
-            async with asyncio.timeout_at(end):
-                group.append(queue.get_nowait() if not queue.empty() else await queue.get())
-        except TimeoutError:
-            break
+    try:
+        async with asyncio.timeout_at(end):
+            while len(group) < GROUP:
+                group.append(await queue.get())
+    except TimeoutError:
+        pass
     return group
 
 
