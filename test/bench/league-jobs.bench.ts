@@ -7,7 +7,7 @@ import { type Outcome, outcomeOf, writeLines } from './league/job-lines.js';
 import { IN_FLIGHT, type JobContestant, type JobRunner } from './league/job-runner.js';
 import { JOB_PEERS } from './league/peer-jobs.js';
 import { presentPeers } from './league/peer-process.js';
-import { SWITCHYARD } from './league/switchyard-job.js';
+import { SWITCHYARDS } from './league/switchyard-job.js';
 import { mapped, quartilesOf, ratio } from './league/turn-table.js';
 import { atLeast, atMost, type BenchGoal, type BenchResult, progress } from './support/bench-result.js';
 import { ProcessUsage } from './support/process-usage.js';
@@ -39,7 +39,7 @@ interface Scene {
 /** What does a batch cost here, and in what else a user could take? The same lines, to one no-op upstream. */
 export async function run(): Promise<BenchResult> {
   const { peers, missing } = await presentPeers(JOB_PEERS);
-  const contestants = [SWITCHYARD, ...peers];
+  const contestants = [...SWITCHYARDS, ...peers];
   const turns: Record<string, Turn[]> = {};
   for (let round = 0; round < ROUNDS; round++)
     for (const one of contestants) {
@@ -109,16 +109,18 @@ async function asked(upstream: NodeProcess) {
   return answer;
 }
 
-/** Rates round by round. */
+/** Of both ways here, beside each peer. */
 function goals(turns: Readonly<Record<string, readonly Turn[]>>, killed: Readonly<Record<string, Killed>>) {
-  const { [SWITCHYARD.name]: ours = [], ...others } = turns;
-  const { redone, lost, twice } = killed[SWITCHYARD.name]!;
-  const rates = Object.entries(others).map(([name, theirs]): BenchGoal =>
-    atLeast(`lines/s / ${name}`, ratio(ours, theirs, 'linesPerS'), 1),
-  );
-  return [
-    ...rates,
-    atMost('after kill -9: lines redone', redone, IN_FLIGHT + RESULTS_PER_WRITE),
-    atMost('after kill -9: lines lost or answered twice', lost + twice, 0),
-  ];
+  const isOurs = (name: string): boolean => SWITCHYARDS.some(one => one.name === name);
+  const peers = Object.entries(turns).filter(([name]) => !isOurs(name));
+  return SWITCHYARDS.flatMap(({ name }): BenchGoal[] => {
+    const { redone, lost, twice } = killed[name]!;
+    return [
+      ...peers.map(([peer, theirs]) =>
+        atLeast(`${name}: lines/s / ${peer}`, ratio(turns[name]!, theirs, 'linesPerS'), 1),
+      ),
+      atMost(`${name} after kill -9: lines redone`, redone, IN_FLIGHT + RESULTS_PER_WRITE),
+      atMost(`${name} after kill -9: lines lost or answered twice`, lost + twice, 0),
+    ];
+  });
 }

@@ -8,7 +8,9 @@ const OFFSET_MS = 100;
 const RANGES_MS = [1000, 4000, 16_000, Infinity];
 
 const FIRST_MARGIN = 0.3;
-/** The mean error begins at the first margin, as if so many waits had been seen, and is that of the last few hundred. */
+/**
+ * The mean error begins at the first margin, as if so many waits had been seen, and is that of the last few hundred.
+ */
 const FIRST_COUNT = 20;
 const LEAST_WEIGHT = 0.002;
 const LEAST_SPREAD = 0.05;

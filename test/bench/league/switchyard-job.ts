@@ -1,5 +1,6 @@
 import { createWriteStream, openAsBlob } from 'node:fs';
-import { basename } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type GatewayProcess } from '../../support/gateway-process.js';
@@ -7,17 +8,21 @@ import { pause } from '../../support/waiting.js';
 import { gatewayTo } from './contestants.js';
 import { IN_FLIGHT, type JobContestant, type JobPlace, type JobRunner, killTree, POLL_MS } from './job-runner.js';
 
+/** Who the processor sends lines to: the gateway, which passes them on, or the upstream (`batch.targets_file`). */
+type Target = 'gateway' | 'upstream';
+
 /** Gateway and batch processor at their defaults, but for the lines at a time. */
 class SwitchyardJob implements JobRunner {
   #batch = '';
 
   private constructor(
     private readonly place: JobPlace,
+    private readonly target: Target,
     private gateway: GatewayProcess,
   ) {}
 
-  static async start(place: JobPlace): Promise<JobRunner> {
-    return new SwitchyardJob(place, await SwitchyardJob.#gateway(place));
+  static async start(place: JobPlace, target: Target): Promise<JobRunner> {
+    return new SwitchyardJob(place, target, await SwitchyardJob.#gateway(place, target));
   }
 
   get pids() {
@@ -52,16 +57,25 @@ class SwitchyardJob implements JobRunner {
   }
 
   async restart(): Promise<void> {
-    this.gateway = await SwitchyardJob.#gateway(this.place, this.gateway.port);
+    this.gateway = await SwitchyardJob.#gateway(this.place, this.target, this.gateway.port);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.gateway[Symbol.asyncDispose]();
   }
 
-  static #gateway({ folder, upstreamPort }: JobPlace, port?: number): Promise<GatewayProcess> {
-    const atATime = { 'batch.concurrency': IN_FLIGHT, 'batch.concurrency_per_model': IN_FLIGHT };
-    const settings = { 'batch.embedded': 'true', ...atATime };
+  static async #gateway(place: JobPlace, target: Target, port?: number): Promise<GatewayProcess> {
+    const { folder, upstreamPort } = place;
+    const targets = join(folder, 'targets.yaml');
+    const retries = { max_retries: 3, initial_backoff: '1s', max_backoff: '60s' };
+    const upstream = { url: `http://127.0.0.1:${upstreamPort}`, request_timeout: '10m', ...retries };
+    await writeFile(targets, JSON.stringify({ global_inference_gateway: upstream }));
+    const settings = {
+      'batch.embedded': 'true',
+      'batch.concurrency': IN_FLIGHT,
+      'batch.concurrency_per_model': IN_FLIGHT,
+      ...(target === 'upstream' && { 'batch.targets_file': targets }),
+    };
     return gatewayTo(upstreamPort, settings, { folder, ...(port !== undefined && { port }) });
   }
 
@@ -81,8 +95,10 @@ interface Batch {
   readonly output_file_id: string;
 }
 
-export const SWITCHYARD: JobContestant = {
-  name: 'switchyard',
+const switchyard = (name: string, target: Target): JobContestant => ({
+  name,
   version: '',
-  start: place => SwitchyardJob.start(place),
-};
+  start: place => SwitchyardJob.start(place, target),
+});
+
+export const SWITCHYARDS = [switchyard('switchyard', 'gateway'), switchyard('switchyard to upstream', 'upstream')];
