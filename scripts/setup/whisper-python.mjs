@@ -8,12 +8,16 @@ const NEEDED = [
   ...['faster-whisper==1.2.1', 'ctranslate2==4.8.5', 'numpy==2.4.6', 'onnx==1.23.2'],
   ...['grpcio==1.85.1', 'grpcio-health-checking==1.85.1', 'protobuf==7.36.2', 'pytest==9.2.0'],
 ];
-const PEERS = ['torch', 'transformers'];
+/** What the bench compares with, where it can be installed. */
+const PEERS = [
+  { name: 'transformers on torch', imports: 'torch, transformers', packages: ['torch', 'transformers'] },
+  { name: 'whisper.cpp', imports: 'pywhispercpp.model', packages: ['pywhispercpp==1.5.1'] },
+];
 
 const lastLines = ({ output }) => output.trim().split('\n').slice(-5).join('\n');
 
 /**
- * A Python with CTranslate2, and with transformers on torch where these can be installed, kept for the next run.
+ * A Python with CTranslate2, and with the peers that can be installed, kept for the next run.
  * @returns its interpreter. @throws SetupError without CTranslate2
  */
 export async function ensureWhisperPython() {
@@ -28,10 +32,11 @@ export async function ensureWhisperPython() {
   }
   const needed = await install(NEEDED);
   if (needed.code !== 0) throw new SetupError(`CTranslate2 cannot be installed: ${lastLines(needed)}`);
-  if ((await command(python, ['-c', 'import torch, transformers'])).code !== 0) {
-    doing('Python', 'transformers on torch: several GB, once');
-    const peers = await install(PEERS);
-    if (peers.code !== 0) warn(`No comparison with transformers on torch: ${lastLines(peers)}`);
+  for (const { name, imports, packages } of PEERS) {
+    if ((await command(python, ['-c', `import ${imports}`])).code === 0) continue;
+    doing('Python', `${name}, once`);
+    const peer = await install(packages);
+    if (peer.code !== 0) warn(`No comparison with ${name}: ${lastLines(peer)}`);
   }
   done('Python', 'installed');
   return python;

@@ -14,11 +14,17 @@ const THREADS = 2;
 const SETTINGS = { 'inference.timeout_min_ms': 600_000, 'queue.timeout_ms': 600_000 } as const;
 const TESTS = resolve('workers/python/tests');
 
-/** Audio seconds per second, by way, one for each round. */
-type Rates = Readonly<Record<string, readonly number[]>>;
+/** By way, one for each round. */
+type Series = Readonly<Record<string, readonly number[]>>;
 
 interface Measured {
-  readonly rates: Rates;
+  /** Audio seconds per second. */
+  readonly rates: Series;
+  /** Peak of resident memory of the processes that do the work, in a turn. */
+  readonly rssMib: Series;
+  /** Of each way, how many texts are those that most ways found. */
+  readonly texts: Readonly<Record<string, { readonly compared: number; readonly equal: number }>>;
+  readonly versions: readonly string[];
   /** Of eight callers, round by round: the sizes of the engine calls that their first eight answers came from. */
   readonly groups: Readonly<Record<string, readonly (readonly number[])[]>>;
   /** Peers that cannot be had, with the reason. */
@@ -30,6 +36,13 @@ const GOALS = [
   ['whisper-onnx, 8 callers / one by one', 'whisper-onnx, 8 callers', 'whisper-onnx one by one', 1.6],
   ['whisper-onnx, 8 callers / transformers on torch', 'whisper-onnx, 8 callers', 'transformers batches of 8', 1],
   ['ctranslate2, 8 callers / own batches of 8', 'gateway ctranslate2, 8 callers', 'ctranslate2 batches of 8', 0.95],
+  [
+    'ctranslate2, 8 callers / faster-whisper batches of 8',
+    'gateway ctranslate2, 8 callers',
+    'faster-whisper batches of 8',
+    0.95,
+  ],
+  ['whisper-onnx one by one / whisper.cpp', 'whisper-onnx one by one', 'whisper.cpp one by one', 1],
   ['gain of ctranslate2, 32 callers / its own', 'gateway ctranslate2, 32 callers', 'ctranslate2 batches of 8', 0.9],
 ] as const;
 
@@ -41,18 +54,21 @@ export async function run(): Promise<BenchResult> {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
-  progress('  a model of the shape of Whisper base, random weights, in two formats');
+  progress('  a model of the shape of Whisper base, random weights, in three formats');
   await python(['whisper_models.py', folder, 'random-base']);
   const [path, onnxPath] = [join(folder, 'random-base'), join(folder, 'random-base-onnx')];
   const address = `127.0.0.1:${await freePort()}`;
-  stack.use(pythonWorker(['--model', 'ctranslate2', '--listen', address, '--path', path]));
+  const worker = stack.use(pythonWorker(['--model', 'ctranslate2', '--listen', address, '--path', path]));
   const gateway = stack.use(await GatewayProcess.start(models(address, onnxPath), SETTINGS, { folder }));
-  const { rates, groups, leftOut } = await measured(gateway, path, onnxPath);
+  const pids = { 'gateway-pid': gateway.process.child.pid, 'worker-pid': worker.pid };
+  const { rates, rssMib, leftOut, ...others } = await measured(gateway, { path, ...pids });
   for (const [peer, why] of Object.entries(leftOut)) progress(`  left out: ${peer} (${why})`);
-  const table = Object.fromEntries(Object.entries(rates).map(([way, series]) => [way, quartiles(series)]));
-  const goals = [...goalsOf(rates), ...groupGoals(groups)];
-  return { results: { threads: THREADS, audioSecondsPerS: table, groups, leftOut }, goals };
+  const results = { audioSecondsPerS: perWay(rates), rssMib: perWay(rssMib), ...others, leftOut };
+  return { results: { threads: THREADS, ...results }, goals: [...goalsOf(rates), ...groupGoals(others.groups)] };
 }
+
+const perWay = (series: Series): object =>
+  Object.fromEntries(Object.entries(series).map(([way, values]) => [way, quartiles(values)]));
 
 function models(address: string, modelDir: string): ModelSpec[] {
   const shared = { kind: 'stt', aliases: [], languages: [], voices: {} } as const;
@@ -69,18 +85,17 @@ function models(address: string, modelDir: string): ModelSpec[] {
   ];
 }
 
-async function measured({ port }: GatewayProcess, path: string, onnxPath: string): Promise<Measured> {
-  const rounds = process.env.BENCH_ROUNDS === undefined ? [] : ['--rounds', process.env.BENCH_ROUNDS];
-  const clips = process.env.BENCH_CLIPS === undefined ? [] : ['--clips', process.env.BENCH_CLIPS];
-  const lines = await python([
-    ...['bench_whisper.py', '--path', path, '--onnx-path', onnxPath, '--url', `http://127.0.0.1:${port}`],
-    ...['--ctranslate2', 'ctranslate2', '--onnx', 'onnx', '--threads', String(THREADS), ...rounds, ...clips],
-  ]);
+async function measured({ port }: GatewayProcess, options: object): Promise<Measured> {
+  const { BENCH_ROUNDS: rounds, BENCH_CLIPS: clips } = process.env;
+  const ids = { ctranslate2: 'ctranslate2', onnx: 'onnx', threads: THREADS };
+  const all = { ...options, ...ids, url: `http://127.0.0.1:${port}`, rounds, clips };
+  const given = Object.entries(all).filter(([, value]) => value !== undefined);
+  const lines = await python(['bench_whisper.py', ...given.flatMap(([name, value]) => [`--${name}`, String(value)])]);
   return JSON.parse(lines.trimEnd().split('\n').at(-1)!) as Measured;
 }
 
 /** Round by round, because a slow minute hits both. */
-function goalsOf(rates: Rates): BenchGoal[] {
+function goalsOf(rates: Series): BenchGoal[] {
   return GOALS.flatMap(([name, way, other, aim]) => {
     const [ours, theirs] = [rates[way], rates[other]];
     if (!ours || !theirs) return [];
@@ -113,13 +128,14 @@ async function python([script, ...args]: readonly string[]): Promise<string> {
   return output;
 }
 
-function pythonWorker(args: readonly string[]): AsyncDisposable {
+function pythonWorker(args: readonly string[]): AsyncDisposable & { readonly pid: number | undefined } {
   const fixed = ['-B', '-m', 'switchyard_worker.ctranslate2', '--threads', String(THREADS), '--temperatures', '0'];
   const child = spawn(interpreter(), [...fixed, ...args, '--log-level', 'warning'], {
     stdio: ['ignore', 2, 2],
     env: environment(),
   });
   return {
+    pid: child.pid,
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode !== null) return;
       const ended = once(child, 'exit');

@@ -5,7 +5,6 @@ Writes the table of docs/explain/whisper-agreement.md.
 """
 
 import json
-import re
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,48 +19,18 @@ FIXTURES = REPOSITORY / "test" / "fixtures" / "whisper"
 PAGE = REPOSITORY / "docs" / "explain" / "whisper-agreement.md"
 sys.path += [str(TESTS), str(FIXTURES)]
 from whisper_folder import byte_letters  # noqa: E402
+from whisper_ggml import openai_weights  # noqa: E402
 from whisper_models import load_weights  # noqa: E402
 
 MODEL = FIXTURES / "spoken"
 CONFIG, GENERATION, TOKENIZER = (
     json.loads((MODEL / name).read_text()) for name in ("config.json", "generation_config.json", "tokenizer.json")
 )
-#: Names of whisper_graph.py, and those of openai-whisper.
-NAMES = {
-    r"^conv": "encoder.conv",
-    r"^enc\.ln": "encoder.ln_post",
-    r"^enc\.(\d)": r"encoder.blocks.\1",
-    r"^dec\.(\d)": r"decoder.blocks.\1",
-    r"^enc\.": "encoder.",
-    r"^dec\.": "decoder.",
-    r"\.pos$": ".positional_embedding",
-    r"\.emb$": ".token_embedding.weight",
-    r"\.self\.": ".attn.",
-    r"\.cross\.": ".cross_attn.",
-    r"attn\.q\.": "attn.query.",
-    r"attn\.k\.": "attn.key.",
-    r"attn\.v\.": "attn.value.",
-    r"attn\.o\.": "attn.out.",
-    r"\.ln1\.": ".attn_ln.",
-    r"\.ln2\.": ".cross_attn_ln.",
-    r"\.ln3\.": ".mlp_ln.",
-    r"\.fc1\.": ".mlp.0.",
-    r"\.fc2\.": ".mlp.2.",
-    r"\.[wg]$": ".weight",
-    r"\.b$": ".bias",
-}
 
 
 def reference():
     """openai-whisper with these weights, this vocabulary and windows of this length, instead of 30 s."""
-    state = {}
-    for name, values in load_weights(MODEL).items():
-        if re.match("conv|enc|dec", name):
-            tensor = widened(name, values)
-            for ours, theirs in NAMES.items():
-                name = re.sub(ours, theirs, name)
-            # Matrices are multiplied from the other side.
-            state[name] = tensor.T if name.endswith(".weight") and tensor.ndim == 2 and ".token" not in name else tensor
+    state = openai_weights({name: widened(name, values) for name, values in load_weights(MODEL).items()})
     width = CONFIG["d_model"]
     sides = [
         (CONFIG[f"max_{kind}_positions"], width, CONFIG[f"{side}_attention_heads"], CONFIG[f"{side}_layers"])

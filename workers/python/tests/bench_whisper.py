@@ -1,212 +1,213 @@
-"""Audio seconds per second of callers at the gateway and of peers, in turns, on the same weights.
+"""Audio seconds per second, memory and texts of callers at the gateway and of peers, in turns, on the same weights.
 
 `npm run bench -- whisper` makes the model, starts the gateway with two models on it, and runs this program. Alone:
 
-    python whisper_models.py FOLDER random-base    # random weights; also FOLDER/random-base-onnx
+    python whisper_models.py FOLDER random-base    # random weights; also FOLDER/random-base-onnx and -ggml.bin
     python bench_whisper.py --path FOLDER/random-base --url http://127.0.0.1:8000 --ctranslate2 ID --threads 2
 
 The gateway's worker for ID runs on the same folder with `--threads 2 --temperatures 0`. Wants a quiet machine. The last
-line is JSON: rates by way and round, the sizes of the engine calls of the first eight of eight callers, and the peers
-that are left out.
+line is JSON: rates by way and round, resident memory and texts by way, the sizes of the engine calls of the first eight
+of eight callers, the peers' versions, and those that are left out.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-import numpy as np
-from test_ctranslate2 import rhythm, wav
-from whisper_models import load_weights
-
-from switchyard_worker.ctranslate2.audio_file import RATE
-from switchyard_worker.ctranslate2.whisper import Settings, Task, Whisper
-
-Clips = list[np.ndarray[Any, np.dtype[np.int16]]]
-#: Returns the sizes of the engine calls that its answers came from, where answers tell them.
-Way = Callable[[Clips], list[int]]
-#: Of every window, by the model's own limit.
-TOKENS = 64
-BATCH = 8
+from bench_whisper_peers import BATCH, PEERS, check_counts
+from clips import rhythm, wav
 
 
-def own_batches(whisper: Whisper, batch: int) -> Way:
-    """Features and one `generate` per batch, as a script on CTranslate2 alone does it."""
+@dataclass
+class Turn:
+    """What a way did with some clips."""
 
-    def hear(clips: Clips) -> list[int]:
-        for at in range(0, len(clips), batch):
-            part = clips[at : at + batch]
-            whisper.hear([Task(whisper.features(clip), len(clip) / RATE, "en") for clip in part])
-        return []
-
-    return hear
+    seconds: float
+    texts: list[str]
+    #: Sizes of the engine calls that the answers came from, where answers tell them.
+    sizes: list[int] = field(default_factory=list)
 
 
-def transformers_batches(folder: Path, threads: int) -> Way:
-    """`generate` of transformers on torch, greedy, without a second try, on batches of 8."""
-    import torch
-    from transformers import WhisperConfig, WhisperFeatureExtractor, WhisperForConditionalGeneration
+class Way(Protocol):
+    #: Processes that do the work.
+    pids: list[int]
 
-    torch.set_num_threads(threads)
-    fields = json.loads((folder / "config.json").read_text())
-    generation = json.loads((folder / "generation_config.json").read_text())
-    size = {"encoder_ffn_dim": 4 * fields["d_model"], "decoder_ffn_dim": 4 * fields["d_model"]}
-    end = {"pad_token_id": fields["eos_token_id"], "bos_token_id": fields["eos_token_id"]}
-    fields |= {"activation_function": "gelu", "suppress_tokens": [], "begin_suppress_tokens": []}
-    model = WhisperForConditionalGeneration(WhisperConfig(**fields, **size, **end)).eval()
-    weights = {name: torch.from_numpy(value.copy()) for name, value in load_weights(folder).items()}
-    missing = model.load_state_dict(torch_names(weights, fields), strict=False).missing_keys
-    if set(missing) - {"proj_out.weight"}:
-        raise ValueError(f"weights without a name: {missing}")
-    extractor = WhisperFeatureExtractor.from_pretrained(folder)
-    start = [
-        [
-            fields["decoder_start_token_id"],
-            *(generation["lang_to_id"]["<|en|>"], generation["task_to_id"]["transcribe"]),
+    def hear(self, seconds: float, count: int) -> Turn: ...
+
+
+class PeerProcess:
+    """A peer of bench_whisper_peers.py. `problem`: why it cannot be had."""
+
+    def __init__(self, name: str, options: argparse.Namespace) -> None:
+        program = Path(__file__).with_name("bench_whisper_peers.py")
+        command = [sys.executable, "-B", str(program), name]
+        for option in ("path", "threads", "device", "compute_type"):
+            command += [f"--{option.replace('_', '-')}", str(getattr(options, option))]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.pids = [self._process.pid]
+        told = self._told()
+        self.problem, self.version = told.get("error"), told.get("version", "")
+
+    def hear(self, seconds: float, count: int) -> Turn:
+        self._process.stdin.write(f"{seconds} {count}\n")  # type: ignore[union-attr]
+        self._process.stdin.flush()  # type: ignore[union-attr]
+        return Turn(**self._told())
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def _told(self) -> dict[str, Any]:
+        for line in self._process.stdout or []:
+            # Libraries print, too.
+            if line.startswith("{"):
+                told: dict[str, Any] = json.loads(line)
+                return told
+        return {"error": f"ended with {self._process.wait()}"}
+
+
+class Callers:
+    """Each caller at the gateway sends its next file when it has its answer."""
+
+    def __init__(self, url: str, fields: dict[str, str], callers: int, pids: list[int]) -> None:
+        self._url, self._fields, self._callers, self.pids = url, fields, callers, pids
+
+    def hear(self, seconds: float, count: int) -> Turn:
+        files = [wav(rhythm(seconds, seed)) for seed in range(1, count + 1)]
+        started = time.perf_counter()
+        with ThreadPoolExecutor(self._callers) as pool:
+            answers = list(pool.map(self._post, files))
+        took = time.perf_counter() - started
+        texts = [" ".join(text.split()) for text, _ in answers]
+        check_counts(texts)
+        return Turn(took, texts, [size for _, size in answers])
+
+    def _post(self, file: bytes) -> tuple[str, int]:
+        edge = "----bench"
+        parts = [
+            f'--{edge}\r\nContent-Disposition: form-data; name="{k}"\r\n\r\n{v}\r\n' for k, v in self._fields.items()
         ]
-    ]
-    never = generation["suppress_tokens"]
-
-    def hear(clips: Clips) -> list[int]:
-        for at in range(0, len(clips), BATCH):
-            floats = [clip.astype(np.float32) / 32768 for clip in clips[at : at + BATCH]]
-            features = extractor(floats, sampling_rate=RATE, return_tensors="pt").input_features
-            with torch.inference_mode():
-                # The loop of every model: Whisper's own `generate` adds windows, times and second tries.
-                found = super(WhisperForConditionalGeneration, model).generate(
-                    features,
-                    decoder_input_ids=torch.tensor(start * len(floats)),
-                    max_new_tokens=TOKENS,
-                    min_new_tokens=TOKENS,
-                    do_sample=False,
-                    suppress_tokens=never,
-                )
-            # Older versions return the start as well.
-            made = found.shape[1] - (len(start[0]) if found[0, : len(start[0])].tolist() == start[0] else 0)
-            if made != TOKENS:
-                raise ValueError(f"transformers made {made} tokens, not {TOKENS}")
-        return []
-
-    hear([rhythm(1, 1)])
-    return hear
+        head = f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n'
+        body = ("".join(parts) + head).encode() + file + f"\r\n--{edge}--\r\n".encode()
+        headers = {"Content-Type": f"multipart/form-data; boundary={edge}"}
+        request = urllib.request.Request(f"{self._url}/v1/audio/transcriptions", body, headers)
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)["text"], int(answer.headers["x-switchyard-batch-size"])
 
 
-def torch_names(w: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
-    """The names of transformers for those of whisper_graph.py; matrices are transposed there."""
-    state: dict[str, Any] = {}
-    norms = {
-        "enc": {"ln1": "self_attn", "ln3": "final"},
-        "dec": {"ln1": "self_attn", "ln2": "encoder_attn", "ln3": "final"},
-    }
-    for side, name in (("enc", "encoder"), ("dec", "decoder")):
-        root = f"model.{name}"
-        state[f"{root}.embed_positions.weight"] = w[f"{side}.pos"]
-        for part, key in (("g", "weight"), ("b", "bias")):
-            state[f"{root}.layer_norm.{key}"] = w[f"{side}.ln.{part}"]
-        for at in range(fields[f"{name}_layers"]):
-            layer, own = f"{root}.layers.{at}", f"{side}.{at}"
-            attentions = {"self": "self_attn"} | ({"cross": "encoder_attn"} if side == "dec" else {})
-            parts = {f"{own}.{k}.{p}": f"{v}.{p}" for k, v in attentions.items() for p in "qkvo"}
-            linear = {ours: f"{layer}.{theirs.replace('.o', '.out')}_proj" for ours, theirs in parts.items()}
-            linear |= {f"{own}.fc1": f"{layer}.fc1", f"{own}.fc2": f"{layer}.fc2"}
-            for ours, theirs in linear.items():
-                state[f"{theirs}.weight"] = w[f"{ours}.w"].T.contiguous()
-                if not ours.endswith(".k"):
-                    state[f"{theirs}.bias"] = w[f"{ours}.b"]
-            for ours, theirs in norms[side].items():
-                state[f"{layer}.{theirs}_layer_norm.weight"] = w[f"{own}.{ours}.g"]
-                state[f"{layer}.{theirs}_layer_norm.bias"] = w[f"{own}.{ours}.b"]
-    for conv in ("conv1", "conv2"):
-        state[f"model.encoder.{conv}.weight"], state[f"model.encoder.{conv}.bias"] = w[f"{conv}.w"], w[f"{conv}.b"]
-    state["model.decoder.embed_tokens.weight"] = state["proj_out.weight"] = w["dec.emb"]
-    return state
+def callers_of(options: argparse.Namespace) -> dict[str, Callers]:
+    def callers(model: str, count: int, temperature: str, pids: list[int]) -> Callers:
+        return Callers(options.url, {"model": model, "language": "en", "temperature": temperature}, count, pids)
 
-
-def through_gateway(url: str, model: str, callers: int, temperature: str) -> Way:
-    """Each caller sends its next file when it has its answer."""
-
-    fields = {"model": model, "language": "en", "temperature": temperature}
-
-    def hear(clips: Clips) -> list[int]:
-        files = [wav(clip) for clip in clips]
-        with ThreadPoolExecutor(callers) as pool:
-            return list(pool.map(lambda file: post(url, file, fields), files))
-
-    return hear
-
-
-def post(url: str, file: bytes, fields: dict[str, str]) -> int:
-    edge = "----bench"
-    parts = [f'--{edge}\r\nContent-Disposition: form-data; name="{k}"\r\n\r\n{v}\r\n' for k, v in fields.items()]
-    head = f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n'
-    body = ("".join(parts) + head).encode() + file + f"\r\n--{edge}--\r\n".encode()
-    headers = {"Content-Type": f"multipart/form-data; boundary={edge}"}
-    with urllib.request.urlopen(urllib.request.Request(f"{url}/v1/audio/transcriptions", body, headers)) as answer:
-        answer.read()
-        return int(answer.headers["x-switchyard-batch-size"])
-
-
-def ways_of(options: argparse.Namespace) -> tuple[dict[str, tuple[Way, int]], dict[str, str]]:
-    """Each way with the clips of one turn, and the peers that cannot be had with the reason."""
-    whisper = Whisper(Settings(options.path, options.device, options.compute_type, options.threads))
-    clips = options.clips
-    ways: dict[str, tuple[Way, int]] = {
-        "ctranslate2 one by one": (own_batches(whisper, 1), max(1, clips // 4)),
-        "ctranslate2 batches of 8": (own_batches(whisper, BATCH), clips),
-        "gateway ctranslate2, 8 callers": (through_gateway(options.url, options.ctranslate2, 8, "0"), clips),
-        "gateway ctranslate2, 32 callers": (through_gateway(options.url, options.ctranslate2, 32, "0"), 2 * clips),
-    }
-    left_out: dict[str, str] = {}
+    gateway = options.gateway_pid
+    python = [pid for pid in (gateway, options.worker_pid) if pid is not None]
+    ways = {f"gateway ctranslate2, {n} callers": callers(options.ctranslate2, n, "0", python) for n in (8, 32)}
     if options.onnx is None:
-        return ways, left_out
-    # Above 0 nothing is tried again; so low that the likeliest token is nearly always taken.
-    ways["whisper-onnx one by one"] = through_gateway(options.url, options.onnx, 1, "0.01"), max(1, clips // 4)
-    ways["whisper-onnx, 8 callers"] = through_gateway(options.url, options.onnx, 8, "0.01"), clips
+        return ways
+    # Above 0 nothing is tried again; so low that the likeliest token is always taken but in a tie.
+    node = [] if gateway is None else process_tree(gateway)
+    ways["whisper-onnx one by one"] = callers(options.onnx, 1, "0.0001", node)
+    return ways | {"whisper-onnx, 8 callers": callers(options.onnx, 8, "0.0001", node)}
+
+
+def process_tree(root: int) -> list[int]:
+    """A process and those that it started, and they in turn."""
+    children = [int(pid) for file in Path(f"/proc/{root}/task").glob("*/children") for pid in file.read_text().split()]
+    return [root, *(pid for child in children for pid in process_tree(child))]
+
+
+def forget_peak(pid: int) -> None:
+    """From now on the peak of its memory is a new one, where the system lets one ask for that."""
     try:
-        ways["transformers batches of 8"] = transformers_batches(options.onnx_path, options.threads), clips
-    except Exception as error:
-        left_out["transformers on torch"] = f"{type(error).__name__}: {error}"
-    return ways, left_out
+        Path(f"/proc/{pid}/clear_refs").write_text("5")
+    except OSError:
+        return
+
+
+def peak_mib(pid: int) -> float:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:")), 0)
+
+
+def agreement(texts: dict[str, list[str]]) -> dict[str, dict[str, int]]:
+    """Of each way, how many of its texts are those that most ways found."""
+    most = max(len(found) for found in texts.values())
+    usual = [Counter(each[at] for each in texts.values() if at < len(each)).most_common(1)[0][0] for at in range(most)]
+    return {
+        name: {"compared": len(found), "equal": sum(a == b for a, b in zip(found, usual, strict=False))}
+        for name, found in texts.items()
+    }
+
+
+def measure(ways: dict[str, Way], options: argparse.Namespace) -> dict[str, Any]:
+    """Takes the ways in turns. The first round warms up."""
+    rates: dict[str, list[float]] = {name: [] for name in ways}
+    memory: dict[str, list[float]] = {name: [] for name in ways}
+    groups: dict[str, list[list[int]]] = {}
+    texts: dict[str, list[str]] = {}
+    for number in range(options.rounds + 1):
+        for name, way in ways.items():
+            count = clips_of(name, options.clips)
+            for pid in way.pids:
+                forget_peak(pid)
+            turn = way.hear(options.seconds, count if number else min(count, BATCH))
+            rate = len(turn.texts) * options.seconds / turn.seconds
+            peak = sum(map(peak_mib, way.pids))
+            told = f"{rate:8.1f} audio s/s {peak:8.0f} MiB"
+            print(f"  {number or 'warm-up'}  {name:32} {told}", file=sys.stderr, flush=True)
+            if number == 0:
+                continue
+            rates[name].append(rate)
+            memory[name].append(peak)
+            texts[name] = turn.texts[: options.clips]
+            if name.endswith(", 8 callers"):
+                groups.setdefault(name, []).append(turn.sizes[:BATCH])
+    return {"rates": rates, "rssMib": memory, "texts": agreement(texts), "groups": groups}
+
+
+def clips_of(name: str, clips: int) -> int:
+    """A turn of one by one is as long as one of batches would be with a quarter of the clips."""
+    return max(1, clips // 4) if name.endswith("one by one") else 2 * clips if ", 32" in name else clips
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--path", type=Path, required=True, help="the model in CTranslate2's format")
     parser.add_argument("--url", required=True)
+    parser.add_argument("--gateway-pid", type=int, help="to know its memory, and that of the processes it started")
+    parser.add_argument("--worker-pid", type=int, help="of the ctranslate2 worker")
     parser.add_argument("--ctranslate2", required=True, help="id of the gateway's model on the ctranslate2 worker")
     parser.add_argument("--onnx", help="id of the gateway's model on whisper-onnx")
-    parser.add_argument("--onnx-path", type=Path, help="the model in the public ONNX layout")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--device", default="cpu", help="of CTranslate2 and faster-whisper")
     parser.add_argument("--compute-type", default="default")
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--clips", type=int, default=16, help="of one turn; twice as many for 32 callers (%(default)s)")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    ways, left_out = ways_of(options)
-    clips = [rhythm(options.seconds, seed) for seed in range(1, 2 * options.clips + 1)]
-    rates: dict[str, list[float]] = {name: [] for name in ways}
-    groups: dict[str, list[list[int]]] = {}
-    for number in range(options.rounds + 1):
-        for name, (hear, count) in ways.items():
-            # The first round warms up.
-            part = clips[: count if number else min(count, BATCH)]
-            started = time.perf_counter()
-            sizes = hear(part)
-            rate = len(part) * options.seconds / (time.perf_counter() - started)
-            print(f"  {number or 'warm-up'}  {name:32} {rate:8.1f} audio s/s", file=sys.stderr, flush=True)
-            if number:
-                rates[name].append(rate)
-            if number and name.endswith(", 8 callers"):
-                groups.setdefault(name, []).append(sizes[:BATCH])
-    print(json.dumps({"rates": rates, "groups": groups, "leftOut": left_out}))
+    peers = {name: PeerProcess(name, options) for name in PEERS}
+    try:
+        left_out = {name: peer.problem for name, peer in peers.items() if peer.problem}
+        found = {name: peer for name, peer in peers.items() if name not in left_out}
+        measured = measure({**found, **callers_of(options)}, options)
+        versions = sorted({peer.version for peer in found.values()})
+        print(json.dumps({**measured, "versions": versions, "leftOut": left_out}))
+    finally:
+        for peer in peers.values():
+            peer.end()
 
 
 if __name__ == "__main__":

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import itertools
 import json
-import wave
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ pytest.importorskip("onnx")
 
 import ctranslate2
 import numpy as np
+from clips import rhythm, wav
 from harness import Client, trailers, worker
 from whisper_models import FIXTURES, convert
 
@@ -35,23 +34,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def engine(folder: Path, temperatures: tuple[float, ...] = (0,)) -> WhisperEngine:
     return WhisperEngine(Settings(folder, threads=1), temperatures=temperatures, max_batch=8, vad=False)
-
-
-def rhythm(seconds: float, seed: int) -> np.ndarray[Any, np.dtype[np.int16]]:
-    """Noise with a rhythm of its own."""
-    at = np.arange(round(seconds * RATE))
-    noise = np.random.default_rng(seed).uniform(-4000, 4000, len(at))
-    return (noise * np.abs(np.sin(at * seed / 3000))).astype(np.int16)
-
-
-def wav(samples: np.ndarray[Any, np.dtype[np.int16]], rate: int = RATE) -> bytes:
-    file = io.BytesIO()
-    with wave.open(file, "wb") as written:
-        written.setnchannels(1)
-        written.setsampwidth(2)
-        written.setframerate(rate)
-        written.writeframes(samples.tobytes())
-    return file.getvalue()
 
 
 def on_model(folder: Path, test: Callable[[Client], Awaitable[None]], **options: Any) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -47,15 +48,19 @@ def write(target: Path, source: Path, weights: Weights, config: dict[str, Any], 
     generation = json.loads((source / "generation_config.json").read_text())
     first_special = min(added["id"] for added in tokenizer["added_tokens"])
 
-    def moved(token: int) -> int:
-        return token + 1 if token >= first_special else token
+    # A vocabulary with an empty token is what CTranslate2 takes for multilingual; the published ones have one.
+    empty = tokenizer["model"]["vocab"].get("")
 
-    # A vocabulary with an empty token is what CTranslate2 takes for multilingual.
-    tokenizer["model"]["vocab"][""] = first_special
+    def moved(token: int) -> int:
+        return token + 1 if empty is None and token >= first_special else token
+
+    tokenizer["model"]["vocab"].setdefault("", first_special)
     for added in tokenizer["added_tokens"]:
         added["id"] = moved(added["id"])
     fill_encoder(spec.encoder, weights)
-    fill_decoder(spec.decoder, weights, first_special)
+    if empty is None:
+        weights = weights | {"dec.emb": np.insert(weights["dec.emb"], first_special, 0, axis=0)}
+    fill_decoder(spec.decoder, weights, first_special if empty is None else empty)
     tokens = {number: token for token, number in tokenizer["model"]["vocab"].items()}
     tokens |= {added["id"]: added["content"] for added in tokenizer["added_tokens"]}
     spec.register_vocabulary([tokens[number] for number in range(len(tokens))])
@@ -84,12 +89,11 @@ def fill_encoder(spec: Any, w: Weights) -> None:
         fill_feed_forward(layer.ffn, w, f"enc.{at}")
 
 
-def fill_decoder(spec: Any, w: Weights, first_special: int) -> None:
-    """The empty token, before the special ones, is never chosen."""
-    embeddings = np.insert(w["dec.emb"], first_special, 0, axis=0)
-    spec.embeddings.weight = spec.projection.weight = embeddings
-    spec.projection.bias = np.zeros(len(embeddings), np.float32)
-    spec.projection.bias[first_special] = -1e4
+def fill_decoder(spec: Any, w: Weights, empty: int) -> None:
+    """The empty token is never chosen."""
+    spec.embeddings.weight = spec.projection.weight = w["dec.emb"]
+    spec.projection.bias = np.zeros(len(w["dec.emb"]), np.float32)
+    spec.projection.bias[empty] = -1e4
     spec.position_encodings.encodings = w["dec.pos"]
     fill_norm(spec.layer_norm, w, "dec.ln")
     for at, layer in enumerate(spec.layer):
@@ -128,27 +132,57 @@ def fill_norm(spec: Any, w: Weights, name: str) -> None:
     spec.gamma, spec.beta = w[f"{name}.g"], w[f"{name}.b"]
 
 
-def random_model(target: Path, *, width: int, layers: int, seed: int = 11) -> Path:
-    """Windows of 30 s, a vocabulary of four words, random weights. The public ONNX layout is in TARGET-onnx.
+#: Of `<|transcribe|>`, after which the first token is chosen.
+LAST_OF_START = 2
+#: Dimensions of the decoder that `steered` takes.
+NEVER, FIRST = 0, 1
 
-    Times and the end are suppressed, so that every window has the same 64 tokens in any engine.
+
+def random_model(target: Path, *, width: int, layers: int, seed: int = 11) -> Path:
+    """Random weights in Whisper's shape: windows of 30 s, its 51,865 tokens, 240 of them words; 64 tokens a window.
+
+    TARGET is in CTranslate2's format, TARGET-onnx in the public ONNX layout, TARGET-ggml.bin in whisper.cpp's.
     """
     sys.path.append(str(FIXTURES))
-    from generate import WORDS, random_weights  # type: ignore[import-not-found]
+    from faster_whisper.tokenizer import _LANGUAGE_CODES
+    from generate import random_weights  # type: ignore[import-not-found]
     from whisper_folder import Vocabulary, write_folder  # type: ignore[import-not-found]
+    from whisper_ggml import write_ggml
 
-    vocabulary = Vocabulary(WORDS, 30)
+    # whisper.cpp takes the first language for English, and knows 99.
+    languages = ("en", *sorted(set(_LANGUAGE_CODES) - {"en", "yue"}))
+    words = ["".join(letters) for letters in product("bdfgklmnprst", "aeiou", "lnrs")]
+    vocabulary = Vocabulary(words, 30, languages, text_tokens=50_257)
     heads = width // 64
     dims = {"mels": 80, "frames": 3000, "width": width, "heads": heads, "head_dim": 64, "ff": 4 * width}
     dims |= {"encoder_layers": layers, "decoder_layers": layers, "positions": 128, "vocab": vocabulary.size}
+    weights = random_weights(dims, seed)
+    steered(weights, list(vocabulary.words.values()), vocabulary.special["<|0.00|>"], layers)
     source = target.with_name(target.name + "-onnx")
-    write_folder(source, vocabulary, dims, random_weights(dims, seed), 30, [[layers - 1, 0]])
+    write_folder(source, vocabulary, dims, weights, 30, [[layers - 1, 0]])
     file = source / "generation_config.json"
-    generation = json.loads(file.read_text())
-    start = vocabulary.special["<|0.00|>"]
-    generation["suppress_tokens"] += [vocabulary.special["<|endoftext|>"], *range(start + 1, vocabulary.size)]
-    file.write_text(json.dumps(generation))
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"suppress_tokens": []}))
+    # Engines make half as many tokens of a window as there are positions, whisper.cpp four less: it gets unused ones.
+    more = {"dec.pos": np.pad(weights["dec.pos"], ((0, 320), (0, 0)))}
+    write_ggml(target.with_name(target.name + "-ggml.bin"), load_weights(source) | more, vocabulary.tokens, dims)
     return convert(source, target)
+
+
+def steered(w: Weights, words: list[int], first_time: int, layers: int) -> None:
+    """`<|0.00|>` first and then words alone, never the end: every window has as many tokens in any engine.
+
+    Scores are the products of a token's row and the last norm's output. One dimension of that output is always the
+    same, and takes 64 from the scores of all tokens but the words. Another is written by the position alone.
+    """
+    w["dec.ln.g"][NEVER], w["dec.ln.b"][NEVER] = 0, 16
+    w["dec.emb"][:, NEVER], w["dec.emb"][:, FIRST] = -4, 0
+    w["dec.emb"][words, NEVER] = 0
+    w["dec.emb"][first_time, FIRST] = 24
+    w["dec.pos"][:, FIRST] = 0
+    w["dec.pos"][LAST_OF_START, FIRST] = 100
+    for name in (f"dec.{at}.{part}" for at in range(layers) for part in ("self.o", "cross.o", "fc2")):
+        w[f"{name}.w"][:, FIRST] = 0
+        w[f"{name}.b"][FIRST] = 0
 
 
 if __name__ == "__main__":
