@@ -1,0 +1,69 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { GatewayProcess } from '../support/gateway-process.js';
+import { processTree } from '../support/process-tree.js';
+import { pause } from '../support/waiting.js';
+import { atMost, type BenchResult, progress } from './support/bench-result.js';
+import { rounded } from './support/percentiles.js';
+import { processCpuMs } from './support/process-cpu.js';
+import { rssMib } from './support/process-memory.js';
+
+/** After the start: by then every process has given back what its start left behind. */
+const SETTLE_MS = 40_000;
+const MEASURE_MS = 60_000;
+
+/** Of one process, or of all together. */
+interface AtRest {
+  /** Percent of a core. */
+  readonly cpuPercent: number;
+  readonly rssMib: number;
+}
+
+/** What does a server cost that is asked nothing? Gateway, batch processor and workers, without a single request. */
+export async function run(): Promise<BenchResult> {
+  const proxies = await measure('two openai-http models', ['a', 'b'].map(upstreamModel));
+  const speech = await measure('config/models.yaml', await defaultModels());
+  const goals = [
+    atMost('CPU at rest, two openai-http models, % of a core', proxies.all.cpuPercent, 0.3),
+    atMost('resident memory at rest, two openai-http models, MiB', proxies.all.rssMib, 350),
+    atMost('CPU at rest, PocketSphinx and flite, % of a core', speech.all.cpuPercent, 0.3),
+  ];
+  return { results: { proxies, speech }, goals };
+}
+
+/** Its server is not asked for anything. */
+const upstreamModel = (id: string): ModelSpec => ({
+  ...{ id, kind: 'llm', engine: 'openai-http', capabilities: ['chat', 'completions'] },
+  ...{ aliases: [], languages: [], replicas: 1, addresses: [], voices: {} },
+  options: { baseUrl: 'http://127.0.0.1:9/v1', model: id, maxConcurrent: 32 },
+});
+
+const defaultModels = async (): Promise<readonly ModelSpec[]> =>
+  (parse(await readFile('config/models.yaml', 'utf8')) as { models: ModelSpec[] }).models;
+
+async function measure(name: string, models: readonly ModelSpec[]) {
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-idle-'));
+  const processes = await processesAtRest(models, folder);
+  await rm(folder, { recursive: true, force: true });
+  const sum = (pick: (one: AtRest) => number): number =>
+    rounded(processes.reduce((total, one) => total + pick(one), 0));
+  const all: AtRest = { cpuPercent: sum(one => one.cpuPercent), rssMib: sum(one => one.rssMib) };
+  progress(`  ${name}: ${all.cpuPercent} % of a core, ${all.rssMib} MiB`);
+  return { all, processes };
+}
+
+async function processesAtRest(models: readonly ModelSpec[], folder: string) {
+  await using gateway = await GatewayProcess.start(models, { 'batch.embedded': 'true' }, { folder });
+  await pause(SETTLE_MS);
+  const processes = processTree(gateway.process.child.pid);
+  const before = processes.map(({ pid }) => processCpuMs(pid));
+  await pause(MEASURE_MS);
+  return processes.map(({ pid, command }, at) => ({
+    process: /main\.\w+|orphan-guard/.exec(command)?.[0] ?? command,
+    cpuPercent: rounded(((processCpuMs(pid) - (before[at] ?? 0)) / MEASURE_MS) * 100),
+    rssMib: rounded(rssMib(pid)),
+  }));
+}
