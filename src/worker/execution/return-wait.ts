@@ -216,7 +216,8 @@ export class ReturnWait {
   #learn(): void {
     const { answered = 0, returned = 0, returnMs = 0, lastMs = 0 } = this.#latest ?? {};
     if (answered === 0) return;
-    if (returned > 0) this.#lastMs = blended(this.#lastMs, lastMs, WEIGHT);
+    // A later one counts at once: who is not waited for now looks like a stranger next time.
+    if (returned > 0) this.#lastMs = Math.max(lastMs, blended(this.#lastMs, lastMs, WEIGHT));
     this.#answered = blended(this.#answered, answered, WEIGHT);
     this.#returned = blended(this.#returned, returned, WEIGHT);
     this.#returnMs = blended(this.#returnMs, returnMs, WEIGHT);
