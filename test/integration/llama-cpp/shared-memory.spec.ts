@@ -91,3 +91,32 @@ describe('KV memory that sequences share', () => {
     expect(harness.tokensOf(long).length).toBe(SHAPE.contextTokens - prompt.length);
   }, 60_000);
 });
+
+/** As much as four sequences have of cells that are divided: 256 tokens each, which is what llama.cpp divides by. */
+const PARTS = { rows: 4, contextTokens: 768, stepTokens: 64, kvTokens: 1024 };
+
+it('gives the same tokens while memory is divided, while a long sequence shares it, and divided again', async () => {
+  const divided = await llamaBackend({ ...PARTS, kvTokens: undefined });
+  const shared = await llamaBackend(PARTS);
+  // Every beginning that another sequence has is copied.
+  shared.memory.reset({ costs: { computeMs: 1, copyMs: 0 }, cutsBack: true });
+  const prompt = await divided.encode({ type: 'text', text: 'go on and '.repeat(12) });
+  const sampling = { ...GREEDY, logitBias: NO_END, temperature: 0.9, seed: 5 };
+  const long = textSequence(prompt, { tenant: 'long', maxTokens: 400, sampling });
+  const short = Array.from({ length: 14 }, (_, n) =>
+    textSequence(prompt.slice(0, 66 + n), { tenant: `t${n >> 1}`, maxTokens: 120, sampling: { ...sampling, seed: n } }),
+  );
+  const solos = await soloTokens(divided, [long, ...short]);
+  const harness = new LlamaHarness(shared);
+  const [first, second, ...late] = short;
+  harness.submit(first!);
+  for (let step = 0; step < 8; step++) await harness.step();
+  harness.submit(second!, long);
+  await harness.drain();
+  while (late.length > 0) {
+    harness.submit(...late.splice(0, 4));
+    await harness.drain();
+  }
+  expect([long, ...short].map(sequence => harness.tokensOf(sequence))).toEqual(solos);
+  await Promise.all([divided.close(), shared.close()]);
+}, 120_000);

@@ -62,6 +62,7 @@ export interface CLibrary {
   readonly contextDefaults: () => ContextParams;
   readonly loadModel: (file: string, params: ModelParams) => Pointer | null;
   readonly openContext: (model: Pointer, params: ContextParams) => Pointer | null;
+  readonly closeContext: (context: Pointer) => void;
   readonly vocabulary: (model: Pointer) => Pointer;
   readonly vocabularySize: (vocabulary: Pointer) => number;
   readonly vectorSize: (model: Pointer) => number;
@@ -87,6 +88,10 @@ export interface CLibrary {
   /** Positions from `start` to before `end`; -1: from the first one, or to the last one. */
   readonly cutSequence: (memory: Pointer, sequence: number, start: number, end: number) => boolean;
   readonly copySequence: (memory: Pointer, from: number, to: number, start: number, end: number) => void;
+  /** Bytes that a sequence has in memory, as `takeState` and `giveState` have them; both say how many they were. */
+  readonly stateSize: (context: Pointer, sequence: number) => number;
+  readonly takeState: (context: Pointer, state: Buffer, size: number, sequence: number) => number;
+  readonly giveState: (context: Pointer, state: Buffer, size: number, sequence: number) => number;
   readonly decode: KoffiFunc<(context: Pointer, batch: NativeBatch) => number>;
   /** Of all outputs of the last run; brings them into the order of the batch. */
   readonly logits: (context: Pointer) => Pointer | null;
@@ -119,6 +124,7 @@ function functionsOf(library: LibraryHandle): CLibrary {
     contextDefaults: as('llama_context_default_params', CONTEXT_PARAMS, []),
     loadModel: as('llama_model_load_from_file', 'void *', ['str', MODEL_PARAMS]),
     openContext: as('llama_init_from_model', 'void *', [model, CONTEXT_PARAMS]),
+    closeContext: as('llama_free', 'void', ['void *']),
     vocabulary: as('llama_model_get_vocab', 'void *', [model]),
     vocabularySize: as('llama_vocab_n_tokens', 'int32_t', ['void *']),
     vectorSize: as('llama_model_n_embd_out', 'int32_t', [model]),
@@ -140,6 +146,9 @@ function functionsOf(library: LibraryHandle): CLibrary {
     clearMemory: as('llama_memory_clear', 'void', ['void *', 'bool']),
     cutSequence: as('llama_memory_seq_rm', 'bool', ['void *', 'int32_t', 'int32_t', 'int32_t']),
     copySequence: as('llama_memory_seq_cp', 'void', ['void *', 'int32_t', 'int32_t', 'int32_t', 'int32_t']),
+    stateSize: as('llama_state_seq_get_size', 'size_t', ['void *', 'int32_t']),
+    takeState: as('llama_state_seq_get_data', 'size_t', ['void *', 'void *', 'size_t', 'int32_t']),
+    giveState: as('llama_state_seq_set_data', 'size_t', ['void *', 'void *', 'size_t', 'int32_t']),
     logits: as('llama_get_logits', 'void *', ['void *']),
     logitsAt: as('llama_get_logits_ith', 'void *', ['void *', 'int32_t']),
     decode: as('llama_decode', 'int32_t', ['void *', BATCH]),

@@ -9,7 +9,10 @@ import {
   type Pointer,
 } from './c-library.js';
 import { type Decoding, type Looked, type LookedFor, type NativeContext, type NativeSampler } from './library.js';
+import { looked } from './logits-look.js';
+import { emptyStateSize, movedState } from './sequence-state.js';
 import { openSamplerLibrary, type SamplerLibrary } from './sampler-library.js';
+import { errorMessage } from '../../../../core/shared/error-message.js';
 import { Candidates, unifiedGrammarState, UnifiedSampler } from './unified-sampler.js';
 
 /** Of `ggml_type`. */
@@ -17,6 +20,11 @@ const FLOAT_32 = 0;
 const NO_FLASH_ATTENTION = 0;
 /** A run and a draw for each of 256 sequences are queued at the same time. */
 const MOST_CALLS = 1024;
+/** llama.cpp rounds the cells of a sequence up to these. */
+const PART_UNIT = 256;
+/** Runs without a long sequence before the cells are divided again: all that is in them is copied. */
+const PATIENCE = 256;
+const NOTHING = Buffer.alloc(0);
 
 export interface UnifiedSettings extends Pick<
   ChildSettings,
@@ -27,7 +35,7 @@ export interface UnifiedSettings extends Pick<
 }
 
 /**
- * The model on llama.h, with one KV memory that all sequences share: node-llama-cpp divides it among them.
+ * The model on llama.h, with one KV memory that all sequences share when one is long: node-llama-cpp divides it always.
  * Without `gpuLayers` all layers are on the GPU.
  */
 export function openUnified(settings: UnifiedSettings, onGpu: boolean): Decoding {
@@ -107,11 +115,22 @@ interface ContextParts {
   readonly settings: UnifiedSettings;
 }
 
+/**
+ * Cells are divided among the sequences while all of them fit into their parts: attention passes over the cells of a
+ * part then, and over those of all sequences where they share.
+ */
 class UnifiedContext implements NativeContext {
   readonly #library: CLibrary;
   readonly #samplers: SamplerLibrary;
-  readonly #context: Pointer;
-  readonly #memory: Pointer;
+  readonly #open: (isShared: boolean) => Pointer;
+  #context: Pointer;
+  #memory: Pointer;
+  readonly #part: number;
+  #isShared: boolean;
+  /** Runs since the cells are shared without need. */
+  #idleRuns = 0;
+  /** Tokens of each sequence, those of the next run included. */
+  readonly #lengths: number[];
   readonly #run: NativeRun;
   readonly #vocabularySize: number;
   readonly #drawsInLine: boolean;
@@ -119,7 +138,16 @@ class UnifiedContext implements NativeContext {
   constructor(library: CLibrary, { model, samplers, vocabularySize, settings }: ContextParts) {
     this.#library = library;
     this.#samplers = samplers;
-    this.#context = openContext(library, model, settings);
+    this.#open = isShared => openContext(library, model, { ...settings, isShared });
+    this.#lengths = new Array<number>(settings.rows).fill(0);
+    this.#isShared = partOf(settings) === 0;
+    this.#context = this.#open(this.#isShared);
+    if (!this.#isShared && library.stateSize(this.#context, 0) !== emptyStateSize(settings.rows)) {
+      library.closeContext(this.#context);
+      this.#isShared = true;
+      this.#context = this.#open(true);
+    }
+    this.#part = this.#isShared ? 0 : partOf(settings);
     this.#memory = library.memory(this.#context)!;
     this.#run = new NativeRun(library, settings.stepTokens);
     this.#vocabularySize = vocabularySize;
@@ -133,10 +161,12 @@ class UnifiedContext implements NativeContext {
   addToBatch(sequence: number, position: number, tokens: Uint32Array, logitsOf: Uint32Array): Uint32Array {
     const first = this.#run.count;
     this.#run.add(sequence, position, tokens);
+    this.#lengths[sequence] = position + tokens.length;
     return logitsOf.map(index => this.#run.draw(first + index));
   }
 
   async decodeBatch(): Promise<void> {
+    this.#layOut();
     const code = await offThread(this.#library.decode, this.#context, this.#run.native);
     if (code !== 0) throw new Error(`llama.cpp could not compute this batch (${code})`);
     // Puts the outputs in order now: draws of several threads would do so at the same time.
@@ -156,17 +186,59 @@ class UnifiedContext implements NativeContext {
   }
 
   removeTokenCellsFromSequence(sequence: number, start: number, end: number): boolean {
+    this.#lengths[sequence] = start;
     return this.#library.cutSequence(this.#memory, sequence, start, end);
   }
 
   disposeSequence(sequence: number): void {
+    this.#lengths[sequence] = 0;
     this.#library.cutSequence(this.#memory, sequence, -1, -1);
   }
 
   copySequenceStateFromOtherSequence(target: number, source: number): Promise<number> {
     this.#library.cutSequence(this.#memory, target, -1, -1);
-    this.#library.copySequence(this.#memory, source, target, -1, -1);
+    // llama.cpp would copy divided cells with the next run only, and all of a part.
+    if (this.#isShared) this.#library.copySequence(this.#memory, source, target, -1, -1);
+    else this.#give(target, this.#stateOf(source));
+    this.#lengths[target] = this.#lengths[source]!;
     return Promise.resolve(0);
+  }
+
+  /** Shares the cells at once where a sequence needs it, and divides them again after many runs without need. */
+  #layOut(): void {
+    const isLong = this.#lengths.some(length => length > this.#part);
+    this.#idleRuns = isLong ? 0 : this.#idleRuns + 1;
+    if (isLong ? this.#isShared : !this.#isShared || this.#idleRuns < PATIENCE) return;
+    const held = this.#lengths.map((length, sequence) => (length > 0 ? this.#taken(sequence) : NOTHING));
+    this.#library.closeContext(this.#context);
+    try {
+      this.#context = this.#open(isLong);
+      this.#isShared = isLong;
+      this.#memory = this.#library.memory(this.#context)!;
+      held.forEach((state, sequence) => this.#give(sequence, state));
+    } catch (error) {
+      // Nothing is left to go on with: another process computes again what was here.
+      process.stderr.write(`${errorMessage(error)}\n`);
+      process.exit(1);
+    }
+  }
+
+  #stateOf(sequence: number): Buffer {
+    const state = Buffer.alloc(this.#library.stateSize(this.#context, sequence));
+    this.#library.takeState(this.#context, state, state.length, sequence);
+    return state;
+  }
+
+  /** For the context that comes next. */
+  #taken(sequence: number): Buffer {
+    const state = this.#stateOf(sequence);
+    const rows = this.#lengths.length;
+    return this.#isShared ? movedState(state, sequence, 1, rows) : movedState(state, sequence, rows, 1);
+  }
+
+  #give(sequence: number, state: Buffer): void {
+    if (state.length > 0 && this.#library.giveState(this.#context, state, state.length, sequence) !== state.length)
+      throw new Error(`llama.cpp did not take sequence ${sequence} into another context`);
   }
 
   #logits(place: number): Float32Array {
@@ -176,12 +248,24 @@ class UnifiedContext implements NativeContext {
   }
 }
 
-function openContext(library: CLibrary, model: Pointer, settings: UnifiedSettings): Pointer {
-  const { rows, kvTokens, stepTokens, threads, exact } = settings;
+/** Tokens that each sequence has of divided cells; 0: too few, llama.cpp would round them up. */
+const partOf = ({ rows, kvTokens }: UnifiedSettings): number => PART_UNIT * Math.floor(kvTokens / rows / PART_UNIT);
+
+function openContext(
+  library: CLibrary,
+  model: Pointer,
+  settings: UnifiedSettings & { readonly isShared: boolean },
+): Pointer {
+  const { rows, kvTokens, stepTokens, threads, exact, isShared } = settings;
   const context = library.openContext(model, {
     ...library.contextDefaults(),
-    ...{ n_ctx: kvTokens, n_batch: stepTokens, n_ubatch: stepTokens, n_seq_max: rows },
-    ...{ n_threads: threads, n_threads_batch: threads, no_perf: true, kv_unified: true },
+    ...{
+      n_ctx: isShared ? kvTokens : rows * partOf(settings),
+      n_batch: stepTokens,
+      n_ubatch: stepTokens,
+      n_seq_max: rows,
+    },
+    ...{ n_threads: threads, n_threads_batch: threads, no_perf: true, kv_unified: isShared },
     // As `openContext` of node-llama-cpp: see there.
     ...(exact && { type_k: FLOAT_32, type_v: FLOAT_32, flash_attn_type: NO_FLASH_ATTENTION }),
     swa_full: true,
@@ -198,25 +282,3 @@ const offThread = <A extends unknown[], R>(call: KoffiFunc<(...args: A) => R>, .
       else resolve(result);
     }),
   );
-
-/** What node-llama-cpp says of logits: the likeliest token, those asked for, the sum of e^(logit - highest). */
-function looked(logits: Float32Array, [tokens, , , , top]: LookedFor[4]): Looked {
-  const best = likeliest(logits, Math.max(1, top));
-  const [most] = best as [number];
-  const highest = logits[most]!;
-  const weight = logits.reduce((sum, logit) => sum + Math.exp(logit - highest), 0);
-  const told = top > 0 ? best : [...new Set([...tokens, most])];
-  return [most, undefined, undefined, told.flatMap(token => [token, logits[token]!]), weight];
-}
-
-/** The first of equal ones. */
-function likeliest(logits: Float32Array, count: number): number[] {
-  const best: number[] = [];
-  for (let token = 0; token < logits.length; token++) {
-    if (best.length === count && logits[token]! <= logits[best.at(-1)!]!) continue;
-    const place = best.findIndex(other => logits[other]! < logits[token]!);
-    best.splice(place < 0 ? best.length : place, 0, token);
-    if (best.length > count) best.pop();
-  }
-  return best;
-}
