@@ -14,6 +14,8 @@ const FIRST_MARGIN = 0.3;
 const FIRST_COUNT = 20;
 const LEAST_WEIGHT = 0.002;
 const LEAST_SPREAD = 0.05;
+/** The p90 is at most ten times the p50: under long overload the misses that are still to come add up. */
+const MOST_MARGIN = Math.log(10);
 /** The step of the first corrections, and the one that they fall to, in mean errors. */
 const FIRST_STEP = 0.5;
 const LEAST_STEP = 0.1;
@@ -62,7 +64,8 @@ class ErrorRange {
     const weight = Math.max(LEAST_WEIGHT, 1 / (this.#count + FIRST_COUNT));
     this.#meanError += weight * (Math.abs(error - this.p50) - this.#meanError);
     const step = Math.max(LEAST_STEP, FIRST_STEP / Math.sqrt(this.#count)) * Math.max(LEAST_SPREAD, this.#meanError);
-    this.#margin = Math.max(0, this.#margin + step * (isOverP90 ? 0.9 : -0.1));
+    const margin = Math.max(0, this.#margin + step * (isOverP90 ? 0.9 : -0.1));
+    this.#margin = Math.min(MOST_MARGIN, margin);
     this.p50 += step * (error > this.p50 ? 0.5 : -0.5);
   }
 }
