@@ -38,8 +38,8 @@ interface ActualTimes {
 export type MadeForecast = RawForecast & WaitForecast;
 
 /** A run is used again for so long per step that it took: about 1 % of the time goes into runs. */
-const REUSED_MS_PER_STEP = 2;
-const REUSED_LEAST_MS = 20;
+const REUSED_MS_PER_STEP = 5;
+const REUSED_LEAST_MS = 50;
 
 const PRIORITIES = [RequestPriority.REALTIME, RequestPriority.BATCH] as const;
 const perPriority = <T>(make: () => T): Readonly<Record<RequestPriority, T>> => ({

@@ -14,8 +14,9 @@ const FIRST_MARGIN = 0.3;
 const FIRST_COUNT = 20;
 const LEAST_WEIGHT = 0.002;
 const LEAST_SPREAD = 0.05;
-/** The p90 is at most ten times the p50: under long overload the misses that are still to come add up. */
-const MOST_MARGIN = Math.log(10);
+/** A p90 is at most this, or ten times its p50: under long overload misses that are known late add up. */
+const LONGEST_MS = 60_000;
+const MOST_TIMES = 10;
 /** The step of the first corrections, and the one that they fall to, in mean errors. */
 const FIRST_STEP = 0.5;
 const LEAST_STEP = 0.1;
@@ -39,7 +40,8 @@ export class WaitError {
   quantiles(forecastMs: number): Quantiles {
     const { p50, p90 } = this.#of(forecastMs);
     const corrected = (error: number): number => Math.max(0, (forecastMs + OFFSET_MS) * Math.exp(error) - OFFSET_MS);
-    return { p50: corrected(p50), p90: corrected(p90) };
+    const half = corrected(p50);
+    return { p50: half, p90: Math.min(corrected(p90), Math.max(LONGEST_MS, MOST_TIMES * half)) };
   }
 
   #of(forecastMs: number): ErrorRange {
@@ -64,8 +66,7 @@ class ErrorRange {
     const weight = Math.max(LEAST_WEIGHT, 1 / (this.#count + FIRST_COUNT));
     this.#meanError += weight * (Math.abs(error - this.p50) - this.#meanError);
     const step = Math.max(LEAST_STEP, FIRST_STEP / Math.sqrt(this.#count)) * Math.max(LEAST_SPREAD, this.#meanError);
-    const margin = Math.max(0, this.#margin + step * (isOverP90 ? 0.9 : -0.1));
-    this.#margin = Math.min(MOST_MARGIN, margin);
+    this.#margin = Math.max(0, this.#margin + step * (isOverP90 ? 0.9 : -0.1));
     this.p50 += step * (error > this.p50 ? 0.5 : -0.5);
   }
 }
