@@ -40,7 +40,7 @@ export class HubServer implements AsyncDisposable {
   /** Resolves with every byte that a `stall` has sent. */
   readonly stalled: Promise<void>;
   #stall!: () => void;
-  readonly #halted: http.ServerResponse[] = [];
+  readonly #halted = new Map<string, http.ServerResponse>();
 
   private constructor(private readonly options: HubServerOptions) {
     this.files = new Map(Object.entries(options.files));
@@ -63,9 +63,10 @@ export class HubServer implements AsyncDisposable {
     this.#steps.set(path, [...(this.#steps.get(path) ?? []), ...steps]);
   }
 
-  /** Cuts the connections of all stalled answers. */
-  cut(): void {
-    for (const response of this.#halted.splice(0)) response.destroy();
+  /** Cuts the connection of the stalled answer with a file. */
+  cut(path: string): void {
+    this.#halted.get(path)?.destroy();
+    this.#halted.delete(path);
   }
 
   /** Requests for the bytes of a file. */
@@ -125,7 +126,7 @@ export class HubServer implements AsyncDisposable {
       ...(partial && { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` }),
     });
     if (!step) return void response.end(body);
-    this.#halted.push(response);
+    this.#halted.set(path, response);
     response.write(body.subarray(0, step.bytes), () => this.#stall());
   }
 }

@@ -25,7 +25,7 @@ export interface PullSettings extends Partial<Omit<PullRequest, 'source'>>, Part
 export class PullRig implements AsyncDisposable {
   readonly waits: number[] = [];
   readonly events: PullEvent[] = [];
-  /** Whether stalled answers are cut once something of them has arrived. */
+  /** Whether a stalled answer is cut once something of it has arrived. */
   cutting = true;
   readonly abort = new AbortController();
 
@@ -50,7 +50,7 @@ export class PullRig implements AsyncDisposable {
       signal: this.abort.signal,
       observe: event => {
         this.events.push(event);
-        if (this.cutting && event.type === 'received') this.hub.cut();
+        if (this.cutting && event.type === 'received') this.hub.cut(event.path);
       },
       stallMs: 10_000,
       timing: { sleep: ms => Promise.resolve(void this.waits.push(ms)), random: () => 0 },

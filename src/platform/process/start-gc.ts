@@ -1,43 +1,43 @@
-import { getHeapStatistics } from 'node:v8';
 import { collectGarbage } from './idle-gc.js';
 
 const LOOK_MS = 10_000;
+/** The first minute: whoever has worked since the start keeps what it has. */
+const MOST_LOOKS = 6;
 /** CPU time between two looks of a process that does no more than keep its timers: 0.5 % of a core. */
 const RESTING_MS = 50;
-/** Growth of the heap that is worth a full collection, which takes 0.1 to 0.3 s of CPU. */
-const WORTH_BYTES = 32 * 2 ** 20;
 
 /**
- * Gives memory back while the process is at rest: after its start, and after work that made the heap grow. V8 by itself
- * keeps what it once had until it has to collect, and a process at rest never has to: 75 of 225 MiB of a gateway that
- * has just started.
+ * Gives back what the start left behind, once the process rests: V8 keeps it until it has to collect, and a process at
+ * rest never has to (75 of 225 MiB of a gateway). Once and not after work: a full collection drops compiled code too,
+ * and the requests after it cost twice the CPU. After work V8 gives back nearly as much by itself.
  */
-export class RestGc {
+export class StartGc {
   #cpuMs = 0;
-  #releasedBytes = 0;
+  #looks = 0;
 
   constructor(private readonly heap: ReleasableHeap = V8_HEAP) {}
 
   start(): void {
-    setInterval(() => this.look(), LOOK_MS).unref();
+    const timer = setInterval(() => {
+      if (!this.look()) clearInterval(timer);
+    }, LOOK_MS).unref();
   }
 
-  /** Called at intervals. */
-  look(): void {
+  /** Called at intervals. @returns false: this was the last one */
+  look(): boolean {
     const cpuMs = this.heap.cpuMs();
     const rests = cpuMs - this.#cpuMs < RESTING_MS;
     this.#cpuMs = cpuMs;
-    if (!rests || this.heap.bytes() - this.#releasedBytes < WORTH_BYTES) return;
+    this.#looks += 1;
+    if (!rests) return this.#looks < MOST_LOOKS;
     this.heap.release();
-    this.#releasedBytes = this.heap.bytes();
-    this.#cpuMs = this.heap.cpuMs();
+    return false;
   }
 }
 
 /** The heap of a process, and what the process has used of the CPU since its start. */
 export interface ReleasableHeap {
   cpuMs(): number;
-  bytes(): number;
   release(): void;
 }
 
@@ -46,7 +46,6 @@ const V8_HEAP: ReleasableHeap = {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;
   },
-  bytes: () => getHeapStatistics().total_physical_size,
   // Others keep the pages that they free for objects to come.
   release: () => collectGarbage({ type: 'major', flavor: 'last-resort' }),
 };
