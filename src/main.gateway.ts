@@ -10,7 +10,7 @@ import { ConfigError, problemText } from './platform/config/yaml-file.js';
 import { listenHost } from './platform/http/connections.js';
 import { explainListenProblem } from './platform/process/listen-check.js';
 import { onParentLost } from './platform/process/parent-loss.js';
-import { StartGc } from './platform/process/start-gc.js';
+import { releaseStart } from './platform/process/release-start.js';
 import { engineObjections } from './worker/engine-factory.js';
 import { inProcessWorker } from './worker/in-process-worker.js';
 
@@ -45,7 +45,7 @@ async function bootstrap(): Promise<void> {
     await app.close();
     throw error;
   }
-  new StartGc().start();
+  releaseStart();
   new Logger('gateway').log(`listening on ${await app.getUrl()}`);
 }
 
