@@ -2,8 +2,8 @@ import { collectGarbage } from './idle-gc.js';
 
 /**
  * Gives back what the start left behind (75 of 225 MiB of a gateway), in 0.1 to 0.3 s: V8 keeps it until it has to
- * collect, and a process at rest never has to. To be called once, when a process is ready and before it has worked: this
- * collection drops compiled code too, and after work the next requests would cost twice the CPU.
+ * collect, and a process that was never busy never has to. To be called once, when a process is ready and before it has
+ * worked: such a collection drops compiled code too.
  */
 export function releaseStart(): void {
   // Other collections keep the pages that they free for objects to come.
