@@ -116,7 +116,7 @@ describe('Eight callers on a model device: one group of 8, or two groups of 4 th
   });
 });
 
-describe('Batch policy on a model device, strangers at random', () => {
+describe('Batch policy on a model device, independent callers at random', () => {
   it('answers half of them within 1.6 device times and 99 % within 2.3, at half load', () => {
     const { p50Ms, p99Ms } = run({ arrivals: { perMs: 0.2 } });
     expect(p50Ms / DEVICE_MS).toBeLessThanOrEqual(1.6);

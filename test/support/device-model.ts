@@ -7,7 +7,7 @@ import { DeviceTurn } from '../../src/worker/execution/device-turn.js';
 import { type ReturnWaitOptions } from '../../src/worker/execution/return-wait.js';
 import { aRequest } from './requests.js';
 
-/** Who asks: so many callers that each wait for their answer before asking again, or strangers at a rate. */
+/** Who asks: so many callers that each wait for their answer before asking again, or independent ones at a rate. */
 export type Arrivals = { readonly callers: number; readonly start?: CallersStart } | { readonly perMs: number };
 
 /** Where the callers begin: within 5 ms, or in two halves, the second while the device computes the first. */
@@ -77,7 +77,7 @@ export class DeviceModel {
 
   run(): DeviceModelReport {
     const { arrivals, forMs } = this.#options;
-    if ('perMs' in arrivals) this.#stranger(arrivals.perMs);
+    if ('perMs' in arrivals) this.#independent(arrivals.perMs);
     else for (let caller = 0; caller < arrivals.callers; caller += 1) this.#begin(caller, arrivals);
     while ((this.#events.topKey ?? Infinity) <= forMs) this.#step();
     return this.#report();
@@ -117,10 +117,10 @@ export class DeviceModel {
     this.#turn();
   }
 
-  #stranger(perMs: number): void {
+  #independent(perMs: number): void {
     this.#after(this.#exponential(1 / perMs), () => {
       this.#arrive();
-      this.#stranger(perMs);
+      this.#independent(perMs);
     });
   }
 

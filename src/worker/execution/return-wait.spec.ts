@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { GroupWait, type LaneView, type ReturnView, ReturnWait } from './return-wait.js';
+import { type ReturnView, ReturnWait } from './return-wait.js';
 
 const DEVICE_MS = 20;
 const GROUP = 8;
@@ -92,7 +92,7 @@ describe('ReturnWait (D-24): for whom a free device waits', () => {
     expect(device.waits()).toBeCloseTo(18, 1);
   });
 
-  it('takes later returns for strangers unless it waits: half a call is what they are told apart by', () => {
+  it('takes later returns for independent callers unless it waits: they are told apart within half a call', () => {
     const device = new Device().calls(50, { answered: 4, returns: 4, lastMs: 11 });
     expect(device.wait.share).toBeLessThan(0.1);
     expect(device.ends(4).waits()).toBe(0);
@@ -130,7 +130,7 @@ describe('ReturnWait: how long a wait is worth it', () => {
 });
 
 describe('ReturnWait: what it learns', () => {
-  it('begins as among strangers and waits after 2 calls of 4, 4 calls of 2, 6 calls of 1', () => {
+  it('begins as among independent callers and waits after 2 calls of 4, 4 calls of 2, 6 calls of 1', () => {
     const callsUntilItWaits = (size: number): number => {
       const waitsAfter = (calls: number): boolean =>
         new Device().calls(calls, { answered: size, returns: size }).ends(size).waits({ ready: 1 }) > 0;
@@ -175,8 +175,8 @@ describe('ReturnWait: what it learns', () => {
   });
 });
 
-/** Strangers at random, as many as `load` of what 8 per 20 ms can serve, on a device that takes what is READY. */
-function strangers(load: number, calls: number): { readonly meanShare: number; readonly waited: number } {
+/** Independent callers at random, as many as `load` of what 8 per 20 ms can serve, on a device that takes what is READY. */
+function independent(load: number, calls: number): { readonly meanShare: number; readonly waited: number } {
   const wait = new ReturnWait();
   let seed = 1;
   const random = (): number => (seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
@@ -200,106 +200,16 @@ function strangers(load: number, calls: number): { readonly meanShare: number; r
   return { meanShare: shares / calls, waited: waited / calls };
 }
 
-describe('ReturnWait: strangers', () => {
+describe('ReturnWait: independent callers', () => {
   // E[returned] <= rate * D/2, E[answered] = rate * (time between calls) >= rate * D: the quotient is 0.5 at most. Near
   // saturation only the calls that leave less than a group READY teach; they are smaller than the others, which makes
   // it 0.55.
   it.each([0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98])(
     'sees at most about half of a random stream at load %d come back, and waits before less than 1 call in 500',
     load => {
-      const { meanShare, waited } = strangers(load, 20_000);
+      const { meanShare, waited } = independent(load, 20_000);
       expect(meanShare).toBeLessThan(load < 0.8 ? 0.51 : 0.56);
       expect(waited).toBeLessThan(1 / 500);
     },
   );
-});
-
-const lane = (change: Partial<LaneView>): LaneView => ({
-  ready: 1,
-  maxBatch: 8,
-  idle: true,
-  missing: 3,
-  preparing: 0,
-  freed: false,
-  realtime: false,
-  waitingSinceMs: undefined,
-  ...change,
-});
-
-describe('GroupWait (D-24)', () => {
-  it('lets an idle device wait for the missing members of the group', () => {
-    expect(new GroupWait().decide(lane({}), 1000)).toEqual({ go: false, wakeAtMs: 1250 });
-  });
-
-  it.each([
-    ['a busy device never waits', { idle: false }],
-    ['nobody is missing', { missing: 0 }],
-    ['the group is full', { ready: 8 }],
-  ])('goes at once: %s', (_reason, change) => {
-    expect(new GroupWait().decide(lane(change), 1000)).toEqual({ go: true });
-  });
-
-  it('counts its limit from the first decision, not from the latest', () => {
-    const wait = new GroupWait({ ceilingMs: 100 });
-    expect(wait.decide(lane({ waitingSinceMs: 1000 }), 1099)).toEqual({ go: false, wakeAtMs: 1100 });
-    expect(wait.decide(lane({ waitingSinceMs: 1000 }), 1100)).toEqual({ go: true });
-  });
-
-  it('limits the wait to 250 ms before it has seen a group', () => {
-    expect(new GroupWait().limitMs).toBe(250);
-  });
-
-  it('goes by what the engine expects until it has seen an engine call', () => {
-    const wait = new GroupWait();
-    wait.expect(2000);
-    expect([wait.limitMs, wait.othersMs]).toEqual([1000, 500]);
-    wait.computed(400);
-    wait.expect(2000);
-    expect(wait.othersMs).toBeLessThan(500);
-  });
-
-  it('waits for a group at most half of the usual time of a device that is slow', () => {
-    const wait = new GroupWait();
-    wait.computed(3000);
-    wait.gathered(700);
-    expect(wait.limitMs).toBe(1400);
-    wait.gathered(60_000);
-    expect(wait.limitMs).toBe(1500);
-  });
-
-  it.each([
-    // device  preparing  head      busy   held until
-    [3000, 2, 'batch', false, 1750],
-    [3000, 2, 'batch', true, 1750],
-    [3000, 0, 'batch', false, undefined],
-    [3000, 2, 'realtime', false, undefined],
-    [100, 2, 'batch', false, undefined],
-  ])('device %d ms, %d in preparation, %s, busy %s: held until %d', (deviceMs, preparing, head, busy, untilMs) => {
-    const wait = new GroupWait();
-    wait.computed(deviceMs);
-    const view = lane({ missing: 0, preparing, realtime: head === 'realtime', idle: !busy });
-    expect(wait.decide(view, 1000)).toEqual(untilMs ? { go: false, wakeAtMs: untilMs } : { go: true });
-  });
-
-  it('never waits when an engine call has just left READY items', () => {
-    const wait = new GroupWait();
-    wait.computed(3000);
-    expect(wait.decide(lane({ preparing: 2, freed: true, idle: false }), 1000)).toEqual({ go: true });
-  });
-
-  it('limits the wait to twice the usual time of a group, within 50 and 250 ms', () => {
-    const limitAfter = (elapsedMs: number): number => {
-      const wait = new GroupWait();
-      wait.gathered(elapsedMs);
-      return wait.limitMs;
-    };
-    expect([0.1, 30, 60, 4000].map(limitAfter)).toEqual([50, 60, 120, 250]);
-  });
-
-  it('follows a change within 20 groups', () => {
-    const wait = new GroupWait();
-    wait.gathered(10);
-    for (let group = 0; group < 20; group += 1) wait.gathered(50);
-    expect(wait.limitMs).toBeGreaterThan(95);
-  });
 });

@@ -216,7 +216,7 @@ export class ReturnWait {
   #learn(): void {
     const { answered = 0, returned = 0, returnMs = 0, lastMs = 0 } = this.#latest ?? {};
     if (answered === 0) return;
-    // A later one counts at once: who is not waited for now looks like a stranger next time.
+    // A later one counts at once: a caller that is not waited for now counts as an independent one next time.
     if (returned > 0) this.#lastMs = Math.max(lastMs, blended(this.#lastMs, lastMs, WEIGHT));
     this.#answered = blended(this.#answered, answered, WEIGHT);
     this.#returned = blended(this.#returned, returned, WEIGHT);
