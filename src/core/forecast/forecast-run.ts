@@ -46,6 +46,8 @@ export class ForecastRun {
   steps: number;
   /** When the last of them starts. */
   lastStartMs: number;
+  /** Slots of its workers if a request that came when it began started at once; Infinity otherwise. */
+  readonly slotsIfIdle: number;
   readonly #queue: PriorityQueue<unknown>;
   readonly #dispatcher: Dispatcher<unknown>;
   readonly #waiting: Set<RequestKey>;
@@ -66,6 +68,7 @@ export class ForecastRun {
     const admission = new Admission(UNBOUNDED, () => 0);
     this.#dispatcher = new Dispatcher({ queue: this.#queue, window, admission, workers, newGroupId: () => '' });
     this.#run();
+    this.slotsIfIdle = this.curves[RequestPriority.BATCH].wasIdle ? workers.slots : Infinity;
   }
 
   #run(): void {
@@ -95,7 +98,12 @@ export class ForecastRun {
   #noticeIdle(priority: RequestPriority, nowMs: number): void {
     const lane = this.#queue.lanesOf(this.from.model).of(priority);
     if (lane.size > 0 || this.curves[priority].isIdle) return;
-    if (this.from.workers.canTake(slotCredit(lane, this.#queue, nowMs))) this.curves[priority].idle(nowMs);
+    if (this.#canStart(priority, nowMs)) this.curves[priority].idle(nowMs);
+  }
+
+  #canStart(priority: RequestPriority, nowMs: number): boolean {
+    const lane = this.#queue.lanesOf(this.from.model).of(priority);
+    return this.from.workers.canTake(slotCredit(lane, this.#queue, nowMs));
   }
 
   #sent(plan: DispatchPlan, nowMs: number): void {
@@ -115,7 +123,9 @@ export class ForecastRun {
   #nextMs(nowMs: number): number {
     const { workers, arrivals } = this.from;
     const wakeMs = Math.max(nowMs + TICK_MS, this.#dispatcher.nextWakeMs(nowMs) ?? Infinity);
-    return Math.min(workers.nextDoneMs, wakeMs, ...arrivals.map(({ nextMs }) => nextMs));
+    // While every slot is taken, those who come only wait.
+    const taken = arrivals.filter(({ priority }) => this.#canStart(priority, nowMs));
+    return Math.min(workers.nextDoneMs, wakeMs, ...taken.map(({ nextMs }) => nextMs));
   }
 
   #arrive(arrivals: ArrivalStream): void {

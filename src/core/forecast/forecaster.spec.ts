@@ -48,12 +48,17 @@ function leased(request: ScheduledRequest, atMs: number): void {
   apply(request, atMs, { type: 'leased', workerId: 'w', reason: 'single', attempt: 1, queueWaitMs });
 }
 
-/** One request was answered, long ago, and another one is at the worker since `atMs`. */
-function busySince(atMs: number): void {
+/** One request was answered, long ago. */
+function answered(): void {
   const first = came('first', 0);
   leased(first, 0);
   const phases = { grpcMs: SERVICE_MS, readyMs: 0, totalMs: SERVICE_MS };
   apply(first, SERVICE_MS, { type: 'settled', status: 'completed', phases, batchSize: 1, attempts: 1 });
+}
+
+/** The same, and another one is at the worker since `atMs`. */
+function busySince(atMs: number): void {
+  answered();
   leased(came('running', atMs), atMs);
 }
 
@@ -74,6 +79,14 @@ describe('Forecaster', () => {
     busySince(100_000);
     for (const id of ['x', 'y', 'z']) came(id, 100_100);
     expect(['x', 'y', 'z'].map(id => startOf(id, 100_400))).toEqual([600, 1600, 2600]);
+  });
+
+  it('sees a burst that takes every slot at once', () => {
+    answered();
+    forecaster.ofNew({ model: 'm', priority: RequestPriority.BATCH }, 100_000);
+    leased(came('a', 100_001), 100_001);
+    came('x', 100_002);
+    expect(startOf('x', 100_002)).toBe(999);
   });
 
   it('says of a request that is not queued what it says when it is', () => {

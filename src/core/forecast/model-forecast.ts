@@ -57,8 +57,10 @@ class RunCache {
   constructor(private readonly make: (nowMs: number) => ForecastRun | undefined) {}
 
   /** Undefined: no worker is ready, or none has answered yet. */
-  at(nowMs: number): ForecastRun | undefined {
-    if (nowMs < this.#staleAtMs) return this.#run;
+  at(nowMs: number, inFlight: number): ForecastRun | undefined {
+    // A burst takes every slot within the time for which a run is used.
+    const isFilled = inFlight >= (this.#run?.slotsIfIdle ?? Infinity);
+    if (nowMs < this.#staleAtMs && !isFilled) return this.#run;
     this.#run = this.make(nowMs);
     this.#staleAtMs = nowMs + Math.max(REUSED_LEAST_MS, (this.#run?.steps ?? 0) * REUSED_MS_PER_STEP);
     return this.#run;
@@ -102,12 +104,16 @@ export class ModelForecast {
 
   /** @param own cost of the request itself when it waits already */
   ofNew(request: ProspectiveRequest, nowMs: number, own = 0): RawForecast | undefined {
-    const run = this.#asIs.at(nowMs);
+    const run = this.#asIs.at(nowMs, this.inFlight.size);
     return run && this.#from(this.#lastStartMs(run, request, own, nowMs) - nowMs, request);
   }
 
   /** Of a request that waits. */
-  ofWaiting(request: ScheduledRequest, nowMs: number, run = this.#asIs.at(nowMs)): RawForecast | undefined {
+  ofWaiting(
+    request: ScheduledRequest,
+    nowMs: number,
+    run = this.#asIs.at(nowMs, this.inFlight.size),
+  ): RawForecast | undefined {
     if (run === undefined) return undefined;
     const startsAtMs = run.starts.get(request.key) ?? this.#startBeyond(run, request, nowMs);
     return this.#from(Math.max(0, startsAtMs - nowMs), request);
@@ -123,7 +129,7 @@ export class ModelForecast {
     const urgent = { ...request, priority: RequestPriority.REALTIME };
     const changes = [
       ['realtime_priority', this.ofNew(urgent, nowMs), urgent.priority],
-      ['one_more_worker', this.ofWaiting(request, nowMs, this.#larger.at(nowMs)), request.priority],
+      ['one_more_worker', this.ofWaiting(request, nowMs, this.#larger.at(nowMs, this.inFlight.size)), request.priority],
     ] as const;
     return changes.flatMap(([change, raw, priority]) => {
       const sooner = raw && this.corrected(raw, priority).startInMs;

@@ -24,6 +24,11 @@ export class StartCurve {
     return this.#idleAtMs < Infinity;
   }
 
+  /** It was so from the beginning. */
+  get wasIdle(): boolean {
+    return this.#idleAtMs === this.startMs;
+  }
+
   /** The lane came to `tag`. Ignored once it was idle. */
   reached(atMs: number, tag: number): void {
     if (!this.isIdle && tag >= this.#last.tag) this.#points.push({ atMs, tag });

@@ -122,6 +122,11 @@ export class VirtualWorkers implements WorkerPort {
     return this.#all.length;
   }
 
+  /** Of all of them together, free or in use. */
+  get slots(): number {
+    return this.#all.reduce((sum, { total }) => sum + total, 0);
+  }
+
   /** When the next engine call ends. */
   get nextDoneMs(): number {
     return this.#busy.topKey ?? Infinity;

@@ -70,6 +70,8 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   readonly #defaults: Limits;
   /** By request key. A second request under the same key does no work of its own. */
   readonly #admitted = new SlotMap<RequestKey, Set<LimitAdmission>>();
+  /** Keys in there by subject, oldest first: a refusal costs the same however many others are inside. */
+  readonly #keysOf = new Map<string, Set<RequestKey>>();
   /** Makes tickets unique among gateways. */
   readonly #name = randomUUID();
   #tickets = 0;
@@ -125,6 +127,7 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     const key = requestKey({ tenant: principal.tenant, id });
     const others = this.#admitted.get(key) ?? new Set<LimitAdmission>();
     this.#admitted.set(key, others.add(admission));
+    this.#keysOf.set(account.subject, (this.#keysOf.get(account.subject) ?? new Set()).add(key));
     return {
       status,
       charge: usage => void this.store.charge(admission, spentOf(usage)),
@@ -142,13 +145,8 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
 
   /** When the first of its requests here should end (D-27): one of the oldest. 0: unknown. */
   #freeInMs(subject: string): number {
-    const endsMs: number[] = [];
-    for (const [key, admissions] of this.#admitted) {
-      if (![...admissions].some(admission => admission.subject === subject)) continue;
-      endsMs.push(this.forecasts.of(key)?.endInMs.p50 ?? Infinity);
-      if (endsMs.length === MOST_FORECAST) break;
-    }
-    const firstMs = Math.min(...endsMs);
+    const oldest = this.#keysOf.get(subject)?.values().take(MOST_FORECAST) ?? [];
+    const firstMs = Math.min(...oldest.map(key => this.forecasts.of(key)?.endInMs.p50 ?? Infinity));
     return firstMs < Infinity ? firstMs : 0;
   }
 
@@ -161,6 +159,9 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     const inside = this.#admitted.get(key);
     if (!inside?.delete(admission)) return;
     if (inside.size === 0) this.#admitted.delete(key);
+    const keys = this.#keysOf.get(admission.subject);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#keysOf.delete(admission.subject);
     void this.store.release(admission);
   }
 
