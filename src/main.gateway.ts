@@ -8,6 +8,7 @@ import { GATEWAY_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/con
 import { environmentName } from './platform/config/settings.js';
 import { ConfigError, problemText } from './platform/config/yaml-file.js';
 import { listenHost } from './platform/http/connections.js';
+import { setHeapFlags } from './platform/process/heap-flags.js';
 import { explainListenProblem } from './platform/process/listen-check.js';
 import { onParentLost } from './platform/process/parent-loss.js';
 import { releaseStart } from './platform/process/release-start.js';
@@ -45,6 +46,7 @@ async function bootstrap(): Promise<void> {
     await app.close();
     throw error;
   }
+  setHeapFlags();
   releaseStart();
   new Logger('gateway').log(`listening on ${await app.getUrl()}`);
 }
