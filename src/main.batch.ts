@@ -9,7 +9,7 @@ import { takeProcessorLink } from './platform/config/processor-link.js';
 import { PROCESSOR_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { ConfigError } from './platform/config/yaml-file.js';
 import { MetricsServer, ownMetricsText } from './platform/metrics/metrics-server.js';
-import { setHeapFlags } from './platform/process/heap-flags.js';
+import { setV8Flags } from './platform/process/v8-flags.js';
 import { releaseStart } from './platform/process/release-start.js';
 import { startTracing } from './platform/tracing/tracing.js';
 
@@ -48,7 +48,7 @@ async function bootstrap(): Promise<void> {
   const { metricsPort, metricsHost } = settings.batch;
   if (metricsPort > 0) await metrics.listen(metricsPort, metricsHost);
   await processor.start(link !== undefined);
-  setHeapFlags();
+  setV8Flags();
   releaseStart();
   await parent.send({ type: 'ready' });
 }

@@ -8,7 +8,7 @@ import { GATEWAY_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/con
 import { environmentName } from './platform/config/settings.js';
 import { ConfigError, problemText } from './platform/config/yaml-file.js';
 import { listenHost } from './platform/http/connections.js';
-import { setHeapFlags } from './platform/process/heap-flags.js';
+import { setV8Flags } from './platform/process/v8-flags.js';
 import { explainListenProblem } from './platform/process/listen-check.js';
 import { onParentLost } from './platform/process/parent-loss.js';
 import { releaseStart } from './platform/process/release-start.js';
@@ -46,7 +46,7 @@ async function bootstrap(): Promise<void> {
     await app.close();
     throw error;
   }
-  setHeapFlags();
+  setV8Flags();
   releaseStart();
   new Logger('gateway').log(`listening on ${await app.getUrl()}`);
 }

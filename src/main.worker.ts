@@ -6,7 +6,7 @@ import { ExternalWorker, type Waiting } from './bridge/external-worker.js';
 import { UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { workerSpecOf } from './platform/config/worker-arguments.js';
 import { WORKER_USAGE } from './platform/config/worker-options.js';
-import { setHeapFlags } from './platform/process/heap-flags.js';
+import { setV8Flags } from './platform/process/v8-flags.js';
 import { releaseStart } from './platform/process/release-start.js';
 import { createEngine, externalDiarizer } from './worker/engine-factory.js';
 import { WorkerGrpcServer } from './worker/grpc/worker-grpc-server.js';
@@ -61,7 +61,7 @@ async function bootstrap(): Promise<void> {
   await engine.load();
   app.get(WorkerState).ready();
   void bridged?.lost.then(onBridgedLost);
-  setHeapFlags();
+  setV8Flags();
   releaseStart();
   await supervisor.report({ type: 'ready' });
   log.info({ ...engine.info }, `Ready: ${spec.model.id} on ${engine.info.engine}`);

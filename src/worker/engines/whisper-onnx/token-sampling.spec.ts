@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { applyRules } from './token-sampling.js';
+import { applyRules, expOf, likeliest, logSumExp, sampleToken } from './token-sampling.js';
 
 /** 0-3 text, 4 end, 5 a special, 6 no times, 7.. times 0.00, 0.02, ... */
 const TOKENS = {
@@ -40,4 +40,36 @@ describe('applyRules', () => {
   it('takes a time when times together are likelier than any text', () => {
     expect(allowed([8, 1], { times: 4 })).toEqual([9, 10, 11, 12]);
   });
+});
+
+describe('expOf', () => {
+  it('is e^x of anything down to -40, and 0 below', () => {
+    for (let x = 0; x >= -40; x -= 0.0007) expect(Math.abs(expOf(x) / Math.exp(x) - 1)).toBeLessThan(1e-10);
+    expect([expOf(-40.1), expOf(-Infinity)]).toEqual([0, 0]);
+  });
+});
+
+describe('sampleToken', () => {
+  const LOGITS = Float32Array.of(1, -Infinity, 3, 2.5, -Infinity, 0);
+
+  it.each([0.2, 1])('draws tokens as often as they are likely at temperature %d', temperature => {
+    const weights = [...LOGITS].map(logit => Math.exp(logit / temperature));
+    const total = weights.reduce((sum, weight) => sum + weight);
+    const counts = weights.map(() => 0);
+    const draws = 20_000;
+    for (let i = 0; i < draws; i++) counts[sampleToken(LOGITS, temperature, () => (i + 0.5) / draws).token]! += 1;
+    counts.forEach((count, token) => expect(Math.abs(count - (draws * weights[token]!) / total)).toBeLessThan(1.001));
+  });
+
+  it('takes the likeliest at temperature 0, and tells its probability at temperature 1', () => {
+    const { token, logprob } = sampleToken(LOGITS, 0, () => 0.99);
+    expect(token).toBe(2);
+    expect(logprob).toBeCloseTo(3 - Math.log(Math.exp(1) + Math.exp(3) + Math.exp(2.5) + 1), 6);
+  });
+});
+
+it('takes the first of several that are likeliest, and has a sum of nothing', () => {
+  expect(likeliest(Float32Array.of(1, 4, 4))).toBe(1);
+  expect(likeliest(Float32Array.of(-Infinity, -Infinity))).toBe(0);
+  expect(logSumExp(Float32Array.of(-Infinity))).toBe(-Infinity);
 });
