@@ -1,8 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { FILE_SCHEMAS } from '../../src/cli/config.js';
+import { benchPlots } from './bench-plots.js';
 import { REFERENCE_TABLES, withTables } from './reference-tables.js';
 
-/** Brings the tables of the documentation and the schemas of the configuration up to date with the registries. */
+/**
+ * Brings the tables of the documentation and the schemas of the configuration up to date with the registries, and the
+ * pictures of benches with their kept results.
+ */
 for (const file of Object.keys(REFERENCE_TABLES)) {
   const before = readFileSync(file, 'utf8');
   const after = withTables(before, file);
@@ -12,3 +16,4 @@ for (const file of Object.keys(REFERENCE_TABLES)) {
 for (const [name, schema] of Object.entries(FILE_SCHEMAS)) {
   writeFileSync(`config/schema/${name}.schema.json`, `${JSON.stringify(schema(), null, 2)}\n`);
 }
+for (const { file, svg } of await benchPlots()) writeFileSync(file, svg);

@@ -69,8 +69,8 @@ export async function run(): Promise<BenchResult> {
   return {
     results,
     goals: [
-      atLeast('requests/s of a bare passthrough, BATCH', fractionOf('saturated, BATCH'), 0.6),
-      atLeast('requests/s of a bare passthrough, REALTIME', fractionOf('saturated, REALTIME'), 0.6),
+      atLeast('requests/s of a bare passthrough, BATCH', fractionOf('saturated, BATCH'), 0.85),
+      atLeast('requests/s of a bare passthrough, REALTIME', fractionOf('saturated, REALTIME'), 0.85),
     ],
   };
 }

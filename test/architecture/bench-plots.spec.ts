@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { benchPlots } from '../../scripts/docs/bench-plots.js';
+
+const plots = await benchPlots();
+
+describe('the pictures of benches', () => {
+  it.each(plots.map(plot => [plot.file, plot] as const))(
+    '%s is of the kept results (`npm run docs`)',
+    (file, { svg }) => {
+      expect(readFileSync(file, 'utf8')).toBe(svg);
+    },
+  );
+
+  it.each(plots.map(({ file }) => file))('%s is in the documentation', file => {
+    expect(readFileSync('docs/explain/benchmarks.md', 'utf8')).toContain(`(../${file.slice('docs/'.length)})`);
+  });
+});
