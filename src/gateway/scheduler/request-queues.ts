@@ -56,11 +56,14 @@ export class RequestQueues {
   ): TimedRequest<WorkerTask> {
     if (deadlines.length === 0) return { request };
     const { model, enqueuedAtMs: nowMs } = request;
-    const service = this.times.estimate(request, !queue.isIdle(model), nowMs);
-    const startMs = (timed: ScheduledRequest): number =>
-      queue === this.shared
-        ? this.shared.startMs(timed, this.times.meanMs(model, nowMs))
-        : (this.forecasts.ofNew(timed, nowMs)?.startInMs.p50 ?? 0);
+    const isIdle = queue.isIdle(model);
+    const service = this.times.estimate(request, !isIdle, nowMs);
+    const startMs = (timed: ScheduledRequest): number => {
+      // Whatever forecasts have learned from a rush: this one starts at once, and is what they learn from next.
+      if (isIdle) return 0;
+      if (queue === this.shared) return this.shared.startMs(timed, this.times.meanMs(model, nowMs));
+      return this.forecasts.ofNew(timed, nowMs)?.startInMs.p50 ?? 0;
+    };
     return withLatestStart(request, deadlines, { ...service, startMs });
   }
 

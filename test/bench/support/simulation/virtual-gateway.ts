@@ -176,11 +176,12 @@ export class VirtualGateway {
     if (withinMs === undefined) return { request };
     if (this.#onlyDrops) return { request: { ...request, queueDeadlineMs: nowMs + withinMs } };
     request.payload.predictedMs = this.#times.predictMs(request, nowMs);
-    const estimate = this.#times.estimate(request, !this.#dispatcher.isIdle(model), nowMs);
+    const isIdle = this.#dispatcher.isIdle(model);
+    const estimate = this.#times.estimate(request, !isIdle, nowMs);
     const wanted = [{ until: 'answer', withinMs, leftMs: withinMs } as const];
     return withLatestStart(request, wanted, {
       ...estimate,
-      startMs: timed => this.forecaster.ofNew(timed, nowMs)?.startInMs.p50 ?? 0,
+      startMs: timed => (isIdle ? 0 : (this.forecaster.ofNew(timed, nowMs)?.startInMs.p50 ?? 0)),
     });
   }
 
