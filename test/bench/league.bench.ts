@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { NodeProcess } from '../support/node-process.js';
 import { answers, chatRequest, type Contestant, direct, PEERS, switchyard } from './league/contestants.js';
 import { cpuMsOf, rssMibOf, startPeers } from './league/peer-process.js';
-import { mapped, ratio, summary, type TurnTable } from './league/turn-table.js';
+import { mapped, quartilesOf, ratio, summary, type TurnTable } from './league/turn-table.js';
 import { atLeast, atMost, type BenchGoal, type BenchResult, progress } from './support/bench-result.js';
 import { type LoadReport } from './support/load-job.js';
 import { LoadProcess } from './support/load-process.js';
@@ -15,6 +15,8 @@ const DURATION_MS = Number(process.env.LEAGUE_MS ?? 3000);
 /** Before all turns with whole, and with streamed chats: some 20,000, after which V8 has compiled what it will compile. */
 const FIRST_WARMUP_MS = 20_000;
 const WARMUP_MS = 4000;
+/** A clone of another commit, with its build, is one more contestant. */
+const BEFORE = process.env.LEAGUE_BEFORE;
 const CALLERS = [1, 8, 64];
 /** Of a turn: with fewer it lasts longer, so that LiteLLM at 64 callers has a p99. */
 const minAnswers = (callers: number): number => Math.max(50, 3 * callers);
@@ -51,6 +53,7 @@ export async function run(): Promise<BenchResult> {
 
 async function startAll(place: { folder: string; upstreamPort: number }, stack: AsyncDisposableStack) {
   const ours = [direct(place), stack.use(await switchyard(place))];
+  if (BEFORE !== undefined) ours.push(stack.use(await switchyard(place, BEFORE)));
   const { peers, missing } = await startPeers(
     mapped(PEERS, start => () => start(place)),
     stack,
@@ -107,17 +110,19 @@ async function measure(contestant: Contestant, scene: Scene, load: LoadProcess):
   };
 }
 
-/** Beside Portkey, the other gateway in Node: round by round. */
+/** Round by round: beside Portkey, the other gateway in Node, and the commit before, if there is one. */
 function goals(table: Table): BenchGoal[] {
   return SCENES.flatMap(({ name, stream }) => {
-    const { switchyard: ours = [], portkey: theirs = [] } = table[name] ?? {};
-    if (theirs.length === 0) return [];
-    const rate = atLeast(`${name}: requests/s / Portkey`, ratio(ours, theirs, 'perS'), 1);
-    if (stream) return [rate];
+    const { switchyard: ours = [], portkey = [], before = [] } = table[name] ?? {};
+    const rate = (theirs: readonly Turn[], than: string): BenchGoal[] =>
+      theirs.length > 0 ? [atLeast(`${name}: requests/s / ${than}`, ratio(ours, theirs, 'perS'), 1)] : [];
+    const rates = [...rate(before, 'before'), ...rate(portkey, 'Portkey')];
+    if (stream || portkey.length === 0) return rates;
     return [
-      rate,
-      atMost(`${name}: p99 / Portkey`, ratio(ours, theirs, 'p99Ms'), 1),
-      atMost(`${name}: CPU per request / Portkey`, ratio(ours, theirs, 'cpuMs'), 1),
+      ...rates,
+      atMost(`${name}: p99 / Portkey`, ratio(ours, portkey, 'p99Ms'), 1),
+      atMost(`${name}: CPU per request / Portkey`, ratio(ours, portkey, 'cpuMs'), 1),
+      atMost(`${name}: MiB more than Portkey`, quartilesOf(ours).rssMib!.p50 - quartilesOf(portkey).rssMib!.p50, 50),
     ];
   });
 }

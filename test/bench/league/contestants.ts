@@ -43,11 +43,15 @@ export function gatewayTo(
   return GatewayProcess.start([{ ...MODEL, options: upstream }], settings, options);
 }
 
-export async function switchyard({ folder, upstreamPort }: Place): Promise<Contestant> {
-  const gateway = await gatewayTo(upstreamPort, {}, { folder });
+/** @param clone of another commit, with its build, to compare with: it is called `before` */
+export async function switchyard({ folder, upstreamPort }: Place, clone?: string): Promise<Contestant> {
+  const name = clone === undefined ? 'switchyard' : 'before';
+  const own = join(folder, name);
+  await mkdir(own, { recursive: true });
+  const gateway = await gatewayTo(upstreamPort, {}, { folder: own, clone });
   const { port, process } = gateway;
   const dispose = () => gateway[Symbol.asyncDispose]();
-  return { name: 'switchyard', version: '', port, pid: process.child.pid, headers: {}, [Symbol.asyncDispose]: dispose };
+  return { name, version: '', port, pid: process.child.pid, headers: {}, [Symbol.asyncDispose]: dispose };
 }
 
 /** By its README; the upstream is named in every request. */
