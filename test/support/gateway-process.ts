@@ -17,8 +17,8 @@ export interface GatewayProcessOptions {
   readonly until?: 'ready' | 'live';
   /** To take the place of another one; absent: a free port. */
   readonly port?: number;
-  /** The clone whose `dist` it runs; absent: this one. */
-  readonly clone?: string;
+  /** The clone whose build and settings file it runs with; absent: this one. */
+  readonly clone?: string | undefined;
 }
 
 /** The real gateway, `dist/main.gateway.js`, with its own models file and the given settings, on a free port. */
@@ -32,7 +32,7 @@ export class GatewayProcess implements AsyncDisposable {
   static async start(
     models: readonly ModelSpec[],
     settings: SettingOverrides,
-    { folder, until = 'ready', port: wanted, clone = '.' }: GatewayProcessOptions,
+    { folder, until = 'ready', port: wanted, clone }: GatewayProcessOptions,
   ): Promise<GatewayProcess> {
     const modelsFile = join(folder, 'models.yaml');
     await writeFile(modelsFile, JSON.stringify({ models })); // JSON is YAML
@@ -50,7 +50,7 @@ export class GatewayProcess implements AsyncDisposable {
       Object.entries(overrides).map(([path, value]) => [environmentName(path), String(value)]),
     );
     const gateway = new GatewayProcess(
-      new NodeProcess({ name: 'gateway', script: resolve(clone, 'dist/main.gateway.js'), env, folder }),
+      new NodeProcess({ name: 'gateway', script: resolve(clone ?? '.', 'dist/main.gateway.js'), env, folder, cwd: clone }),
       port,
     );
     try {

@@ -13,6 +13,8 @@ export interface NodeProcessOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Where `NAME.log` and, when profiling, `NAME.cpuprofile` are written. */
   readonly folder: string;
+  /** Its working folder; absent: that of this process. */
+  readonly cwd?: string | undefined;
 }
 
 /** One Node process under test: log to a file that is always drained, SIGTERM to stop it, SIGKILL when it hangs. */
@@ -29,6 +31,7 @@ export class NodeProcess implements AsyncDisposable {
       [...(options.flags ?? []), ...nodeFlags(options), options.script, ...(options.args ?? [])],
       {
         env: { ...process.env, ...options.env },
+        cwd: options.cwd,
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       },
     );
