@@ -50,7 +50,13 @@ export class GatewayProcess implements AsyncDisposable {
       Object.entries(overrides).map(([path, value]) => [environmentName(path), String(value)]),
     );
     const gateway = new GatewayProcess(
-      new NodeProcess({ name: 'gateway', script: resolve(clone ?? '.', 'dist/main.gateway.js'), env, folder, cwd: clone }),
+      new NodeProcess({
+        name: 'gateway',
+        script: resolve(clone ?? '.', 'dist/main.gateway.js'),
+        env,
+        folder,
+        cwd: clone,
+      }),
       port,
     );
     try {
