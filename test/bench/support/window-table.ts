@@ -46,7 +46,7 @@ export interface TableOptions {
 export async function measureTable(options: TableOptions): Promise<Table> {
   const { policy, prepMs, load, rig } = options;
   const rows = rowsOf(options).map(row => ({ ...row, rounds: [] as Measured[] }));
-  await load.run(warmUp(rig.gateway.port));
+  await load.run(warmUp(rig.gateway.port, policy));
   // Round by round and not row by row: a slow half minute of the machine then costs every row one round, and no row its
   // median.
   for (let round = 0; round < (policy === 'adaptive' ? GOAL_ROUNDS : 1); round++) {
@@ -94,8 +94,14 @@ function medians(rounds: readonly Measured[]): Measured {
   };
 }
 
-/** A server that has just started runs cold code, 2 ms slower per request: nobody wants to know that of a service. */
-const warmUp = (port: number): LoadJob => ({ ...loadJob(port, { kind: 'closed', callers: 64 }, 0), durationMs: 5000 });
+/**
+ * A server that has just started runs cold code, 2 ms slower per request, until V8 has compiled all of it after some
+ * 20,000: nobody wants to know that of a service.
+ */
+const warmUp = (port: number, policy: Policy): LoadJob => ({
+  ...loadJob(port, { kind: 'closed', callers: 64 }, 0),
+  durationMs: policy === 'adaptive' ? 60_000 : 5000,
+});
 
 function loadJob(port: number, arrivals: LoadArrivals, round: number): LoadJob {
   const queued = arrivals.kind === 'closed' ? (arrivals.callers / IDEAL_PER_S) * 1000 : 0;
