@@ -189,8 +189,9 @@ export class IdempotencyService {
     });
     // The reader may start after the caller has left; the error then waits for the reader and concerns nothing else.
     bounded.on('error', () => undefined);
+    // Also with all of it here: what is unread is lost, and `pipe` from it would never end.
     const closed = (): void => {
-      if (!raw.complete) bounded.destroy(new DomainError('request_cancelled', 'The caller disconnected.'));
+      if (!raw.readableEnded) bounded.destroy(new DomainError('request_cancelled', 'The caller disconnected.'));
     };
     if (raw.destroyed) closed();
     else raw.once('close', closed);

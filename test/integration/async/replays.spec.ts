@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
 import { STORED_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';
 import { RawHttp } from '../api/raw-http.js';
+import { pause } from '../../support/waiting.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 
 let folder: KeysFolder;
@@ -143,6 +144,27 @@ describe('a retry under the same id', () => {
     await until(() => stt.cancelled.includes('left'));
     await until(async () => (await transcribe(other, { 'x-request-id': 'left' })).status === 200);
     expect(times(stt, 'left')).toBe(2);
+  });
+
+  it('runs anew when the first caller left before its body was read, although all of it had come', async () => {
+    const store = one.app.get<StoredRequestStore>(STORED_REQUEST_STORE);
+    const open = store.open.bind(store);
+    const raw = await RawHttp.open(one.port);
+    const opening = jest.spyOn(store, 'open').mockImplementationOnce(async (request, lease) => {
+      raw.socket.destroy();
+      await pause(100);
+      return open(request, lease);
+    });
+    const body = await form().text();
+    const head = ['POST /v1/audio/transcriptions HTTP/1.1', 'Host: x', 'X-Request-ID: left-early'];
+    const credentials = `Authorization: ${bearer(keys.acme).authorization}`;
+    const type = `Content-Type: multipart/form-data; boundary=${BOUNDARY}`;
+    raw.send(...head, credentials, type, `Content-Length: ${body.length}`, '', body);
+    await until(() => opening.mock.calls.length > 0);
+    opening.mockRestore();
+    await pause(150);
+    await until(async () => (await transcribe(other, { 'x-request-id': 'left-early' })).status === 200);
+    expect(times(stt, 'left-early')).toBe(1);
   });
 
   it('is refused with 422 when it asks for something else', async () => {
