@@ -64,6 +64,13 @@ export class PostgresServer implements AsyncDisposable {
     this.#signalAll('SIGCONT');
   }
 
+  /** As a standby that took over but was not promoted: sessions that exist refuse writes from their next statement. */
+  setReadOnly(readOnly: boolean): void {
+    const database = ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'switchyard', '-d', 'postgres'];
+    const value = `ALTER SYSTEM SET default_transaction_read_only = ${readOnly ? 'on' : 'off'}`;
+    execFileSync(binary('psql'), [...database, '-q', '-c', value, '-c', 'SELECT pg_reload_conf()'], { stdio: 'pipe' });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#end('SIGINT');
     rmSync(this.folder, { recursive: true, force: true });

@@ -3558,7 +3558,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4295,7 +4295,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4429,7 +4429,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4526,7 +4526,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4669,7 +4669,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6400,7 +6400,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6486,7 +6486,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10044,7 +10044,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10192,7 +10192,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10280,7 +10280,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10368,7 +10368,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10494,7 +10494,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10629,7 +10629,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11473,7 +11473,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11604,7 +11604,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11701,7 +11701,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11789,7 +11789,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11907,7 +11907,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13354,7 +13354,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13443,7 +13443,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13571,7 +13571,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13664,7 +13664,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14016,7 +14016,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14142,7 +14142,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14280,7 +14280,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14418,7 +14418,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond; with an `Idempotency-Key`, a retry is safe. */
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
                 headers: {
                     [name: string]: unknown;

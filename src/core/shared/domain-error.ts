@@ -218,7 +218,7 @@ export const ERROR_REGISTRY = {
   storage_unavailable: server(
     503,
     'later',
-    'The database or blob store of files, batches and stored requests does not respond; ' +
+    'The database or blob store of files, batches and stored requests does not respond or takes no writes; ' +
       'with an `Idempotency-Key`, a retry is safe.',
   ),
   storage_full: server(

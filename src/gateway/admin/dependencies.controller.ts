@@ -1,5 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { fullErrorMessage } from '../../core/shared/error-message.js';
 import {
   DEPENDENCIES,
   DependencyMonitor,
@@ -41,7 +42,7 @@ export class AdminDependenciesController {
     const data = this.monitor.states().map(([name, { status, sinceMs, checkedMs, error }]) => ({
       ...{ name, status, since: new Date(sinceMs).toISOString() },
       ...(checkedMs !== undefined && { checked_at: new Date(checkedMs).toISOString() }),
-      ...(error && { error: error.message }),
+      ...(error && { error: fullErrorMessage(error) }),
     }));
     return { data };
   }

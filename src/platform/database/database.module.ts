@@ -27,6 +27,13 @@ import { connectDatabase, migrate, type OpenDatabase } from './open-database.js'
 
 const DATABASE = Symbol('DATABASE');
 
+/** A read-only server, such as a standby after a failover, answers, but nothing can be stored in it. */
+const WRITABLE = `do $$ begin
+  if current_setting('transaction_read_only')::boolean then
+    raise read_only_sql_transaction using message = 'the database is read-only';
+  end if;
+end $$`;
+
 const store = (provide: symbol, Store: new (database: OpenDatabase) => object) => ({
   provide,
   useFactory: (database: OpenDatabase) => new Store(database),
@@ -48,9 +55,9 @@ const store = (provide: symbol, Store: new (database: OpenDatabase) => object) =
     {
       provide: DATABASE_PING,
       useFactory:
-        ({ db }: OpenDatabase) =>
+        ({ db, dialect }: OpenDatabase) =>
         () =>
-          sql`select 1`.execute(db),
+          (dialect === 'postgres' ? sql.raw(WRITABLE) : sql`select 1`).execute(db),
       inject: [DATABASE],
     },
     store(JOB_STORE, KyselyJobStore),

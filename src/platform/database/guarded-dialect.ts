@@ -18,9 +18,9 @@ const LOCKED_MS = 5000;
 const PAUSES = { firstMs: 2, longestMs: 50 };
 
 /**
- * The one place where a database that is away, locked, frozen or full becomes a `DomainError` that says so: every
- * store, and so every route and hook, gets `storage_unavailable` (503, to be tried again) or `storage_full`. What a
- * query itself did wrong passes as it is.
+ * The one place where a database that is away, locked, frozen, read-only or full becomes a `DomainError` that says so:
+ * every store, and so every route and hook, gets `storage_unavailable` (503, to be tried again) or `storage_full`. What
+ * a query itself did wrong passes as it is.
  */
 export function guarded(inner: Dialect): Dialect {
   return {
@@ -131,5 +131,5 @@ function worded(cause: unknown): unknown {
   if (cause instanceof DomainError) return cause;
   if (isFullDatabase(cause)) return new DomainError('storage_full', 'The disk of the database is full.', { cause });
   if (!isOutage(cause)) return cause;
-  return storageUnavailable('The database does not answer now.', cause);
+  return storageUnavailable('The database does not answer or takes no writes now.', cause);
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -37,5 +37,25 @@ describe('the folders of blobs', () => {
     expect(await readdir(folder)).toEqual(['.unfinished']);
     await store.write('kept/x/last', bytes());
     expect(await store.size('kept/x/last')).toBe(5);
+  });
+
+  it('may go at any moment, also between two steps of making them: 400 writes beside removers succeed', async () => {
+    let writing = true;
+    const remover = async (): Promise<void> => {
+      while (writing) for (const path of ['kept/x', 'kept']) await rmdir(join(folder, path)).catch(() => undefined);
+    };
+    const writer = async (name: number): Promise<void> => {
+      for (let index = 0; index < 100; index++) {
+        await store.write(`kept/x/${name}`, bytes());
+        await store.remove(`kept/x/${name}`);
+      }
+    };
+    const removers = [remover(), remover()];
+    try {
+      await Promise.all([0, 1, 2, 3].map(writer));
+    } finally {
+      writing = false;
+      await Promise.all(removers);
+    }
   });
 });

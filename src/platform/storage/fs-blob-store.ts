@@ -133,8 +133,9 @@ async function moveInto(draft: string, target: string): Promise<void> {
   }
 }
 
+/** `mkdir` says ENOTDIR of a folder that is removed while it looks at it. */
 function retriable(error: unknown): unknown {
-  if (isAbsent(error)) return error;
+  if (isAbsent(error) || (error as NodeJS.ErrnoException).code === 'ENOTDIR') return error;
   throw error;
 }
 

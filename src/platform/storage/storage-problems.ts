@@ -57,10 +57,10 @@ export function checkKey(key: string): string {
 /** SQLite's result codes for what passes: busy, locked, read-only, I/O, full, cannot open, protocol of locks. */
 const SQLITE_PASSING = new Set([5, 6, 8, 10, 13, 14, 15]);
 /**
- * Classes of SQLSTATE: connection, rolled back by the server, resources, not now, operator, system; a transaction left
- * idle.
+ * Classes of SQLSTATE: connection, sign-in, database absent, rolled back by the server, resources, not now, operator,
+ * system, configuration, corruption; read-only, a transaction left idle or too old.
  */
-const SQLSTATE_PASSING = /^(08|40|53|55|57|58|25P03)/;
+const SQLSTATE_PASSING = /^(08|28|3D|40|53|55|57|58|F0|XX|25006|25P0[34])/;
 const SQLITE_BUSY = 5;
 const SQLITE_FULL = 13;
 const SQLSTATE_FULL = '53100';

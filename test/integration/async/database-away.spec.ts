@@ -74,6 +74,24 @@ describe('requests with an id, a key or respond-async', () => {
     }
     await expectToGoOn();
   }, 120_000);
+
+  it('are so, too, while PostgreSQL takes no writes, as after a failover, and operators read why', async () => {
+    const database = async (): Promise<unknown> => {
+      const { data } = (await rig.json('/admin/v1/dependencies')) as { data: { name: string }[] };
+      return data.find(({ name }) => name === 'database');
+    };
+    postgres.setReadOnly(true);
+    try {
+      await until(async () => (await errorOf(transcribe(NEED_IT[1]))).code === 'storage_unavailable');
+      await expectToWaitForIt();
+      await until(async () => JSON.stringify(await database()).includes('read-only'));
+      expect(await database()).toMatchObject({ status: 'down' });
+    } finally {
+      postgres.setReadOnly(false);
+    }
+    await expectToGoOn();
+    await until(async () => JSON.stringify(await database()).includes('"up"'));
+  }, 60_000);
 });
 
 describe('ids, names and filenames that PostgreSQL cannot store', () => {
