@@ -102,11 +102,11 @@ export const LanguageFromForm = (): PropertyDecorator =>
   Shaped(value => (typeof value === 'string' ? wantedLanguage(value) : value));
 
 /** Multipart carries text only: `"0.2"` → 0.2. What is no number stays text, so that the validator refuses it. */
+/** Decimal. An exponent is for small fractions only, which Python writes that way; `1e3` is no count. */
+const NUMBER = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e-\d+)?\s*$/i;
+
 export const NumberFromForm = (): PropertyDecorator =>
-  Shaped(value => {
-    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-    return Number.isNaN(number) ? value : number;
-  });
+  Shaped(value => (typeof value === 'string' && NUMBER.test(value) ? Number(value) : value));
 
 export const BooleanFromForm = (): PropertyDecorator =>
   Shaped(value => {

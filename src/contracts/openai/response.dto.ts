@@ -15,7 +15,8 @@ import { LARGEST_COUNT, TextModelFields } from './generation.dto.js';
 
 /** Characters of a text. */
 const LONGEST_TEXT = 10_485_760;
-const MOST_ITEMS = 100_000;
+/** Of one conversation: each is an object in every step from the parser to the template. */
+export const MOST_ITEMS = 10_000;
 const MOST_TOOLS = 128;
 
 const isInput = (value: unknown): boolean =>

@@ -31,6 +31,15 @@ export type ResponseRef = Pick<ResponseRecord, 'tenant' | 'id'>;
 /** One run of a background response. */
 export type ResponseRun = Pick<ResponseRecord, 'tenant' | 'id' | 'epoch'>;
 
+/** What a follower needs of a response: none of its texts. */
+export interface ResponseProgress extends Pick<
+  ResponseRecord,
+  'status' | 'chainLength' | 'chainBytes' | 'nextSequence'
+> {
+  /** Its events are stored. */
+  readonly hasEvents: boolean;
+}
+
 /** How a response ended. */
 export interface ResponseEnding {
   readonly status: EndedResponseStatus;
@@ -64,6 +73,8 @@ export interface ResponseRecordStore {
   create(record: ResponseRecord, events: readonly string[]): Promise<void>;
   /** Undefined: unknown, deleted, expired, or of another tenant. */
   find(ref: ResponseRef, nowMs: number): Promise<ResponseRecord | undefined>;
+  /** The same without its texts, which may have megabytes. */
+  head(ref: ResponseRef, nowMs: number): Promise<ResponseProgress | undefined>;
   /** The conversation that ends with this response, newest first; incomplete when a part of it is gone. */
   chain(ref: ResponseRef, nowMs: number): Promise<readonly ResponseRecord[]>;
   /** Begins a run and ends all earlier ones. Undefined: the response has ended or is gone. */
@@ -77,7 +88,7 @@ export interface ResponseRecordStore {
   /** Number of responses that have not ended, which are background responses. */
   countOpen(): Promise<Readonly<Record<OpenResponseStatus, number>>>;
   /** Background responses that no stored request runs any more: their gateways died too often, or before they began. */
-  abandoned(createdBeforeMs: number, limit: number): Promise<readonly ResponseRecord[]>;
+  abandoned(createdBeforeMs: number, limit: number): Promise<readonly ResponseRef[]>;
   /** Removes expired responses, and events that are no longer stored. @returns the number of responses */
   expire(nowMs: number, limit: number): Promise<number>;
 }

@@ -1,4 +1,5 @@
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import { MOST_ITEMS } from '../../contracts/openai/response.dto.js';
 import { type ItemReference, type ResponseItem, type ResponseRequest } from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { RESPONSE_STORE, type ResponseStore, type StoredResponse } from './response-store.port.js';
@@ -25,6 +26,7 @@ export class Conversations {
     const earlier = previous !== null && this.store ? await this.store.conversation(tenant, previous) : [];
     const input = await this.#resolved(tenant, request.input, earlier);
     const all = [...earlier, ...input];
+    if (all.length > MOST_ITEMS) throw tooLong(all.length);
     if (all.length > 0 || request.instructions !== null) return { input, all };
     throw new DomainError('missing_required_parameter', '`input` is required: it must hold at least one item.', {
       param: 'input',
@@ -47,14 +49,23 @@ export class Conversations {
     input: ResponseRequest['input'],
     earlier: readonly ResponseItem[],
   ): Promise<readonly ResponseItem[]> {
-    const wanted = input.filter(item => item.type === 'item_reference').map(({ id }) => id);
+    const wanted = input.flatMap(item => (item.type === 'item_reference' ? [item.id] : []));
+    const missing = new Set(wanted);
+    // An item of megabytes, referenced in thousands of places, would become gigabytes.
+    if (missing.size < wanted.length) throw invalidInput('must reference each item at most once');
     const known = new Map(earlier.map(item => [item.id, item]));
-    const missing = [...new Set(wanted)].filter(id => !known.has(id));
-    const found = missing.length > 0 ? await this.store?.items(tenant, missing) : undefined;
+    for (const id of known.keys()) missing.delete(id);
+    const found = missing.size > 0 ? await this.store?.items(tenant, missing) : undefined;
     for (const item of found ?? []) known.set(item.id, item);
     return input.map((item, index) => (item.type === 'item_reference' ? itemOf(item, index, known) : item));
   }
 }
+
+const tooLong = (items: number): DomainError =>
+  invalidInput(`and what it continues may have at most ${MOST_ITEMS} items; got ${items}`);
+
+const invalidInput = (rule: string): DomainError =>
+  new DomainError('invalid_value', `\`input\` ${rule}.`, { param: 'input' });
 
 function itemOf({ id }: ItemReference, index: number, known: ReadonlyMap<string, ResponseItem>): ResponseItem {
   const item = known.get(id);

@@ -1,3 +1,4 @@
+import { MOST_ITEMS } from '../../contracts/openai/response.dto.js';
 import {
   type InputPart,
   type ItemReference,
@@ -9,7 +10,6 @@ import {
 } from '../../contracts/openai/responses.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 
-const MOST_ITEMS = 100_000;
 const MOST_PARTS = 1000;
 const LONGEST_ID = 256;
 const LONGEST_NAME = 128;

@@ -1,9 +1,4 @@
-import {
-  type ResponseEvent,
-  type ResponseItem,
-  type ResponseObject,
-  type ResponseRequest,
-} from '../../contracts/openai/responses.js';
+import { type ResponseItem, type ResponseObject, type ResponseRequest } from '../../contracts/openai/responses.js';
 import { type InferenceCaller } from '../inference/inference.service.js';
 
 /** A response and what it answered. */
@@ -36,8 +31,8 @@ export interface ResponseStore {
    */
   conversation(tenant: string, id: string): Promise<readonly ResponseItem[]>;
 
-  /** Those items that are known, in any order. */
-  items(tenant: string, ids: readonly string[]): Promise<readonly ResponseItem[]>;
+  /** Those items that are known, in any order. @throws DomainError `invalid_value` when they are of too many responses */
+  items(tenant: string, ids: ReadonlySet<string>): Promise<readonly ResponseItem[]>;
 
   /** One that is over. */
   save(tenant: string, stored: StoredResponse): Promise<void>;
@@ -46,10 +41,10 @@ export interface ResponseStore {
   startBackground(work: BackgroundResponse): Promise<void>;
 
   /**
-   * Events of a background response after number `after` (-1: all), also those that are still to come, until the final
-   * one.
+   * Events of a background response after number `after` (-1: all) as they are streamed, also those that are still to
+   * come, until the final one.
    */
-  events(tenant: string, id: string, after: number, signal: AbortSignal): AsyncIterable<ResponseEvent>;
+  events(tenant: string, id: string, after: number, signal: AbortSignal): AsyncIterable<Buffer>;
 }
 
 /** Token of the `ResponseStore`; optional. */

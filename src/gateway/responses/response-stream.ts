@@ -17,11 +17,11 @@ export const eventFrame = (event: ResponseEvent): string =>
 export function followEvents(
   reply: FastifyReply,
   headers: Record<string, string>,
-  events: (left: AbortSignal) => AsyncIterable<ResponseEvent>,
+  frames: (left: AbortSignal) => AsyncIterable<Buffer>,
 ): void {
   const left = new AbortController();
   reply.raw.once('close', () => left.abort());
-  sendEvents(reply, headers, Readable.from(events(left.signal)).map(eventFrame));
+  sendEvents(reply, headers, Readable.from(frames(left.signal)));
 }
 
 /** Receives a response that is over. @returns it as it is after that */

@@ -3,6 +3,7 @@ import {
   type OpenResponseStatus,
   type ResponseAppend,
   type ResponseEventGroup,
+  type ResponseProgress,
   type ResponseRecord,
   type ResponseRecordStore,
   type ResponseRef,
@@ -46,6 +47,32 @@ export class KyselyResponseStore implements ResponseRecordStore {
       .where('expires_at_ms', '>', nowMs)
       .executeTakeFirst();
     return row && recordOf(row);
+  }
+
+  async head({ tenant, id }: ResponseRef, nowMs: number): Promise<ResponseProgress | undefined> {
+    const row = await this.#db
+      .selectFrom('responses')
+      .select(['status', 'chain_length', 'chain_bytes', 'next_sequence'])
+      .select(row =>
+        row
+          .selectFrom('response_events')
+          .select('first_sequence')
+          .where('tenant', '=', tenant)
+          .where('response_id', '=', id)
+          .where('first_sequence', '=', 0)
+          .as('first'),
+      )
+      .where('tenant', '=', tenant)
+      .where('id', '=', id)
+      .where('expires_at_ms', '>', nowMs)
+      .executeTakeFirst();
+    return (
+      row && {
+        status: row.status as StoredResponseStatus,
+        ...{ chainLength: row.chain_length, chainBytes: row.chain_bytes },
+        ...{ nextSequence: row.next_sequence, hasEvents: row.first !== null },
+      }
+    );
   }
 
   /** Lengths fall towards the beginning, so that no row can come twice. */
@@ -131,10 +158,10 @@ export class KyselyResponseStore implements ResponseRecordStore {
     return { queued: countOf('queued'), in_progress: countOf('in_progress') };
   }
 
-  async abandoned(createdBeforeMs: number, limit: number): Promise<readonly ResponseRecord[]> {
-    const rows = await this.#db
+  abandoned(createdBeforeMs: number, limit: number): Promise<readonly ResponseRef[]> {
+    return this.#db
       .selectFrom('responses')
-      .selectAll('responses')
+      .select(['tenant', 'id'])
       .where('status', 'in', OPEN)
       .where('created_at_ms', '<', createdBeforeMs)
       .where(row =>
@@ -151,7 +178,6 @@ export class KyselyResponseStore implements ResponseRecordStore {
       )
       .limit(limit)
       .execute();
-    return rows.map(recordOf);
   }
 
   async expire(nowMs: number, limit: number): Promise<number> {

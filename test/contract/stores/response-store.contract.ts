@@ -36,6 +36,13 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     expect(await othersResponses.find(made, NOW)).toEqual(made);
     expect(await responses.find({ ...made, tenant: 'other' }, NOW)).toBeUndefined();
     expect(await responses.find(made, NOW + 1000)).toBeUndefined();
+    const { status, chainLength, chainBytes, nextSequence } = made;
+    const head = { status, chainLength, chainBytes, nextSequence, hasEvents: false };
+    expect(await othersResponses.head(made, NOW)).toEqual(head);
+    expect(await responses.head({ ...made, tenant: 'other' }, NOW)).toBeUndefined();
+    expect(await responses.head(made, NOW + 1000)).toBeUndefined();
+    await responses.create(record('resp_3', { nextSequence: 2 }), numbered(0, 2));
+    expect(await responses.head(record('resp_3'), NOW)).toMatchObject({ nextSequence: 2, hasEvents: true });
   });
 
   it('lists a conversation newest first, of one tenant, without what is gone', async () => {

@@ -165,6 +165,31 @@ describe('previous_response_id', () => {
     expect(items[0]).toEqual(output[0]);
     expect((await stranger.create([reference], short)).status).toBe(400);
   });
+
+  it('takes references to each item once, and to as many responses as a conversation may have: 3', async () => {
+    const references = [];
+    for (const text of ['a', 'b', 'c', 'd']) {
+      const { output } = await acme.created(text, short);
+      references.push({ type: 'item_reference', id: output[0]!.id });
+    }
+    await acme.created(references.slice(1), short);
+    const refused = async (input: readonly object[]) => errorOf(acme.create(input, short));
+    const invalid = { status: 400, code: 'invalid_value', param: 'input' };
+    expect(await refused(references)).toMatchObject(invalid);
+    expect((await refused(references)).message).toContain('at most 3 responses');
+    expect((await refused([references[0]!, references[0]!])).message).toContain('reference each item at most once');
+  });
+
+  it('and input have at most 10,000 items together', async () => {
+    const message = { role: 'user', content: 'x' };
+    const first = await acme.created(Array<object>(9998).fill(message), short);
+    const second = { ...short, previous_response_id: first.id };
+    await acme.created([message], second);
+    const refused = await errorOf(acme.create([message, message], second));
+    expect(refused).toMatchObject({ status: 400, code: 'invalid_value', param: 'input' });
+    expect(refused.message).toContain('at most 10000 items; got 10001');
+    expect((await errorOf(acme.create(Array<object>(10_001).fill(message), short))).status).toBe(400);
+  });
 });
 
 describe('a background response', () => {
@@ -222,6 +247,9 @@ describe('a background response', () => {
       seen.push(event);
     expect(seen.map(({ sequence_number }) => sequence_number)).toEqual(countFrom(0, seen.length));
     expect(seen.at(-1)!.type).toBe('response.completed');
+    expect(await errorOf(acme.get(`${id}?stream=true&starting_after=1e3`))).toMatchObject({
+      ...{ status: 400, code: 'invalid_value', param: 'starting_after' },
+    });
     expect((await client.responses.retrieve(id)).output_text).toBe(textOf(await acme.found(id)));
     const items = await client.responses.inputItems.list(id);
     expect(items.data).toMatchObject([{ role: 'user', content: [{ text: WORDS }] }]);

@@ -53,6 +53,14 @@ describe('events of background responses', () => {
     expect(sizes(store)).toEqual([[1, 1, 1]]);
   });
 
+  it('that come when the ones before became durable are not left waiting', async () => {
+    const { store, log } = started();
+    const append = (first: number) => log.append({ run: run('a'), first, events: ['{}'] }, true);
+    expect(await append(0)).toBe(true);
+    expect(await append(1)).toBe(true);
+    expect(sizes(store)).toEqual([[1], [1]]);
+  });
+
   it('that come while some are written are the next transaction, in order', async () => {
     const { store, log } = started();
     store.close();

@@ -77,7 +77,7 @@ export class ResponseEventLog implements OnApplicationShutdown {
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
+    if (this.#waiting.length > 0) this.#writing ??= this.#writeAll();
   }
 
   async #writeAll(): Promise<void> {
@@ -94,6 +94,8 @@ export class ResponseEventLog implements OnApplicationShutdown {
         for (const { reject } of portion) reject(error);
       }
     }
+    // In the turn in which the loop ended: who was just resolved may append at once, and must find a new one.
+    this.#writing = undefined;
   }
 
   async #written(appends: readonly ResponseAppend[]): Promise<ReadonlySet<ResponseRun>> {

@@ -1,20 +1,38 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { FINAL_EVENTS, type ResponseEvent } from '../../../contracts/openai/responses.js';
-import { type ResponseRef } from '../../../core/request/response-record.port.js';
+import { filter, firstValueFrom, fromEvent, ReplaySubject, takeUntil } from 'rxjs';
+import { FINAL_EVENTS } from '../../../contracts/openai/responses.js';
+import {
+  type ResponseEventGroup,
+  type ResponseProgress,
+  type ResponseRef,
+} from '../../../core/request/response-record.port.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
+import { eventFrame } from '../response-stream.js';
 import { type StoredEvent } from './durable-events.js';
 import { ResponseEventLog } from './response-event-log.js';
 import { isOpen, ResponseRecords, responseOfRecord } from './response-records.js';
 
-/** Groups of events in memory per reader. */
+/** Groups of events that are read at a time. */
 const PORTION = 16;
+/** Portions of one response that stay in memory for other followers. */
+const KEPT_PORTIONS = 4;
 /** How often events of other gateways are looked for; those of this one are reported. */
 const POLL_MS = 250;
+
+/** Consecutive events as they are streamed. */
+interface Portion {
+  readonly frames: readonly Buffer[];
+  /** Number of the last one. */
+  readonly last: number;
+  /** No event follows. */
+  readonly isFinal: boolean;
+}
 
 /** Events of background responses for readers on any gateway: only what is durable, in order, each once. */
 @Injectable()
 export class ResponseFeed implements OnModuleDestroy {
   readonly #stop = new AbortController();
+  readonly #readers = new Map<string, SharedReader>();
 
   constructor(
     private readonly log: ResponseEventLog,
@@ -27,36 +45,118 @@ export class ResponseFeed implements OnModuleDestroy {
   }
 
   /** @throws DomainError `response_not_found`, or `invalid_value` for one whose events are not stored */
-  async demandEvents({ tenant, id }: ResponseRef): Promise<void> {
-    const record = await this.records.get(tenant, id);
-    const [first] = await this.log.read(record, -1, 1);
-    if (first?.first === 0) return;
-    const reason = responseOfRecord(record).background
+  async demandEvents(ref: ResponseRef): Promise<void> {
+    if ((await this.records.head(ref)).hasEvents) return;
+    const { background } = responseOfRecord(await this.records.get(ref.tenant, ref.id));
+    const reason = background
       ? 'its events are no longer stored; retrieve it without `stream`'
       : 'it was not created with `background: true`';
-    throw new DomainError('invalid_value', `\`stream\`: ${id} cannot be streamed: ${reason}.`, { param: 'stream' });
+    throw new DomainError('invalid_value', `\`stream\`: ${ref.id} cannot be streamed: ${reason}.`, { param: 'stream' });
   }
 
   /**
-   * Events after number `after` (-1: all) until the final one. A slow reader holds one portion of them.
+   * Events after number `after` (-1: all) until the final one. A slow follower holds one portion of them.
    * @throws DomainError `response_not_found` when the response is deleted meanwhile
    */
-  async *follow(ref: ResponseRef, after: number, left: AbortSignal): AsyncGenerator<ResponseEvent> {
+  async *follow(ref: ResponseRef, after: number, left: AbortSignal): AsyncGenerator<Buffer> {
     const signal = AbortSignal.any([left, this.#stop.signal]);
-    let last = after;
-    while (!signal.aborted) {
-      const groups = await this.log.read(ref, last, PORTION);
-      for (const { token_ids: _, ...event } of groups.flatMap(({ events }) => events.map(parsed))) {
-        last = event.sequence_number;
-        yield event;
-        if (FINAL_EVENTS.has(event.type)) return;
+    const reader = this.#join(ref);
+    try {
+      for (let last = after; await reader.hasMore(last, signal);) {
+        const portion = await reader.read(last);
+        yield* portion.frames;
+        if (portion.isFinal) return;
+        last = portion.last;
       }
-      if (groups.length > 0) continue;
-      const record = await this.records.get(ref.tenant, ref.id);
-      if (!isOpen(record) && record.nextSequence <= last + 1) return;
-      await this.log.appended(ref, POLL_MS, signal);
+    } finally {
+      reader.leave();
+    }
+  }
+
+  #join(ref: ResponseRef): SharedReader {
+    const name = JSON.stringify([ref.tenant, ref.id]);
+    const reader = this.#readers.get(name) ?? new SharedReader(ref, this.log, this.records);
+    this.#readers.set(name, reader);
+    // One that failed or has no followers is replaced by the next.
+    reader.join(() => this.#readers.get(name) === reader && this.#readers.delete(name));
+    return reader;
+  }
+}
+
+/** What all followers of one response share: one look at its status per change, and each portion of its events. */
+class SharedReader {
+  readonly #heads = new ReplaySubject<ResponseProgress>(1);
+  readonly #portions = new Map<number, Promise<Portion>>();
+  readonly #idle = new AbortController();
+  #followers = 0;
+  #end: (() => void) | undefined;
+
+  constructor(
+    private readonly ref: ResponseRef,
+    private readonly log: ResponseEventLog,
+    private readonly records: ResponseRecords,
+  ) {}
+
+  /** @param end called when it takes no more followers */
+  join(end: () => void): void {
+    this.#end ??= end;
+    if (this.#followers++ === 0) void this.#watch();
+  }
+
+  leave(): void {
+    if (--this.#followers > 0) return;
+    this.#idle.abort();
+    this.#end?.();
+  }
+
+  /** Resolves when there are events after `last`; with false when there will be none, or the signal is aborted. */
+  async hasMore(last: number, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return false;
+    const isMore = (head: ResponseProgress): boolean => head.nextSequence > last + 1;
+    const next = this.#heads.pipe(
+      filter(head => isMore(head) || !isOpen(head)),
+      takeUntil(fromEvent(signal, 'abort')),
+    );
+    const head = await firstValueFrom(next, { defaultValue: undefined });
+    return head !== undefined && isMore(head);
+  }
+
+  /** Events after `last`. */
+  read(last: number): Promise<Portion> {
+    const known = this.#portions.get(last);
+    if (known) return known;
+    const portion = this.log.read(this.ref, last, PORTION).then(groups => portionOf(groups, last));
+    this.#portions.set(last, portion);
+    portion.catch(() => this.#portions.delete(last));
+    const [oldest] = this.#portions.keys();
+    if (this.#portions.size > KEPT_PORTIONS) this.#portions.delete(oldest!);
+    return portion;
+  }
+
+  async #watch(): Promise<void> {
+    try {
+      for (let isRunning = true; isRunning && !this.#idle.signal.aborted;) {
+        // Begun before the status is read, so that no change falls between the two.
+        const changed = this.log.appended(this.ref, POLL_MS, this.#idle.signal);
+        const head = await this.records.head(this.ref);
+        this.#heads.next(head);
+        isRunning = isOpen(head);
+        if (isRunning) await changed;
+      }
+    } catch (error) {
+      this.#end?.();
+      this.#heads.error(error);
     }
   }
 }
 
-const parsed = (json: string): StoredEvent => JSON.parse(json) as StoredEvent;
+function portionOf(groups: readonly ResponseEventGroup[], after: number): Portion {
+  const events = groups.flatMap(group => group.events).map(json => JSON.parse(json) as StoredEvent);
+  const { type, sequence_number: last } = events.at(-1) ?? { sequence_number: after };
+  return {
+    frames: events.map(({ token_ids: _, ...event }) => Buffer.from(eventFrame(event))),
+    last,
+    // Without events they were removed.
+    isFinal: type === undefined || FINAL_EVENTS.has(type),
+  };
+}

@@ -4,6 +4,7 @@ import { type InputItemsQueryDto } from '../../../contracts/openai/stored-respon
 import {
   type EndedResponseStatus,
   type ResponseEnding,
+  type ResponseProgress,
   type ResponseRecord,
   type ResponseRecordStore,
   type ResponseRef,
@@ -37,7 +38,7 @@ export class ResponseRecords {
 
   async create(tenant: string, { response, input, request, events = [] }: NewResponseRecord): Promise<void> {
     const { id, previous_response_id: previousId, status } = response;
-    const previous = previousId === null ? undefined : await this.find(tenant, previousId);
+    const previous = previousId === null ? undefined : await this.store.head({ tenant, id: previousId }, Date.now());
     const { keepMs } = this.settings.responses;
     const inputJson = JSON.stringify(input);
     const responseJson = JSON.stringify(response);
@@ -54,20 +55,18 @@ export class ResponseRecords {
     await this.store.create(record, events);
   }
 
-  find(tenant: string, id: string): Promise<ResponseRecord | undefined> {
-    return this.store.find({ tenant, id }, Date.now());
-  }
-
   remove(ref: ResponseRef): Promise<boolean> {
     return this.store.remove(ref);
   }
 
   /** @throws DomainError `response_not_found` */
   async get(tenant: string, id: string): Promise<ResponseRecord> {
-    const record = await this.find(tenant, id);
-    if (record) return record;
-    const message = `There is no stored response \`${shown(id)}\`: unknown, deleted or expired.`;
-    throw new DomainError('response_not_found', message, { param: 'response_id' });
+    return (await this.store.find({ tenant, id }, Date.now())) ?? notFound(id);
+  }
+
+  /** @throws DomainError `response_not_found` */
+  async head(ref: ResponseRef): Promise<ResponseProgress> {
+    return (await this.store.head(ref, Date.now())) ?? notFound(ref.id);
   }
 
   /**
@@ -75,22 +74,31 @@ export class ResponseRecords {
    * @throws DomainError `previous_response_not_found`, or `invalid_value` for one that cannot be continued
    */
   async conversation(tenant: string, id: string): Promise<readonly ResponseItem[]> {
-    const head = await this.find(tenant, id);
+    const head = await this.store.head({ tenant, id }, Date.now());
     if (!head) throw previousNotFound(id);
-    this.#demandContinuable(head);
+    this.#demandContinuable(id, head);
     const chain = await this.store.chain({ tenant, id }, Date.now());
     // A response of the conversation was deleted or has expired: what it held must not be used.
     if (chain.length !== head.chainLength) throw previousNotFound(id);
     return [...chain].reverse().flatMap(itemsOf);
   }
 
-  /** Items of stored outputs; their ids begin with that of their response. */
-  async items(tenant: string, ids: readonly string[]): Promise<readonly ResponseItem[]> {
-    const responses = new Set(ids.map(responseOf));
+  /**
+   * Items of stored outputs; their ids begin with that of their response.
+   * @throws DomainError `invalid_value` for more responses, or bytes of them, than a conversation may have
+   */
+  async items(tenant: string, ids: ReadonlySet<string>): Promise<readonly ResponseItem[]> {
+    const { conversationLength, conversationBytes } = this.settings.responses;
+    const responses = new Set(Array.from(ids, responseOf));
+    if (responses.size > conversationLength) throw tooManyReferences(`${conversationLength} responses`);
     const found: ResponseItem[] = [];
+    let bytes = 0;
     for (const id of responses) {
-      const record = await this.find(tenant, id);
-      if (record) found.push(...itemsOf(record).filter(item => ids.includes(item.id)));
+      const record = await this.store.find({ tenant, id }, Date.now());
+      if (!record) continue;
+      bytes += record.input.length + record.response.length;
+      if (bytes > conversationBytes) throw tooManyReferences(`responses of ${conversationBytes} bytes in total`);
+      for (const item of itemsOf(record)) if (ids.has(item.id)) found.push(item);
     }
     return found;
   }
@@ -105,7 +113,7 @@ export class ResponseRecords {
     return { data: items.slice(at, at + limit), hasMore: items.length > at + limit };
   }
 
-  #demandContinuable({ id, chainLength, chainBytes, ...head }: ResponseRecord): void {
+  #demandContinuable(id: string, { chainLength, chainBytes, ...head }: ResponseProgress): void {
     const { conversationLength, conversationBytes } = this.settings.responses;
     if (isOpen(head)) throw cannotContinue(id, `it is ${head.status}; wait until it has ended`);
     if (chainLength >= conversationLength)
@@ -139,6 +147,14 @@ const responseOf = (item: string): string => `resp_${item.slice(item.indexOf('_'
 
 const SHOWN_CHARACTERS = 80;
 const shown = (id: string): string => id.slice(0, SHOWN_CHARACTERS);
+
+function notFound(id: string): never {
+  const message = `There is no stored response \`${shown(id)}\`: unknown, deleted or expired.`;
+  throw new DomainError('response_not_found', message, { param: 'response_id' });
+}
+
+const tooManyReferences = (most: string): DomainError =>
+  new DomainError('invalid_value', `\`input\`: its item references may name at most ${most}.`, { param: 'input' });
 
 const previousNotFound = (id: string): DomainError =>
   new DomainError(

@@ -39,9 +39,9 @@ export class ResponseStops {
 
   /** One that runs is stopped. @throws DomainError `response_not_found` */
   async remove(tenant: string, id: string): Promise<void> {
-    const record = await this.records.get(tenant, id);
-    await this.records.remove(record);
-    if (isOpen(record)) await this.#abort(record);
+    const head = await this.records.head({ tenant, id });
+    await this.records.remove({ tenant, id });
+    if (isOpen(head)) await this.#abort({ tenant, id });
   }
 
   /** The gateway that runs it stops the generation. */
