@@ -5,6 +5,8 @@ const PROBE_LIMIT_MS = 2000;
 /** A model that has failed for so long is restarted with growing pauses; nothing is gained by waiting for it. */
 const GIVE_UP_AFTER_MS = 5000;
 
+export const SILENT = 'the gateway does not answer';
+
 /**
  * Probes `/health` until every model is ready, nothing but failed models is left, the limit is over or the gateway
  * stops; without models, until it answers. `/health/ready` would be too early: one ready model makes a gateway worth
@@ -13,7 +15,7 @@ const GIVE_UP_AFTER_MS = 5000;
 export async function waitUntilReady(base, { limitMs, stopping, models = undefined }) {
   const endMs = Date.now() + limitMs;
   let unsettledMs = Date.now();
-  let detail = 'the gateway does not answer';
+  let detail = SILENT;
   while (Date.now() < endMs && !stopping.aborted) {
     const health = await probe(`${base}/health`);
     if (health?.status === 'ok' || (health && models?.length === 0)) return { ready: true };

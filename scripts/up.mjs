@@ -7,7 +7,7 @@ import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { bold, dim, runMain, say, SetupError, warn } from './setup/report.mjs';
 import { GatewayProcess } from './gateway-process.mjs';
 import { serveCluster } from './up-cluster.mjs';
-import { waitUntilReady } from './gateway-probe.mjs';
+import { SILENT, waitUntilReady } from './gateway-probe.mjs';
 import { examples } from './up-examples.mjs';
 import { stopWithNpm } from './setup/npm-parent.mjs';
 
@@ -125,6 +125,10 @@ async function serve(settings) {
     ...{ limitMs: READY_LIMIT_MS, stopping, models: settings.models },
   });
   if (stopping.aborted) return gateway.exitCode;
+  if (detail === SILENT) {
+    warn(`The gateway does not answer on ${base}; its log says why. Ctrl-C stops it.`);
+    return gateway.exitCode;
+  }
   if (!ready) warn(`\nNot every model is ready: ${detail}`);
   else if (settings.models.length === 0) warn(await noModel(base, settings));
   else say(`\n${bold('Switchyard is ready')} on ${base}`);

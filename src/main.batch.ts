@@ -4,13 +4,14 @@ import { Logger } from 'nestjs-pino';
 import 'reflect-metadata';
 import { BatchModule } from './batch/batch.module.js';
 import { BatchProcessor, ParentLink } from './batch/runner/batch-processor.js';
+import { assertDataWritable } from './platform/config/cross-checks.js';
 import { loadConfig } from './platform/config/load-config.js';
 import { takeProcessorLink } from './platform/config/processor-link.js';
 import { PROCESSOR_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
-import { ConfigError } from './platform/config/yaml-file.js';
 import { MetricsServer, ownMetricsText } from './platform/metrics/metrics-server.js';
 import { setV8Flags } from './platform/process/v8-flags.js';
 import { releaseStart } from './platform/process/release-start.js';
+import { startErrorText } from './platform/config/start-error.js';
 import { startTracing } from './platform/tracing/tracing.js';
 
 const parent = new ParentLink(process);
@@ -20,7 +21,8 @@ async function bootstrap(): Promise<void> {
   if (!shallRun(PROCESSOR_USAGE)) return;
   const link = takeProcessorLink();
   if (link) giveWay();
-  const { settings, models } = loadConfig();
+  const { settings, models, sources } = loadConfig();
+  assertDataWritable(sources);
   const tracing = await startTracing('switchyard-batch');
   const { tracer } = tracing;
   const app = await NestFactory.createApplicationContext(BatchModule.forProcessor({ settings, models, link, tracer }), {
@@ -61,13 +63,8 @@ function giveWay(): void {
   if (getPriority() < below) setPriority(below);
 }
 
-function messageOf(error: unknown): string {
-  if (error instanceof UsageError) return error.text;
-  return error instanceof ConfigError ? error.message : String((error as Error).stack);
-}
-
 bootstrap().catch(async (error: unknown) => {
-  const message = messageOf(error);
+  const message = error instanceof UsageError ? error.text : startErrorText(error);
   await parent.send({ type: 'failed', message });
   process.stderr.write(`${message}\n`);
   process.exit(error instanceof UsageError ? WRONG_USAGE : 1);

@@ -1,24 +1,31 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import 'reflect-metadata';
 import { createGateway } from './gateway/bootstrap.js';
 import { makeFirstKey, makeFirstStoredKey } from './platform/auth/first-key.js';
 import { KeyIssuer } from './platform/auth/key-issuer.js';
+import { assertDataWritable } from './platform/config/cross-checks.js';
 import { FIRST_KEYS_ORIGIN, loadConfig, readModels } from './platform/config/load-config.js';
 import { GATEWAY_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { environmentName } from './platform/config/settings.js';
-import { ConfigError, problemText } from './platform/config/yaml-file.js';
+import { problemText } from './platform/config/yaml-file.js';
 import { listenHost } from './platform/http/connections.js';
 import { setV8Flags } from './platform/process/v8-flags.js';
 import { explainListenProblem } from './platform/process/listen-check.js';
 import { onParentLost } from './platform/process/parent-loss.js';
 import { releaseStart } from './platform/process/release-start.js';
+import { startErrorText } from './platform/config/start-error.js';
 import { engineObjections } from './worker/engine-factory.js';
 import { inProcessWorker } from './worker/in-process-worker.js';
+
+/** A start that failed waits no longer for its workers. */
+const CLOSE_MS = 2000;
 
 async function bootstrap(): Promise<void> {
   const { settings, models, warnings, sources } = loadConfig({ askEngine: engineObjections });
   const { port } = settings.server;
   const host = listenHost(settings.server.host);
+  assertDataWritable(sources);
   // Asked before any worker is started for nothing.
   const taken = await explainListenProblem({ host, port }, other => `${environmentName('server.port')}=${other}`);
   if (taken !== undefined) return fail(taken);
@@ -42,23 +49,25 @@ async function bootstrap(): Promise<void> {
     }
     await app.listen(port, host);
   } catch (error) {
-    // Workers are running by now, and would keep this process.
-    await app.close();
-    throw error;
+    process.stderr.write(`${startErrorText(error)}\n`);
+    // Workers are running by now: they end in order, or with this process.
+    await Promise.race([app.close().catch(() => undefined), pause(CLOSE_MS)]);
+    process.exit(1);
   }
   setV8Flags();
   releaseStart();
   new Logger('gateway').log(`listening on ${await app.getUrl()}`);
 }
 
-function fail(text: string, code = 1): void {
+/** At once: the channel to a parent would keep this process. */
+function fail(text: string, code = 1): never {
   process.stderr.write(`${text}\n`);
-  process.exitCode = code;
+  process.exit(code);
 }
 
 try {
   if (shallRun(GATEWAY_USAGE)) await bootstrap();
 } catch (error) {
   if (error instanceof UsageError) fail(error.text, WRONG_USAGE);
-  else fail(error instanceof ConfigError ? error.message : String((error as Error).stack));
+  fail(startErrorText(error));
 }

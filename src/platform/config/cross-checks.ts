@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { mkdtempSync, rmdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { wrongHosts } from '../http/allowed-hosts.js';
 import { CrossOrigins } from '../http/cross-origin.js';
 import { isLoopback } from '../http/loopback.js';
@@ -8,7 +8,7 @@ import { networksAndNames } from '../http/networks.js';
 import { isTenantSetting } from '../metrics/tenant-labels.js';
 import { type SourcedValue } from './setting-source.js';
 import { type SettingPath, type Settings } from './settings.js';
-import { type ConfigProblem } from './yaml-file.js';
+import { ConfigError, type ConfigProblem } from './yaml-file.js';
 
 type Sources = ReadonlyMap<SettingPath, SourcedValue>;
 
@@ -164,14 +164,28 @@ function badDatabase(sources: Sources): ConfigProblem[] {
 
 function badDataFolder(sources: Sources, directory: string): ConfigProblem[] {
   const { value, origin } = sources.get('data.dir')!;
-  const file = fileOnTheWay(resolve(directory, String(value)));
-  if (file === undefined) return [];
-  return [{ origin, path: 'data.dir', value, message: `must be a folder, or not exist yet; ${file} is a file` }];
+  const found = nearestExisting(resolve(directory, String(value)));
+  if (statSync(found).isDirectory()) return [];
+  return [{ origin, path: 'data.dir', value, message: `must be a folder, or not exist yet; ${found} is a file` }];
 }
 
-/** The nearest existing ancestor of `path`, or `path` itself, if it is not a folder. */
-function fileOnTheWay(path: string): string | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found) return found.isDirectory() ? undefined : path;
-  return dirname(path) === path ? undefined : fileOnTheWay(dirname(path));
+/** `path`, or the nearest of its ancestors that exists. */
+function nearestExisting(path: string): string {
+  return statSync(path, { throwIfNoEntry: false }) ? path : nearestExisting(dirname(path));
+}
+
+/**
+ * Tries to write where the data folder is or is to be made: only a gateway or a processor that starts does so.
+ * @throws ConfigError
+ */
+export function assertDataWritable(sources: Sources): void {
+  const { value, origin } = sources.get('data.dir')!;
+  const folder = resolve(String(value));
+  try {
+    rmdirSync(mkdtempSync(join(nearestExisting(folder), '.switchyard-')));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const message = `may not be written (${code}). Run: sudo install -d -o "$(id -un)" ${folder}, or name another folder`;
+    throw new ConfigError([{ origin, path: 'data.dir', value, message }]);
+  }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Document, isCollection, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 import { type FieldProblem, pathText } from '../../core/shared/schema.js';
+import { StartError } from './start-error.js';
 
 /** One thing wrong with the configuration. The message says how to fix it. */
 export interface ConfigProblem {
@@ -14,13 +15,14 @@ export interface ConfigProblem {
 }
 
 /** All problems at once, so that one start shows all of them. */
-export class ConfigError extends Error {
+export class ConfigError extends StartError {
+  override readonly name = 'ConfigError';
+
   constructor(readonly problems: readonly ConfigProblem[]) {
     super(
       `The configuration has ${problems.length} problem${problems.length === 1 ? '' : 's'}:\n` +
         problems.map(problem => `  ${problemText(problem)}`).join('\n'),
     );
-    this.name = 'ConfigError';
   }
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Global, Module } from '@nestjs/common';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../config/settings.js';
+import { StartError } from '../config/start-error.js';
 import { FsBlobStore } from './fs-blob-store.js';
 import { STORAGE_OPERATIONS, StorageOperations } from './storage.metrics.js';
 
@@ -15,10 +16,10 @@ export const BLOB_STORE = Symbol('BLOB_STORE');
 })
 export class BlobModule {}
 
-/** @throws Error when S3 is chosen without a bucket. */
+/** @throws StartError when S3 is chosen without a bucket. */
 export async function blobStoreFrom({ blobs, data }: Pick<Settings, 'blobs' | 'data'>): Promise<BlobStore> {
   if (blobs.driver === 'fs') return new FsBlobStore(join(data.dir, 'blobs'));
-  if (blobs.s3Bucket === '') throw new Error('blobs.driver is s3: blobs.s3_bucket must name a bucket.');
+  if (blobs.s3Bucket === '') throw new StartError('blobs.driver is s3: blobs.s3_bucket must name a bucket.');
   // A client of S3 takes as long to load as a small worker: only who needs it waits for it.
   const { S3BlobStore } = await import('./s3-blob-store.js');
   return new S3BlobStore({
