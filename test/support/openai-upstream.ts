@@ -87,6 +87,10 @@ export interface UpstreamOptions {
   readonly models?: readonly string[];
   /** The bearer key it wants. */
   readonly key?: string;
+  /** Absent: any free port. */
+  readonly port?: number;
+  /** From the arrival of a POST until its ordinary answer, milliseconds; absent: none. */
+  readonly delayMs?: number;
 }
 
 /** An OpenAI-compatible server on a real port, without a model: it answers by rule, or as scripted. */
@@ -107,7 +111,7 @@ export class OpenAiUpstream implements AsyncDisposable {
 
   static async start(options: UpstreamOptions = {}): Promise<OpenAiUpstream> {
     const server = options.tls ? https.createServer(options.tls) : http.createServer();
-    server.listen(0, '127.0.0.1');
+    server.listen(options.port ?? 0, '127.0.0.1');
     await once(server, 'listening');
     return new OpenAiUpstream(server, options);
   }
@@ -169,7 +173,8 @@ export class OpenAiUpstream implements AsyncDisposable {
   }
 
   async #answer(call: SeenCall, response: http.ServerResponse): Promise<void> {
-    const { key, models } = this.options;
+    const { key, models, delayMs = 0 } = this.options;
+    if (call.method === 'POST' && delayMs > 0) await sleep(delayMs);
     if (key !== undefined && call.headers.authorization !== `Bearer ${key}`) {
       return sendError(response, 401, { message: `Incorrect API key provided: ${call.headers.authorization}.` });
     }

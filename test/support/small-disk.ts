@@ -4,15 +4,15 @@ import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A disk of 8 MiB, in memory, that can be filled to the last byte: real ENOSPC. */
+/** A small disk, in memory, that can be filled to the last byte: real ENOSPC. */
 export class SmallDisk implements Disposable {
   private constructor(readonly path: string) {}
 
   /** @throws Error where this user may not mount. */
-  static mount(): SmallDisk {
+  static mount(mebibytes = 8): SmallDisk {
     const path = mkdtempSync(join(tmpdir(), 'switchyard-disk-'));
     try {
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'none', path], { stdio: 'pipe' });
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'none', path], { stdio: 'pipe' });
     } catch (error) {
       rmSync(path, { recursive: true });
       throw error;

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { type MemberSpec } from '../../../scripts/topology/servers.mjs';
+import { processTree } from '../../support/process-tree.js';
+
+/** As `restart: always` would wait. */
+const RESTART_MS = 500;
+
+export interface ProcessSpec extends Omit<MemberSpec, 'kind'> {
+  readonly kind: MemberSpec['kind'] | 'upstream';
+}
+
+/** How a process ended that was told to. */
+export interface Ending {
+  readonly ms: number;
+  /** Exit code, or the signal that ended it. */
+  readonly by: number | string;
+}
+
+/** One process of the topology. One that ends by itself is reported and started again; a fault says what comes after. */
+export class SupervisedProcess {
+  #child: ChildProcess | undefined;
+  #isWanted = false;
+  #isExpectedToEnd = false;
+  restarts = -1;
+
+  constructor(
+    readonly spec: ProcessSpec,
+    private readonly logs: string,
+    private readonly onCrash: (how: string) => void,
+  ) {}
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Nothing happens to one that runs. */
+  start(): void {
+    if (this.#child) return;
+    const { name, file, args, cwd, env, uid, gid, tied } = this.spec;
+    this.#isWanted = true;
+    this.#isExpectedToEnd = false;
+    this.restarts += 1;
+    const log = openSync(join(this.logs, `${name}.log`), 'a');
+    const stdio = ['ignore' as const, log, log, ...(tied ? ['ipc' as const] : [])];
+    const child = spawn(file, args, { cwd, env, uid, gid, stdio, detached: true });
+    closeSync(log);
+    this.#child = child;
+    child.once('exit', (code, signal) => this.#ended(child, signal ?? code ?? 'unknown'));
+  }
+
+  /** Also to sessions of PostgreSQL, which are processes. Nothing happens to a process that is down. */
+  signal(signal: NodeJS.Signals): void {
+    const pids = this.spec.kind === 'postgres' ? processTree(this.pid).map(({ pid }) => pid) : [this.pid];
+    for (const pid of pids) if (pid !== undefined) sendSignal(pid, signal);
+  }
+
+  /**
+   * Ends it and leaves it down until `start`.
+   * @param limitMs after which it is killed
+   */
+  async end(signal: NodeJS.Signals, limitMs = 60_000): Promise<Ending> {
+    this.#isWanted = false;
+    this.#isExpectedToEnd = true;
+    const child = this.#child;
+    if (!child) return { ms: 0, by: 'down' };
+    const startMs = performance.now();
+    const exited = once(child, 'exit') as Promise<[number | null, string | null]>;
+    // A process that is stopped would never see it.
+    if (signal === 'SIGKILL') this.signal('SIGKILL');
+    else child.kill(signal);
+    const killer = setTimeout(() => this.signal('SIGKILL'), limitMs);
+    const [code, by] = await exited;
+    clearTimeout(killer);
+    return { ms: performance.now() - startMs, by: by ?? code ?? 'unknown' };
+  }
+
+  #ended(child: ChildProcess, by: number | string): void {
+    if (this.#child !== child) return;
+    this.#child = undefined;
+    appendFileSync(join(this.logs, `${this.spec.name}.log`), `${new Date().toISOString()} ended: ${by}\n`);
+    if (!this.#isExpectedToEnd) this.onCrash(`${this.spec.name} ended by itself: ${by}`);
+    if (this.#isWanted) setTimeout(() => this.#isWanted && !this.#child && this.start(), RESTART_MS);
+  }
+}
+
+/** It may have ended meanwhile. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

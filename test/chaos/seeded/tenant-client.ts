@@ -1,0 +1,106 @@
+import { type Entry, type Ledger } from './ledger.js';
+import { pause } from '../../support/waiting.js';
+
+/** As SDKs do, unless `x-should-retry` says no. */
+const RETRIED = [408, 409, 429, 500, 502, 503, 504];
+const RETRY_MS = 250;
+/** One attempt; shorter than the limits of the product, so that callers leave frozen gateways. */
+const ATTEMPT_MS = 20_000;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+export interface Sent {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | FormData;
+}
+
+export interface ClientOptions {
+  readonly url: string;
+  readonly tenant: string;
+  readonly key: string;
+  readonly ledger: Ledger;
+  /** A caller that has no answer by then is stuck. */
+  readonly limitMs: number;
+}
+
+/** A caller of one tenant that repeats what may be repeated, as SDKs do. */
+export class TenantClient {
+  constructor(readonly options: ClientOptions) {}
+
+  get tenant(): string {
+    return this.options.tenant;
+  }
+
+  get ledger(): Ledger {
+    return this.options.ledger;
+  }
+
+  get authorization(): { readonly authorization: string } {
+    return { authorization: `Bearer ${this.options.key}` };
+  }
+
+  /** One attempt. Undefined: no answer, or a part of one. */
+  async attempt(path: string, sent: Sent = {}): Promise<Answer | undefined> {
+    try {
+      const answer = await this.open(path, sent);
+      return { status: answer.status, headers: answer.headers, text: await answer.text() };
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** One attempt, whose body is still to be read. */
+  open(path: string, { headers, ...init }: Sent = {}, signal?: AbortSignal): Promise<Response> {
+    this.ledger.attempts += 1;
+    return fetch(this.options.url + path, {
+      ...init,
+      headers: { ...this.authorization, ...headers },
+      signal: AbortSignal.any([AbortSignal.timeout(ATTEMPT_MS), ...(signal ? [signal] : [])]),
+    });
+  }
+
+  /**
+   * Attempts until one is answered with 2xx, or with one of the given statuses.
+   * @returns undefined when a promise to this caller was broken, which the ledger then knows
+   */
+  async answered(
+    entry: Entry,
+    path: string,
+    sent: Sent = {},
+    also: readonly number[] = [],
+  ): Promise<Answer | undefined> {
+    return this.repeated(entry, path, async () => {
+      const answer = await this.attempt(path, sent);
+      if (!answer || answer.status < 300 || also.includes(answer.status)) return answer;
+      return this.mayRepeat(entry, path, answer) ? undefined : 'broken';
+    });
+  }
+
+  /** @param work undefined: once more, in a moment; `broken`: the ledger knows why */
+  async repeated<T>(entry: Entry, what: string, work: () => Promise<T | undefined | 'broken'>): Promise<T | undefined> {
+    const endMs = performance.now() + this.options.limitMs;
+    while (performance.now() < endMs) {
+      const done = await work();
+      if (done === 'broken') return undefined;
+      if (done !== undefined) return done;
+      await pause(RETRY_MS + Math.random() * RETRY_MS);
+    }
+    this.ledger.violate('stuck', entry, `no answer to ${what} in ${Math.round(this.options.limitMs / 1000)} s`);
+    return undefined;
+  }
+
+  /** False: no retry helps, so the request is lost. */
+  mayRepeat(entry: Entry, what: string, { status, headers, text }: Answer): boolean {
+    const isBug = text.includes('"internal_error"');
+    // No retry helps while the disk is full; a person makes room, and asks again.
+    if (status === 507) return true;
+    if (!isBug && RETRIED.includes(status) && headers.get('x-should-retry') !== 'false') return true;
+    this.ledger.violate('lost', entry, `${what} was answered ${status} ${text.slice(0, 300)}`);
+    return false;
+  }
+}
