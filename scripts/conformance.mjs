@@ -44,7 +44,7 @@ await runMain(async () => {
         [values.only === 'node' ? [] : [values.only], checks],
         [
           ['', 'node'],
-          [nodeBinary(), clients, `${url}/v1`],
+          [nodeBinary(), clients, `${url}/v1`, folder],
         ],
       ];
       let failed = 0;

@@ -7,7 +7,7 @@ import { whisperFolder } from '../support/whisper-model.js';
 
 /**
  * Writes `models.yaml` into a folder, with the GGUF files that its models of llama.cpp name, a free port for each model
- * that has an address, and the Python of FOLDER in each command; and `addresses.json`, which names those addresses.
+ * that has an address or a server behind it, and the Python of FOLDER in each command; and `addresses.json`, which names those addresses.
  * Usage: node --import test/support/typescript-loader.mjs generate-models.ts FOLDER
  */
 const SHAPES = {
@@ -36,6 +36,10 @@ for (const [index, { id, engine, options, addresses: given, command }] of models
     document.setIn(['models', index, 'options', 'modelFile'], file);
   }
   if (engine === 'whisper-onnx') document.setIn(['models', index, 'options', 'modelDir'], whisperFolder('spoken'));
+  if (engine === 'openai-http') {
+    addresses[id] = `127.0.0.1:${await freePort()}`;
+    document.setIn(['models', index, 'options', 'baseUrl'], `http://${addresses[id]}/v1`);
+  }
   if (command) document.setIn(['models', index, 'command', 0], join(folder, 'venv', 'bin', 'python'));
   if (given) {
     addresses[id] = `127.0.0.1:${await freePort()}`;

@@ -285,8 +285,8 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
       const unknown = await refused(target, 404, { model: 'no-such-model' });
       deepEqual([unknown.code, unknown.param], ['model_not_found', 'model']);
       equal((await refused(target, 400, '{')).type, 'invalid_request_error');
-      const hosted = await refused(target, 400, { tools: [{ type: 'web_search' }] });
-      equal(hosted.param, 'tools[0].type');
+      const hosted = await refused(target, 400, { tools: [weather], tool_choice: { type: 'web_search' } });
+      equal(hosted.param, 'tool_choice.type');
     },
   },
   {

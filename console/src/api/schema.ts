@@ -2722,7 +2722,7 @@ export interface components {
             /** @description `message.output_text.logprobs`; others have nothing to add. */
             include?: string[];
             /**
-             * @description A text, or items: messages (`input_text`, `input_image` by URL, `output_text`), `function_call`, `function_call_output`, `reasoning`, and `item_reference` where responses are stored.
+             * @description A text, or items: messages (`input_text`, `input_image` by URL, `output_text`), `function_call`, `function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning`, and `item_reference` where responses are stored. Items of hosted tools are left out and reported.
              * @example What does a switchyard do?
              */
             input?: string | Record<string, never>[];
@@ -2781,7 +2781,7 @@ export interface components {
             };
             /** @description `auto`, `none`, `required`, `{type: "function", name}`, or `{type: "allowed_tools", mode, tools}`. */
             tool_choice?: ("auto" | "none" | "required") | Record<string, never>;
-            /** @description Functions only; needs a model with the capability `tools`. Hosted tools are refused by name. */
+            /** @description `function`, `custom`, and `namespace` of those; needs a model with the capability `tools`. Others are left out and reported. */
             tools?: Record<string, never>[];
             /** @description Alternatives of each token. */
             top_logprobs?: number;
@@ -2797,7 +2797,7 @@ export interface components {
         };
         ResponseInputDto: {
             /**
-             * @description A text, or items: messages (`input_text`, `input_image` by URL, `output_text`), `function_call`, `function_call_output`, `reasoning`, and `item_reference` where responses are stored.
+             * @description A text, or items: messages (`input_text`, `input_image` by URL, `output_text`), `function_call`, `function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning`, and `item_reference` where responses are stored. Items of hosted tools are left out and reported.
              * @example What does a switchyard do?
              */
             input?: string | Record<string, never>[];
@@ -2831,7 +2831,7 @@ export interface components {
             };
             /** @description `auto`, `none`, `required`, `{type: "function", name}`, or `{type: "allowed_tools", mode, tools}`. */
             tool_choice?: ("auto" | "none" | "required") | Record<string, never>;
-            /** @description Functions only; needs a model with the capability `tools`. Hosted tools are refused by name. */
+            /** @description `function`, `custom`, and `namespace` of those; needs a model with the capability `tools`. Others are left out and reported. */
             tools?: Record<string, never>[];
             /**
              * @description Nothing is cut: `auto` is advice.

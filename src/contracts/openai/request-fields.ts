@@ -20,6 +20,19 @@ const ASR_FILE = {
   model: honoured('Ours. Absent: `compat.asr_model`.'),
 } as const;
 
+/** Of vLLM, llama.cpp and Ollama: how text is drawn, as no model here draws it. */
+const FOREIGN_FIELDS = [
+  ...(['allowed_token_ids', 'bad_words', 'chat_template', 'chat_template_kwargs', 'continue_final_message'] as const),
+  ...(['documents', 'ignore_eos', 'include_stop_str_in_output', 'length_penalty', 'min_tokens', 'mirostat'] as const),
+  ...(['n_predict', 'options', 'prompt_logprobs', 'stop_token_ids', 'think', 'truncate_prompt_tokens'] as const),
+  ...(['typical_p', 'use_beam_search'] as const),
+] as const;
+
+const foreign = <Rule>(rule: Rule) =>
+  Object.fromEntries(FOREIGN_FIELDS.map(name => [name, rule])) as Record<(typeof FOREIGN_FIELDS)[number], Rule>;
+
+const GUIDED = "Beyond OpenAI; vLLM's. One field at most holds the answer to a form.";
+
 const TEXT = {
   model: honoured(),
   stream: honoured(),
@@ -39,6 +52,12 @@ const TEXT = {
   repeat_penalty: byEngine('Beyond OpenAI.'),
   repetition_penalty: byEngine('Beyond OpenAI; another name of `repeat_penalty`.'),
   grammar: byEngine('Beyond OpenAI; GBNF.'),
+  guided_json: byEngine(GUIDED),
+  guided_regex: byEngine(GUIDED),
+  guided_choice: byEngine(GUIDED),
+  guided_grammar: byEngine(`${GUIDED} GBNF.`),
+  structured_outputs: byEngine(`${GUIDED} \`json\`, \`regex\`, \`choice\`, \`grammar\`, \`json_object\`.`),
+  ...foreign(advice(PASSED_ON, "Other servers' own.")),
   user: advice(PASSED_ON, 'Local models do not tell end users apart.'),
 } as const;
 
@@ -52,7 +71,7 @@ const CHAT = {
   max_tokens: honoured('Older name of `max_completion_tokens`.'),
   logprobs: meaning('logprobs'),
   top_logprobs: honoured('Refused without `logprobs`.'),
-  tools: meaning('tools'),
+  tools: meaning('tools', 'Local models leave out what is no function, with notice: `tools[7]`.'),
   tool_choice: byEngine(),
   parallel_tool_calls: byEngine(),
   functions: meaning(PASSED_ON, 'The older form of `tools`.'),
@@ -70,13 +89,13 @@ const CHAT = {
 
 const CONVERSATION = {
   model: honoured(),
-  input: honoured(),
+  input: honoured('Items that no model here reads are left out, with notice: `input[7]`.'),
   instructions: honoured(),
   previous_response_id: honoured('Refused where no responses are stored.'),
   conversation: notServed('there are no stored conversations; use `previous_response_id`'),
   prompt: notServed('there are no stored prompts; use `instructions`'),
-  tools: honoured('Functions, of models with `tools`; hosted tools are refused by name.'),
-  tool_choice: honoured(),
+  tools: honoured('Of models with `tools`. Those that are not served are left out, with notice: `tools[7]`.'),
+  tool_choice: honoured('Refused where it demands what is not served.'),
   parallel_tool_calls: honoured(),
   text: honoured('Local models ignore `verbosity`, with notice.'),
   reasoning: advice(PASSED_ON, 'Local models decide by themselves.'),
@@ -102,6 +121,7 @@ const RESPONSE = {
   user: honoured('Returned as it is.'),
   safety_identifier: honoured('Returned as it is.'),
   prompt_cache_key: ignored('equal beginnings are found without it'),
+  ...foreign(ignored("other servers' own; chat and completions pass it on")),
 } as const;
 
 const PAGE = { limit: honoured(), after: honoured() } as const;

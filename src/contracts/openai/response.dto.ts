@@ -12,12 +12,12 @@ import {
   WholeNumber,
 } from './field.decorators.js';
 import { LARGEST_COUNT, TextModelFields } from './generation.dto.js';
+import { MOST_TOOLS } from './responses.js';
 
 /** Characters of a text. */
 const LONGEST_TEXT = 10_485_760;
 /** Of one conversation: each is an object in every step from the parser to the template. */
 export const MOST_ITEMS = 10_000;
-const MOST_TOOLS = 128;
 
 const isInput = (value: unknown): boolean =>
   value === undefined || (typeof value === 'string' ? value.length <= LONGEST_TEXT : isListOfItems(value));
@@ -43,7 +43,8 @@ export class ResponseInputDto extends TextModelFields {
     example: 'What does a switchyard do?',
     description:
       'A text, or items: messages (`input_text`, `input_image` by URL, `output_text`), `function_call`, ' +
-      '`function_call_output`, `reasoning`, and `item_reference` where responses are stored.',
+      '`function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning`, and `item_reference` where ' +
+      'responses are stored. Items of hosted tools are left out and reported.',
   })
   @Holds(isInput, `must be a text of at most ${LONGEST_TEXT} characters or a list of at most ${MOST_ITEMS} items`)
   input?: string | readonly unknown[];
@@ -59,7 +60,9 @@ export class ResponseInputDto extends TextModelFields {
   @ApiPropertyOptional({
     type: 'array',
     items: { type: 'object' },
-    description: 'Functions only; needs a model with the capability `tools`. Hosted tools are refused by name.',
+    description:
+      '`function`, `custom`, and `namespace` of those; needs a model with the capability `tools`. Others are left out ' +
+      'and reported.',
   })
   @IsOptional()
   @ArrayMaxSize(MOST_TOOLS, { message: `must have at most ${MOST_TOOLS} entries` })

@@ -49,19 +49,29 @@ export interface MessageItem {
   readonly content: readonly MessagePart[];
 }
 
-export interface FunctionCallItem {
-  readonly type: 'function_call';
+interface CallItem {
   readonly id: string;
   /** What the output of the call refers to. */
   readonly call_id: string;
   readonly name: string;
-  /** JSON, as the model wrote it. */
-  readonly arguments: string;
+  readonly namespace?: string;
   readonly status: ItemStatus;
 }
 
-export interface FunctionCallOutputItem {
-  readonly type: 'function_call_output';
+export interface FunctionCallItem extends CallItem {
+  readonly type: 'function_call';
+  /** JSON, as the model wrote it. */
+  readonly arguments: string;
+}
+
+/** Of a tool that takes one text. */
+export interface CustomToolCallItem extends CallItem {
+  readonly type: 'custom_tool_call';
+  readonly input: string;
+}
+
+export interface CallOutputItem {
+  readonly type: 'function_call_output' | 'custom_tool_call_output';
   readonly id: string;
   readonly call_id: string;
   readonly output: string | readonly InputPart[];
@@ -78,7 +88,7 @@ export interface ReasoningItem {
 }
 
 /** What a conversation consists of, given or generated. */
-export type ResponseItem = MessageItem | FunctionCallItem | FunctionCallOutputItem | ReasoningItem;
+export type ResponseItem = MessageItem | FunctionCallItem | CustomToolCallItem | CallOutputItem | ReasoningItem;
 
 /** In the input: an item of an earlier response, by its id. */
 export interface ItemReference {
@@ -86,17 +96,36 @@ export interface ItemReference {
   readonly id: string;
 }
 
-export interface FunctionTool {
-  readonly type: 'function';
+/** Of one request, and of one namespace. */
+export const MOST_TOOLS = 1024;
+
+interface DeclaredTool {
   readonly name: string;
   readonly description: string | null;
+}
+
+export interface FunctionTool extends DeclaredTool {
+  readonly type: 'function';
   readonly parameters: Readonly<Record<string, unknown>> | null;
   readonly strict: boolean | null;
 }
 
+/** Takes one text. */
+export interface CustomTool extends DeclaredTool {
+  readonly type: 'custom';
+}
+
+export interface NamespaceTool extends DeclaredTool {
+  readonly type: 'namespace';
+  readonly tools: readonly (FunctionTool | CustomTool)[];
+}
+
+export type ResponseTool = FunctionTool | CustomTool | NamespaceTool;
+
 export interface NamedTool {
-  readonly type: 'function';
+  readonly type: 'function' | 'custom';
   readonly name: string;
+  readonly namespace?: string;
 }
 
 /** Some of the tools, in place of all. */
@@ -122,7 +151,7 @@ export type TextFormat = { readonly type: 'text' } | { readonly type: 'json_obje
 export interface ResponseParams {
   readonly instructions: string | null;
   readonly previous_response_id: string | null;
-  readonly tools: readonly FunctionTool[];
+  readonly tools: readonly ResponseTool[];
   readonly tool_choice: ToolChoice;
   readonly parallel_tool_calls: boolean;
   readonly max_output_tokens: number | null;
@@ -219,7 +248,11 @@ export type ResponseEventBody =
   | (InPart & { readonly type: 'response.refusal.delta' | 'response.reasoning_text.delta'; readonly delta: string })
   | (InPart & { readonly type: 'response.refusal.done'; readonly refusal: string })
   | (InPart & { readonly type: 'response.reasoning_text.done'; readonly text: string })
-  | (InItem & { readonly type: 'response.function_call_arguments.delta'; readonly delta: string })
+  | (InItem & {
+      readonly type: 'response.function_call_arguments.delta' | 'response.custom_tool_call_input.delta';
+      readonly delta: string;
+    })
+  | (InItem & { readonly type: 'response.custom_tool_call_input.done'; readonly input: string })
   | (InItem & {
       readonly type: 'response.function_call_arguments.done';
       readonly name: string;

@@ -15,7 +15,8 @@ export class FieldReader {
   /** @throws DomainError `invalid_value` when `value` is no object. */
   constructor(
     value: unknown,
-    private readonly path: string,
+    /** Of the object in the body; '': it is the body. */
+    readonly path: string,
     private readonly ignored?: IgnoredFields,
   ) {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw noObject(value, path);

@@ -46,8 +46,16 @@ export const EXPOSED_HEADERS = [
 export const answerHeaders = (model: string, timings: RequestTimings, ignored: readonly string[] = []) => ({
   ...timingHeaders(timings),
   'x-switchyard-model': model,
-  ...(ignored.length > 0 && { [IGNORED_HEADER]: [...new Set(ignored)].join(', ') }),
+  ...(ignored.length > 0 && { [IGNORED_HEADER]: namesOf([...new Set(ignored)]) }),
 });
+
+/** Clients bound the size of headers; a long history may have thousands of ignored items. */
+const MOST_NAMES = 32;
+
+function namesOf(ignored: readonly string[]): string {
+  const more = ignored.length - MOST_NAMES;
+  return [...ignored.slice(0, MOST_NAMES), ...(more > 0 ? [`+${more}`] : [])].join(', ');
+}
 
 /**
  * `Server-Timing` and `x-switchyard-*` in milliseconds: the answer to "why did my request wait?". `batch` is a part of

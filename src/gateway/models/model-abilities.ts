@@ -37,12 +37,7 @@ export const advisedIn = (rules: FieldRules, body: Readonly<Record<string, unkno
       .map(name => [name, true]),
   );
 
-const isNothing = (value: unknown): boolean =>
-  value === undefined ||
-  value === null ||
-  value === '' ||
-  value === false ||
-  (typeof value === 'object' && Object.keys(value).length === 0);
+const isNothing = (value: unknown): boolean => !value || (typeof value === 'object' && Object.keys(value).length === 0);
 
 /**
  * Every accepted field acts, is reported as ignored, or is rejected (D-34).

@@ -90,6 +90,35 @@ describe('a response as a chat', () => {
     expect(chat.tools).toEqual(usable.map(name => ({ type: 'function', function: { name, parameters: {} } })));
   });
 
+  it('has custom tools and those of namespaces as functions, in its history, too', () => {
+    const fields = { description: null, parameters: null, strict: null };
+    const f = { type: 'function', name: 'f', ...fields } as const;
+    const patch = { type: 'custom', name: 'patch', description: 'a patch' } as const;
+    const tools = [patch, { type: 'namespace', name: 'agents', description: null, tools: [f] }] as const;
+    const tool_choice = { type: 'function', name: 'f', namespace: 'agents' } as const;
+    const said = itemsOf([
+      { type: 'custom_tool_call', call_id: 'a', name: 'patch', input: '*** "x"' },
+      { type: 'custom_tool_call_output', call_id: 'a', output: 'done' },
+      { type: 'function_call', call_id: 'b', name: 'f', namespace: 'agents', arguments: '{}' },
+    ]);
+    expect(chatOfResponse(aRequest({ tools, tool_choice }), said)).toMatchObject({
+      tools: [
+        { function: { name: 'patch', description: 'a patch', parameters: { required: ['input'] } } },
+        { type: 'function', function: { name: 'agents__f' } },
+      ],
+      tool_choice: { type: 'function', function: { name: 'agents__f' } },
+      messages: [
+        {
+          tool_calls: [
+            { id: 'a', type: 'function', function: { name: 'patch', arguments: '{"input":"*** \\"x\\""}' } },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'a', content: 'done' },
+        { tool_calls: [{ id: 'b', function: { name: 'agents__f', arguments: '{}' } }] },
+      ],
+    });
+  });
+
   it.each([
     ['messages', 'input'],
     ['messages[3].content', 'input'],

@@ -1,4 +1,5 @@
 import {
+  type CustomToolCallItem,
   type FunctionCallItem,
   type MessageItem,
   type MessagePart,
@@ -6,6 +7,7 @@ import {
   type ResponseItem,
   type ResponseRequest,
 } from '../../contracts/openai/responses.js';
+import { callableTools, functionInChat, nameInChat, usableTools } from '../../contracts/tools/callable-tools.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -48,14 +50,12 @@ const given = (fields: Json): Json =>
 const wantsLogprobs = ({ include, top_logprobs }: ResponseRequest): boolean =>
   top_logprobs > 0 || include.includes('message.output_text.logprobs');
 
-function toolFields({ tools, tool_choice: choice, parallel_tool_calls }: ResponseRequest): Json {
-  if (tools.length === 0) return {};
-  const isNamed = typeof choice === 'object' && choice.type === 'function';
-  const allowed = typeof choice === 'object' && choice.type === 'allowed_tools' ? choice : undefined;
-  const usable = allowed ? tools.filter(tool => allowed.tools.some(({ name }) => name === tool.name)) : tools;
+function toolFields({ tools, tool_choice, parallel_tool_calls }: ResponseRequest): Json {
+  const { usable, choice } = usableTools(callableTools(tools), tool_choice);
+  if (usable.length === 0) return {};
   return {
-    tools: usable.map(({ type, ...declared }) => ({ type, function: given(declared) })),
-    tool_choice: isNamed ? { type: 'function', function: { name: choice.name } } : (allowed?.mode ?? choice),
+    tools: usable.map(functionInChat),
+    tool_choice: typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } },
     parallel_tool_calls,
   };
 }
@@ -96,9 +96,9 @@ class ChatMessages {
 
   take(item: ResponseItem): void {
     if (item.type === 'reasoning') this.#reasoning += reasoningIn(item);
-    else if (item.type === 'function_call') this.#call(item);
     else if (item.type === 'message') this.#message(item);
-    else if (item.type === 'function_call_output') {
+    else if (item.type === 'function_call' || item.type === 'custom_tool_call') this.#call(item);
+    else if (item.type === 'function_call_output' || item.type === 'custom_tool_call_output') {
       const { call_id: tool_call_id, output } = item;
       this.add({ role: 'tool', tool_call_id, content: typeof output === 'string' ? output : contentOf(output) });
     }
@@ -109,10 +109,12 @@ class ChatMessages {
     else this.add({ role, content: contentOf(content) });
   }
 
-  #call({ call_id: id, name, arguments: given }: FunctionCallItem): void {
+  #call(call: FunctionCallItem | CustomToolCallItem): void {
     const answer = this.#answer ?? this.#begin(null);
+    const given = call.type === 'function_call' ? call.arguments : JSON.stringify({ input: call.input });
     answer.tool_calls ??= [];
-    answer.tool_calls.push({ id, type: 'function', function: { name, arguments: given } });
+    const called = { name: nameInChat(call), arguments: given };
+    answer.tool_calls.push({ id: call.call_id, type: 'function', function: called });
   }
 
   #begin(content: unknown): Answer {

@@ -61,23 +61,73 @@ describe('the body of a response', () => {
     ]);
   });
 
-  it.each([
-    ['web_search'],
-    ['file_search'],
-    ['code_interpreter'],
-    ['computer_use_preview'],
-    ['image_generation'],
-    ['mcp'],
-    ['custom'],
-  ])('refuses the hosted tool %s by its name', type => {
-    expect(errorOf({ tools: [{ type: 'function', name: 'f' }, { type }] })).toMatchObject({
-      ...{ code: 'unsupported_parameter', param: 'tools[1].type' },
-      message: expect.stringContaining(`\`${type}\``),
+  it.each(['web_search', 'file_search', 'code_interpreter', 'computer_use_preview', 'image_generation', 'mcp'])(
+    'leaves out and reports an offered %s, and refuses it if it is demanded or nothing may be ignored',
+    type => {
+      const tools = [{ type: 'function', name: 'f' }, { type }];
+      expect(parsed({ tools }).tools).toMatchObject([{ name: 'f' }]);
+      expect(ignored.paths).toEqual(['tools[1]']);
+      const refused = { code: 'unsupported_parameter', message: expect.stringContaining(`\`${type}\``) };
+      expect(errorOf({ tools, tool_choice: { type } })).toMatchObject({ ...refused, param: 'tool_choice.type' });
+      const tool_choice = { type: 'allowed_tools', mode: 'required', tools: [{ type }] };
+      expect(errorOf({ tools, tool_choice })).toMatchObject({ ...refused, param: 'tool_choice.tools[0].type' });
+      ignored = new IgnoredFields(true);
+      expect(errorOf({ tools })).toMatchObject({ ...refused, param: 'tools[1]' });
+    },
+  );
+
+  it('has functions, custom tools and namespaces of those, and choices among them', () => {
+    const f = { type: 'function', name: 'f', description: null, parameters: null, strict: null };
+    const custom = { type: 'custom', name: 'patch', description: 'a patch' };
+    const format = { type: 'grammar', syntax: 'lark', definition: '' };
+    const space = { type: 'namespace', name: 'agents', description: null, tools: [f, custom] };
+    const given = [f, { ...custom, format }, { ...space, tools: [f, { type: 'web_search' }, custom] }];
+    expect(parsed({ tools: given }).tools).toEqual([f, custom, space]);
+    expect(ignored.paths).toEqual(['tools[1].format', 'tools[2].tools[1]']);
+    const tools = [space];
+    for (const tool_choice of [
+      { type: 'function', name: 'f', namespace: 'agents' },
+      { type: 'custom', name: 'patch' },
+      { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'agents__f' }] },
+    ])
+      expect(parsed({ tools, tool_choice }).tool_choice).toEqual(tool_choice);
+    const elsewhere = { type: 'function', name: 'f', namespace: 'b' };
+    expect(errorOf({ tools, tool_choice: elsewhere })).toMatchObject({ param: 'tool_choice.name' });
+  });
+
+  it('has the calls of other servers as those of functions, and leaves out what no model here reads', () => {
+    const { input } = parsed({
+      input: [
+        { type: 'web_search_call', id: 'ws_1', status: 'completed' },
+        { type: 'custom_tool_call', call_id: 'a', name: 'patch', namespace: 'n', input: '' },
+        { type: 'custom_tool_call_output', call_id: 'a', output: [{ type: 'output_text', text: 'done' }] },
+        { type: 'local_shell_call', call_id: 'b', action: { type: 'exec', command: ['ls'] }, status: 'completed' },
+        { type: 'function_call_output', call_id: 'b', output: [{ type: 'output_text', text: 'x' }] },
+        { type: 'apply_patch_call', call_id: 'c', operation: { type: 'delete_file', path: 'x' } },
+        { type: 'apply_patch_call_output', call_id: 'c', status: 'completed' },
+        { type: 'shell_call_output', call_id: 'c', output: [{ stdout: 'x' }] },
+        { type: 'compaction', encrypted_content: 'e' },
+      ],
     });
+    expect(input).toMatchObject([
+      { type: 'custom_tool_call', id: 'ctc_0', name: 'patch', namespace: 'n', input: '' },
+      { type: 'custom_tool_call_output', call_id: 'a', output: [{ type: 'input_text', text: 'done' }] },
+      { type: 'function_call', name: 'local_shell', arguments: '{"type":"exec","command":["ls"]}' },
+      { type: 'function_call_output', call_id: 'b', output: [{ type: 'input_text', text: 'x' }] },
+      { type: 'function_call', name: 'apply_patch', arguments: '{"type":"delete_file","path":"x"}' },
+      { type: 'function_call_output', call_id: 'c', output: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: '[{"stdout":"x"}]' },
+    ]);
+    expect(ignored.paths).toEqual(['input[0]', 'input[8]']);
   });
 
   it.each([
-    [{ input: [{ type: 'web_search_call', id: 'ws_1' }] }, 'invalid_value', 'input[0].type'],
+    [
+      { input: [{ type: 'custom_tool_call', call_id: 'c', name: 'f' }] },
+      'missing_required_parameter',
+      'input[0].input',
+    ],
+    [{ tools: Array.from({ length: 1025 }, () => ({ type: 'function', name: 'f' })) }, 'invalid_value', 'tools'],
     [{ input: [{ role: 'user' }] }, 'missing_required_parameter', 'input[0].content'],
     [{ input: [{ role: 'narrator', content: '' }] }, 'invalid_value', 'input[0].role'],
     [{ input: ['hi'] }, 'invalid_value', 'input[0]'],

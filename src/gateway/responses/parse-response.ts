@@ -1,12 +1,14 @@
 import { ResponseDto, ResponseInputDto } from '../../contracts/openai/response.dto.js';
 import { type IgnoredFields, type ServiceTier } from '../../contracts/openai/field-rules.js';
+import { REQUEST_FIELDS } from '../../contracts/openai/request-fields.js';
 import { type ResponseParams, type ResponseRequest } from '../../contracts/openai/responses.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
+import { readTools } from '../../contracts/tools/read-tools.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { type NewId, readInput } from './read-items.js';
-import { readReasoning, readText, readToolChoice, readTools } from './read-tools.js';
+import { readReasoning, readText } from './read-text.js';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -41,6 +43,7 @@ export function parseResponse(body: Body, options: ParseOptions): ParsedResponse
   const dto = parseDto(ResponseDto, body);
   const model = options.catalog.getOfKind(dto.model, 'llm');
   const fields = new FieldReader(body, '', options.ignored);
+  fields.settle(REQUEST_FIELDS['POST /v1/responses']);
   demandStore(dto, fields, options.stores);
   demandInclude(dto, fields);
   noteAdvice(dto, fields, model);
@@ -49,7 +52,6 @@ export function parseResponse(body: Body, options: ParseOptions): ParsedResponse
 
 /** What has no effect here. Another server may know how hard to think. */
 function noteAdvice(dto: ResponseDto, fields: FieldReader, { engine }: ModelSpec): void {
-  fields.advised('prompt_cache_key', 'equal beginnings are found without it');
   if (dto.truncation === 'auto') fields.ignore('truncation', 'nothing of a conversation is dropped');
   if (dto.stream_options?.include_obfuscation === true)
     fields.object('stream_options')?.ignore('include_obfuscation', 'events are not padded');
@@ -66,18 +68,20 @@ export function parseInputCount(body: Body, options: ParseOptions): ParsedRespon
   const dto = parseDto(ResponseInputDto, body);
   const model = options.catalog.getOfKind(dto.model, 'llm');
   const whole = Object.assign(new ResponseDto(), dto, { store: false, max_output_tokens: 1 });
-  demandStore(whole, new FieldReader(body, ''), options.stores);
+  const fields = new FieldReader(body, '');
+  fields.settle(REQUEST_FIELDS['POST /v1/responses/input_tokens']);
+  demandStore(whole, fields, options.stores);
   const asked = requestOf(whole, body, options);
   const tool_choice = asked.tool_choice === 'none' ? 'none' : 'auto';
   return { request: { ...asked, text: { format: { type: 'text' } }, tool_choice }, model, tier: dto.service_tier };
 }
 
-function requestOf(dto: ResponseDto, body: Body, { newId, stores }: ParseOptions): ResponseRequest {
-  const fields = new FieldReader(body, '');
+function requestOf(dto: ResponseDto, body: Body, { newId, stores, ignored }: ParseOptions): ResponseRequest {
+  const fields = new FieldReader(body, '', ignored);
   return {
     ...paramsOf(dto, fields),
     model: dto.model,
-    input: readInput(dto.input, newId),
+    input: readInput(dto.input, newId, ignored),
     include: dto.include ?? [],
     stream: dto.stream,
     store: dto.store ?? stores,
@@ -85,12 +89,12 @@ function requestOf(dto: ResponseDto, body: Body, { newId, stores }: ParseOptions
 }
 
 function paramsOf(dto: ResponseDto, fields: FieldReader): Omit<ResponseParams, 'store'> {
-  const tools = readTools(fields);
+  const { tools, choice } = readTools(fields, 'response');
   return {
     tools,
     instructions: dto.instructions ?? null,
     previous_response_id: dto.previous_response_id ?? null,
-    tool_choice: readToolChoice(fields, tools),
+    tool_choice: choice,
     parallel_tool_calls: dto.parallel_tool_calls,
     max_output_tokens: dto.max_output_tokens ?? null,
     max_tool_calls: dto.max_tool_calls ?? null,
@@ -118,8 +122,6 @@ function sampled({ temperature, top_p, presence_penalty, frequency_penalty }: Re
 const NO_STORE = 'this server stores no responses';
 
 function demandStore(dto: ResponseDto, fields: FieldReader, stores: boolean): void {
-  fields.unsupported('conversation', 'there are no stored conversations; use `previous_response_id`');
-  fields.unsupported('prompt', 'there are no stored prompts; use `instructions`');
   if (!stores) {
     fields.unsupported('previous_response_id', NO_STORE);
     if (dto.store) throw fields.refusal('store', NO_STORE);

@@ -1,3 +1,4 @@
+import { type IgnoredFields } from '../../contracts/openai/field-rules.js';
 import { MOST_ITEMS } from '../../contracts/openai/response.dto.js';
 import {
   type InputPart,
@@ -15,27 +16,34 @@ const LONGEST_ID = 256;
 const LONGEST_NAME = 128;
 const ROLES = ['user', 'assistant', 'system', 'developer'] as const;
 const STATUSES = ['in_progress', 'completed', 'incomplete'] as const;
-const TYPES = ['message', 'function_call', 'function_call_output', 'reasoning', 'item_reference'] as const;
+/** Calls of other servers' tools, and what they brought: a model reads them as those of functions. */
+const OTHER_CALL = /^(local_shell|shell|apply_patch)_call(_output)?$/;
+
+type InputItem = ResponseItem | ItemReference;
 
 /** Makes ids for items that were given none. */
 export type NewId = (prefix: string) => string;
 
 /**
- * The input of a request as whole items.
- * @throws DomainError for the first item that is none, or that no model here can read
+ * The input of a request as whole items. Those that no model here can read are left out, with notice.
+ * @throws DomainError for the first item that is malformed
  */
-export function readInput(input: unknown, newId: NewId): readonly (ResponseItem | ItemReference)[] {
+export function readInput(input: unknown, newId: NewId, ignored?: IgnoredFields): readonly InputItem[] {
   if (input === undefined) return [];
   if (typeof input === 'string') {
     const content = [{ type: 'input_text', text: input }] as const;
     return [{ type: 'message', id: newId('msg'), status: 'completed', role: 'user', content }];
   }
-  const items = new FieldReader({ input }, '').objects('input', MOST_ITEMS) ?? [];
-  return items.map(item => readItem(item, newId));
+  const fields = new FieldReader({ input }, '', ignored);
+  return (fields.objects('input', MOST_ITEMS) ?? []).flatMap((item, index) => {
+    const read = readItem(item, newId);
+    if (!read) fields.ignore(`input[${index}]`, `items of type \`${String(item.raw('type'))}\` are not read here`);
+    return read ?? [];
+  });
 }
 
-function readItem(item: FieldReader, newId: NewId): ResponseItem | ItemReference {
-  const type = (item.raw('type') ?? (item.has('role') ? 'message' : undefined)) as (typeof TYPES)[number] | undefined;
+function readItem(item: FieldReader, newId: NewId): InputItem | undefined {
+  const type = item.string('type', LONGEST_NAME) ?? (item.has('role') ? 'message' : undefined);
   const id = item.string('id', LONGEST_ID);
   switch (type) {
     case undefined:
@@ -46,26 +54,43 @@ function readItem(item: FieldReader, newId: NewId): ResponseItem | ItemReference
       return { type, id: id ?? demanded(item, 'id') };
     case 'message':
       return messageOf(item, id ?? newId('msg'));
-    case 'function_call': {
-      const call = { call_id: demanded(item, 'call_id', LONGEST_ID), name: demanded(item, 'name', LONGEST_NAME) };
-      return { type, id: id ?? newId('fc'), ...call, arguments: demanded(item, 'arguments'), status: statusOf(item) };
-    }
-    case 'function_call_output': {
-      const call_id = demanded(item, 'call_id', LONGEST_ID);
-      return { type, id: id ?? newId('fco'), call_id, output: outputOf(item), status: statusOf(item) };
-    }
+    case 'function_call':
+      return { type, ...callOf(item, id ?? newId('fc')), name: nameOf(item), arguments: demanded(item, 'arguments') };
+    case 'custom_tool_call':
+      return { type, ...callOf(item, id ?? newId('ctc')), name: nameOf(item), input: demanded(item, 'input') };
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return { type, ...callOf(item, id ?? newId('fco')), output: outputOf(item) };
     case 'reasoning':
       return reasoningOf(item, id ?? newId('rs'));
     default:
-      throw item.invalid('type', `must be one of ${TYPES.join(', ')}: hosted tools are not served here`);
+      return OTHER_CALL.test(type) && item.has('call_id') ? otherCall(item, type, id ?? newId('fc')) : undefined;
   }
+}
+
+const callOf = (item: FieldReader, id: string) => {
+  const namespace = item.string('namespace', LONGEST_NAME);
+  const call_id = demanded(item, 'call_id', LONGEST_ID);
+  return { id, call_id, ...(namespace !== undefined && { namespace }), status: statusOf(item) };
+};
+
+const nameOf = (item: FieldReader): string => demanded(item, 'name', LONGEST_NAME);
+
+function otherCall(item: FieldReader, type: string, id: string): ResponseItem {
+  const [name = type] = type.split('_call');
+  const call = callOf(item, id);
+  const textOf = (value: unknown = {}): string => (typeof value === 'string' ? value : JSON.stringify(value));
+  if (type.endsWith('_output')) return { type: 'function_call_output', ...call, output: textOf(item.raw('output')) };
+  return { type: 'function_call', ...call, name, arguments: textOf(item.raw('action') ?? item.raw('operation')) };
 }
 
 const statusOf = (item: FieldReader): ItemStatus => item.oneOf('status', STATUSES) ?? 'completed';
 
+const MAY_BE_EMPTY = ['arguments', 'input', 'text'];
+
 function demanded(item: FieldReader, name: string, longest = Infinity): string {
   const value = item.string(name, longest);
-  if (value === undefined || (value === '' && name !== 'arguments' && name !== 'text')) throw item.missing(name);
+  if (value === undefined || (value === '' && !MAY_BE_EMPTY.includes(name))) throw item.missing(name);
   return value;
 }
 
@@ -97,8 +122,9 @@ function partOf(part: FieldReader): MessagePart {
 
 function inputPartOf(part: FieldReader): InputPart {
   const type = part.raw('type');
-  // Parts of a chat: libraries that speak both mix them up.
-  if (type === 'input_text' || type === 'text') return { type: 'input_text', text: demanded(part, 'text') };
+  // Parts of a chat and of answers: libraries that speak both mix them up.
+  if (type === 'input_text' || type === 'output_text' || type === 'text')
+    return { type: 'input_text', text: demanded(part, 'text') };
   if (type !== 'input_image') throw part.invalid('type', 'must be input_text or input_image');
   part.unsupported('file_id', 'images are given by `image_url`');
   const detail = part.oneOf('detail', ['low', 'high', 'auto']) ?? 'auto';

@@ -28,8 +28,9 @@ export function generationOf(
 function demandCalls(conversation: readonly ResponseItem[]): void {
   const called = new Set<string>();
   for (const item of conversation) {
-    if (item.type === 'function_call') called.add(item.call_id);
-    if (item.type !== 'function_call_output' || called.has(item.call_id)) continue;
+    if (!('call_id' in item)) continue;
+    if (!('output' in item)) called.add(item.call_id);
+    if (called.has(item.call_id)) continue;
     const message = `No tool call found for function call output with call_id ${item.call_id}.`;
     throw new DomainError('invalid_value', message, { param: 'input' });
   }

@@ -30,6 +30,15 @@ function all(writer: ResponseWriter, pieces: readonly GenerationPiece[]): readon
   return [...writer.begin(), ...pieces.flatMap(piece => writer.take(piece)), ...writer.end(105)];
 }
 
+const custom = { type: 'custom', name: 'patch', description: null } as const;
+const spawn = { type: 'function', name: 'spawn', description: null, parameters: null, strict: null } as const;
+const tools = [custom, { type: 'namespace', name: 'agents', description: null, tools: [spawn] }] as const;
+const CALLS: readonly GenerationPiece[] = [
+  { type: 'tool_call', index: 0, callId: 'a', name: 'patch', arguments: '{"input":"one \\"}\\""}' },
+  { type: 'tool_call', index: 1, callId: 'b', name: 'agents__spawn', arguments: '{}' },
+];
+const aCallingWriter = (): ResponseWriter => new ResponseWriter(newResponse(aRequest({ tools }), head));
+
 const typesOf = (events: readonly ResponseEvent[]): string[] => events.map(({ type }) => type.replace('response.', ''));
 
 describe('ResponseWriter', () => {
@@ -134,5 +143,40 @@ describe('ResponseWriter', () => {
     const again = ResponseWriter.resumed(before);
     expect(again.take(PIECES[4]!)).toEqual([]);
     expect(again.response.output).toEqual(writer.response.output);
+  });
+
+  it('restores custom tools and namespaces, and goes on after each of their events', () => {
+    const whole = all(aCallingWriter(), CALLS);
+    expect(typesOf(whole).slice(2, -1)).toEqual([
+      ...['output_item.added', 'custom_tool_call_input.delta', 'custom_tool_call_input.done', 'output_item.done'],
+      ...['output_item.added', 'function_call_arguments.delta', 'function_call_arguments.done', 'output_item.done'],
+    ]);
+    expect(whole.at(-1)).toMatchObject({
+      response: {
+        output: [
+          { type: 'custom_tool_call', id: 'ctc_ab120000', call_id: 'a', name: 'patch', input: 'one "}"' },
+          { type: 'function_call', call_id: 'b', name: 'spawn', namespace: 'agents', arguments: '{}' },
+        ],
+      },
+    });
+    for (let stop = 0; stop <= CALLS.length; stop++) {
+      const first = aCallingWriter();
+      const before = [...first.begin(), ...CALLS.slice(0, stop).flatMap(piece => first.take(piece))];
+      const second = ResponseWriter.resumed(before);
+      expect([...before, ...CALLS.slice(stop).flatMap(piece => second.take(piece)), ...second.end(105)]).toEqual(whole);
+    }
+  });
+
+  it.each([
+    [['{"in', 'put":"', 'a}"}'], 'a}'],
+    [['{"input":"a', '}'], '{"input":"a}'],
+    [['{"diff":1}'], '{"diff":1}'],
+  ])('reads the text of a custom tool from pieces %j', (pieces, input) => {
+    const writer = aCallingWriter();
+    const first = { type: 'tool_call', index: 0, callId: 'a', name: 'patch', arguments: pieces[0]! } as const;
+    const rest = pieces.slice(1).map(piece => ({ type: 'tool_call', index: 0, arguments: piece }) as const);
+    const events = all(writer, [first, ...rest]);
+    expect(typesOf(events)).toContain('custom_tool_call_input.delta');
+    expect(writer.response.output).toMatchObject([{ type: 'custom_tool_call', input, status: 'completed' }]);
   });
 });

@@ -8,10 +8,12 @@ import {
   type ResponseStatusEvent,
   type ResponseUsage,
 } from '../../contracts/openai/responses.js';
+import { callableTools } from '../../contracts/tools/callable-tools.js';
 import {
   eventOfDelta,
   eventsOfBeginning,
   eventsOfEnd,
+  isCall,
   itemOf,
   newItem,
   type OpenItem,
@@ -53,6 +55,8 @@ export class ResponseWriter {
   #open: OpenItem | undefined;
   /** Calls that were begun. */
   #calls = 0;
+  /** Arguments of a custom call, until its text can be read from them. */
+  #held = '';
   #made: ResponseEvent[] = [];
 
   /** @param response as it begins: queued or in progress, without output */
@@ -137,19 +141,34 @@ export class ResponseWriter {
 
   /** Line ends between calls are no message. */
   get #isBehindCall(): boolean {
-    return (this.#open ? itemOf(this.#open, 'in_progress') : this.#output.at(-1))?.type === 'function_call';
+    return 'call_id' in (this.#open ? itemOf(this.#open, 'in_progress') : (this.#output.at(-1) ?? {}));
   }
 
   /** Calls come one after another: what is said of one before the last was told already. */
   #call({ index, callId, name = '', arguments: piece }: Extract<GenerationPiece, { type: 'tool_call' }>): void {
     const isNext = index >= this.#calls;
-    const isLast = index === this.#calls - 1 && this.#open?.kind === 'tool_call';
+    const isLast = index === this.#calls - 1 && this.#open !== undefined && isCall(this.#open);
     if (!isNext && !isLast) return;
-    if (isNext) this.#begin({ kind: 'tool_call', name, ...(callId !== undefined && { callId }) });
-    if (piece !== '') this.#emit(eventOfDelta(this.#open!, piece));
+    if (isNext) this.#begin({ ...this.#called(name), ...(callId !== undefined && { callId }) });
+    const input = this.#open?.kind === 'tool_call' ? piece : this.#inputIn(piece, isNext);
+    if (input !== '') this.#emit(eventOfDelta(this.#open!, input));
   }
 
-  #begin(of: { readonly kind: OpenItem['kind']; readonly callId?: string; readonly name?: string }): void {
+  /** A function that the model called, as the request declares it. */
+  #called(name: string): Pick<OpenItem, 'kind' | 'name' | 'namespace'> {
+    const { tool, namespace } = callableTools(this.#response.tools).find(one => one.name === name) ?? {};
+    return { kind: tool?.type === 'custom' ? 'custom_call' : 'tool_call', name: tool?.name ?? name, namespace };
+  }
+
+  /** The text of a custom tool is an argument; a call that comes whole can be read at once. */
+  #inputIn(piece: string, isFirst: boolean): string {
+    this.#held += piece;
+    const input = isFirst ? inputOf(this.#held) : undefined;
+    if (input !== undefined) this.#held = '';
+    return input ?? '';
+  }
+
+  #begin(of: Pick<OpenItem, 'kind'> & Partial<Pick<OpenItem, 'callId' | 'name' | 'namespace'>>): void {
     this.#close('completed');
     const open = newItem({ ...of, response: this.#response.id, index: this.#output.length });
     this.#emit(...eventsOfBeginning(open));
@@ -162,6 +181,8 @@ export class ResponseWriter {
   }
 
   #close(status: ItemStatus): void {
+    if (this.#held !== '') this.#emit(eventOfDelta(this.#open!, inputOf(this.#held) ?? this.#held));
+    this.#held = '';
     if (this.#open) this.#emit(...eventsOfEnd(this.#open, status));
   }
 
@@ -189,10 +210,20 @@ export class ResponseWriter {
     if ('response' in event) this.#response = { ...event.response, output: [] };
     else if (event.type === 'response.output_item.added') {
       this.#open = readItem(event.item, event.output_index);
-      if (event.item.type === 'function_call') this.#calls += 1;
+      if ('call_id' in event.item) this.#calls += 1;
     } else if (event.type === 'response.output_item.done') {
       this.#output.push(event.item);
       this.#open = undefined;
     } else if (this.#open) this.#open = withEvent(this.#open, event);
+  }
+}
+
+/** @returns undefined: that is no JSON, or not all of it */
+function inputOf(json: string): string | undefined {
+  try {
+    const { input } = JSON.parse(json) as { readonly input?: unknown };
+    return typeof input === 'string' ? input : json;
+  } catch {
+    return undefined;
   }
 }

@@ -1,12 +1,15 @@
 import { hash } from 'node:crypto';
 import { ChatCompletionDto, CompletionDto, type TextGenerationFields } from '../../contracts/openai/generation.dto.js';
 import { countInputs } from '../../contracts/openai/text-or-tokens.js';
+import { IgnoredFields, PASSED_ON } from '../../contracts/openai/field-rules.js';
 import { REQUEST_FIELDS } from '../../contracts/openai/request-fields.js';
+import { FieldReader } from '../../contracts/realtime/field-reader.js';
+import { readTools } from '../../contracts/tools/read-tools.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
 import { advisedIn, demandAbilities, demandsOf, demandTask, type Strictness } from '../models/model-abilities.js';
-import { type ModelCatalog } from '../models/model-catalog.js';
+import { canHonour, type ModelCatalog } from '../models/model-catalog.js';
 import { type GenerateTask } from '../worker-pool/worker-task.js';
 
 /** Characters that identify the beginning of a text. */
@@ -67,15 +70,20 @@ export function parseChat(body: Body, catalog: ModelCatalog, compat?: Strictness
   demandTask(model, 'chat', catalog);
   demandMessages(messages as readonly unknown[]);
   demandStreamOptions(dto);
-  const offersTools = Array.isArray(tools) && tools.length > 0;
+  const unserved = new IgnoredFields(compat?.strict);
+  const offersTools = Array.isArray(tools) && tools.length > 0 && offersServed(body, model, unserved);
   const wanted = { ...advisedIn(CHAT_FIELDS, body), tools: offersTools, logprobs: dto.logprobs };
-  const ignored = demandAbilities(model, demandsOf(CHAT_FIELDS, wanted), catalog, compat);
+  const ignored = [...demandAbilities(model, demandsOf(CHAT_FIELDS, wanted), catalog, compat), ...unserved.paths];
   if (dto.top_logprobs !== undefined && !dto.logprobs) {
     throw invalid('top_logprobs', '`top_logprobs` needs `logprobs` to be true.');
   }
   const maxTokens = dto.max_completion_tokens ?? dto.max_tokens ?? 0;
   return { model, dto, task: { form: 'chat', maxTokens, n: dto.n }, beginning: beginningOfChat(messages), ignored };
 }
+
+/** A server behind the gateway may know tools that nothing here knows. */
+const offersServed = (body: Body, model: ModelSpec, unserved: IgnoredFields): boolean =>
+  canHonour(model, PASSED_ON) || readTools(new FieldReader(body, '', unserved), 'chat').tools.length > 0;
 
 /** @throws DomainError for the first thing wrong with the body. */
 export function parseCompletion(body: Body, catalog: ModelCatalog, compat?: Strictness): ParsedGeneration {

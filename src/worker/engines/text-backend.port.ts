@@ -3,14 +3,20 @@ import { type GenerationRequest } from '../../core/iteration/generation-request.
 import { type StepBackend } from '../../core/iteration/step-backend.port.js';
 
 /** What the tokens of an answer are held to. */
-export type Grammar =
+export type Grammar = (
   | { readonly type: 'json_object' }
   | { readonly type: 'json_schema'; readonly schema: object }
   | { readonly type: 'gbnf'; readonly text: string }
+  /** The whole answer matches a regular expression. */
+  | { readonly type: 'regex'; readonly pattern: string }
   /** The answer is calls of these tools: one, or several where they are wanted. */
-  | { readonly type: 'tool_calls'; readonly tools: readonly CallableTool[]; readonly several: boolean };
+  | { readonly type: 'tool_calls'; readonly tools: readonly GrammarTool[]; readonly several: boolean }
+) & {
+  /** The field that it came from, for messages; absent: OpenAI's. */
+  readonly param?: string;
+};
 
-export interface CallableTool {
+export interface GrammarTool {
   readonly name: string;
   /** A JSON schema; absent: the function takes none. */
   readonly parameters?: object;
@@ -72,13 +78,12 @@ export type TextOutcome =
     })
   | Exclude<StepOutcome<TextSequence>, { type: 'done' }>;
 
-/** What a caller wants to be continued; messages and tools in OpenAI's form, as they came. */
+/** What a caller wants to be continued; messages and tools in OpenAI's form. */
 export type Prompt =
   | {
       readonly type: 'chat';
       readonly messages: unknown;
       readonly tools?: unknown;
-      readonly toolChoice?: unknown;
     }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tokens'; readonly tokens: readonly number[] };

@@ -58,7 +58,7 @@ describe('what is read of a body', () => {
     const format = { type: 'json_schema', json_schema: { name: 'n', schema, strict: true } };
     expect(chat({ response_format: format }).sampling.grammar).toEqual({ type: 'json_schema', schema });
     expect(chat({ response_format: { type: 'text' } }).sampling.grammar).toBeUndefined();
-    expect(chat({ grammar: 'root ::= "a"' }).sampling.grammar).toEqual({ type: 'gbnf', text: 'root ::= "a"' });
+    expect(chat({ grammar: 'root ::= "a"' }).sampling.grammar).toMatchObject({ type: 'gbnf', text: 'root ::= "a"' });
     expect(chat({ tools, parallel_tool_calls: false }).tools).toEqual({ parallel: false });
     expect(chat({ tools, tool_choice: 'none' }).tools).toBeUndefined();
     expect(chat({ response_format: { type: 'text' } }, { ...INFO, grammar: false }).n).toBe(1);
@@ -79,6 +79,43 @@ describe('what is read of a body', () => {
   });
 
   it.each([
+    ['guided_json', { type: 'object' }, { type: 'json_schema', schema: { type: 'object' } }],
+    ['guided_json', '{"type":"object"}', { type: 'json_schema', schema: { type: 'object' } }],
+    ['guided_regex', 'a+', { type: 'regex', pattern: 'a+' }],
+    ['guided_choice', ['yes', 'a "b"\n'], { type: 'gbnf', text: 'root ::= "yes" | "a \\u0022b\\u0022\\u000a"' }],
+    ['guided_grammar', 'root ::= "a"', { type: 'gbnf', text: 'root ::= "a"' }],
+  ])('holds the answer by %s: %j, in structured_outputs, too', (name, value, grammar) => {
+    expect(chat({ [name]: value }).sampling.grammar).toEqual({ ...grammar, param: name });
+    expect(completion({ [name]: value }).sampling.grammar).toEqual({ ...grammar, param: name });
+    const inside = name.replace('guided_', '');
+    const param = `structured_outputs.${inside}`;
+    expect(chat({ structured_outputs: { [inside]: value } }).sampling.grammar).toEqual({ ...grammar, param });
+  });
+
+  it('takes a type of tool for a function where none is given, and leaves out what is none', () => {
+    const given = [{ type: 'web_search' }, { function: { name: 'a.b', parameters: { type: 'object' } } }];
+    const { sampling } = chat({ tools: given, tool_choice: 'required' });
+    const tool = { name: 'a.b', path: 'tools[1].function.parameters', parameters: { type: 'object' } };
+    expect(sampling.grammar).toEqual({ type: 'tool_calls', tools: [tool], several: true });
+    expect(chat({ tools: [{ type: 'web_search' }] }).tools).toBeUndefined();
+  });
+
+  it('has the allowed tools only, and forces them where the mode does', () => {
+    const given = [...tools, { type: 'function', function: { name: 'go' } }];
+    const allowed = (mode: string) => ({
+      ...{ type: 'allowed_tools' },
+      allowed_tools: { mode, tools: [{ type: 'function', function: { name: 'go' } }] },
+    });
+    const auto = chat({ tools: given, tool_choice: allowed('auto') });
+    expect(auto.prompts).toMatchObject([{ tools: [{ type: 'function', function: { name: 'go' } }] }]);
+    expect(auto.sampling.grammar).toBeUndefined();
+    expect(chat({ tools: given, tool_choice: allowed('required') }).sampling.grammar).toMatchObject({
+      tools: [{ name: 'go', path: 'tools[1].function.parameters' }],
+    });
+    expect(chat({ tools: given, tool_choice: allowed('none') }).tools).toBeUndefined();
+  });
+
+  it.each([
     ['temperature', { temperature: 2.1 }],
     ['stop', { stop: ['a', 'b', 'c', 'd', 'e'] }],
     ['stop', { stop: '' }],
@@ -94,8 +131,13 @@ describe('what is read of a body', () => {
     ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }],
     ['messages[0].role', { messages: [{ role: 'wizard', content: 'x' }] }],
     ['tool_choice', { tool_choice: 'required' }],
-    ['tool_choice', { tools, tool_choice: { type: 'function', function: { name: 'lock' } } }],
-    ['tool_choice', { tools, tool_choice: { type: 'function' } }],
+    ['tool_choice.function.name', { tools, tool_choice: { type: 'function', function: { name: 'lock' } } }],
+    ['tools', { tools: Array.from({ length: 1025 }, () => tools[0]) }],
+    ['guided_json', { guided_json: 'no json' }],
+    ['guided_choice', { guided_choice: [] }],
+    ['guided_regex', { guided_regex: 'a+', guided_choice: ['a'] }],
+    ['structured_outputs.regex', { structured_outputs: { regex: 5 } }],
+    ['response_format', { response_format: { type: 'json_object' }, structured_outputs: { regex: 'a' } }],
     ['grammar', { tools, tool_choice: 'required', grammar: 'root ::= "a"' }],
   ])('refuses a wrong %s by its name', (param, fields) => {
     expect(() => chat(fields)).toThrow(expect.objectContaining({ code: 'invalid_value', param }));
@@ -108,6 +150,9 @@ describe('what is read of a body', () => {
     ['modalities', () => chat({ modalities: ['audio'] })],
     ['tool_choice', () => chat({ tools, tool_choice: 'required' }, { ...INFO, grammar: false })],
     ['tools', () => chat({ tools }, { ...INFO, toolCalls: false })],
+    ['tool_choice.type', () => chat({ tools, tool_choice: { type: 'custom', custom: { name: 'look' } } })],
+    ['guided_choice', () => chat({ guided_choice: ['a'] }, { ...INFO, grammar: false })],
+    ['structured_outputs.structural_tag', () => chat({ structured_outputs: { structural_tag: '{}' } })],
     ['response_format', () => chat({ response_format: { type: 'json_object' } }, { ...INFO, grammar: false })],
   ])('says of %s that it cannot be honoured', (param, read) => {
     expect(read).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));

@@ -1,3 +1,4 @@
+import { IgnoredFields } from '../../contracts/openai/field-rules.js';
 import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/text-or-tokens.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { parseBoundedJson } from '../../core/shared/bounded-json.js';
@@ -46,7 +47,8 @@ export function parseGenerationParams(
   { form, body: json }: Pick<TokenItem, 'form' | 'body'>,
   info: TextBackendInfo,
 ): GenerationFields {
-  const body = new FieldReader(parsed(json), '');
+  // What is ignored here was reported by the gateway.
+  const body = new FieldReader(parsed(json), '', new IgnoredFields());
   const seed = seedOf(body);
   const shared = {
     form,

@@ -1,8 +1,12 @@
 import { type FieldReader } from '../../contracts/realtime/field-reader.js';
+import { parseBoundedJson } from '../../core/shared/bounded-json.js';
 import { type Grammar, type Sampling, type TextBackendInfo } from '../engines/text-backend.port.js';
 
 const MOST_STOPS = 4;
 const SEED_RANGE = 2n ** 32n;
+const LONGEST_PATTERN = 2000;
+const MOST_CHOICES = 1000;
+const LONGEST_CHOICE = 10_000;
 
 /**
  * How tokens are drawn. Beyond OpenAI's fields those that local servers know: top_k, min_p, repeat_penalty, grammar.
@@ -58,14 +62,77 @@ function logitBiasOf(body: FieldReader): ReadonlyMap<number, number> | undefined
   return entries.length === 0 ? undefined : new Map(entries.map(([token, bias]) => [Number(token), bias as number]));
 }
 
+/** A field that holds the answer to a form. */
+interface AskedGrammar {
+  readonly param: string;
+  readonly grammar: Grammar;
+}
+
 function grammarOf(body: FieldReader, info: TextBackendInfo): Grammar | undefined {
-  const own = body.string('grammar', 1_000_000);
-  const asked = responseFormatOf(body);
-  if (own !== undefined && asked) throw body.invalid('grammar', 'cannot be combined with `response_format`');
-  const grammar: Grammar | undefined = own === undefined ? asked : { type: 'gbnf', text: own };
-  if (grammar && !info.grammar)
-    throw body.refusal(own === undefined ? 'response_format' : 'grammar', 'this model has no grammars');
-  return grammar;
+  const format = responseFormatOf(body);
+  const structured = body.object('structured_outputs');
+  const [asked, another] = [
+    ...guidesIn(body, ['grammar']),
+    ...(format ? [{ param: 'response_format', grammar: format }] : []),
+    ...guidesIn(body, ['guided_json', 'guided_regex', 'guided_choice', 'guided_grammar']),
+    ...(structured ? structuredIn(structured) : []),
+  ];
+  if (asked && another) throw body.invalid(asked.param, `cannot be combined with \`${another.param}\``);
+  if (asked && !info.grammar) throw body.refusal(asked.param, 'this model has no grammars');
+  return asked?.grammar;
+}
+
+const STRUCTURED = ['json', 'regex', 'choice', 'grammar', 'json_object'];
+
+function structuredIn(of: FieldReader): readonly AskedGrammar[] {
+  of.unsupported('structural_tag', `${STRUCTURED.join(', ')} are known`);
+  return guidesIn(of, STRUCTURED);
+}
+
+/** vLLM's ways to hold an answer, by the fields that name them. */
+function guidesIn(of: FieldReader, names: readonly string[]): readonly AskedGrammar[] {
+  return names.flatMap(name => {
+    const guide = of.has(name) ? guideIn(of, name) : undefined;
+    const param = of.pathOf(name);
+    return guide ? [{ param, grammar: { ...guide, param } }] : [];
+  });
+}
+
+function guideIn(of: FieldReader, name: string): Grammar | undefined {
+  switch (name.replace('guided_', '')) {
+    case 'json':
+      return { type: 'json_schema', schema: schemaIn(of, name) };
+    case 'json_object':
+      return of.boolean(name) ? { type: 'json_object' } : undefined;
+    case 'regex':
+      return { type: 'regex', pattern: of.string(name, LONGEST_PATTERN) ?? '' };
+    case 'choice':
+      return { type: 'gbnf', text: `root ::= ${choicesIn(of, name).map(literal).join(' | ')}` };
+    default:
+      return { type: 'gbnf', text: of.string(name, 1_000_000) ?? '' };
+  }
+}
+
+function choicesIn(of: FieldReader, name: string): readonly string[] {
+  const choices = of.strings(name, { most: MOST_CHOICES, longest: LONGEST_CHOICE }) ?? [];
+  if (choices.length === 0) throw of.invalid(name, 'must hold at least one text');
+  return choices;
+}
+
+/** As GBNF. */
+const literal = (text: string): string =>
+  `"${text.replace(/["\\\p{Cc}]/gu, one => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`;
+
+/** An object, or its JSON. */
+function schemaIn(of: FieldReader, name: string): object {
+  const given = of.raw(name);
+  try {
+    const schema: unknown = typeof given === 'string' ? parseBoundedJson(given) : given;
+    if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) return schema;
+  } catch {
+    // Said below.
+  }
+  throw of.invalid(name, 'must be a JSON schema');
 }
 
 function responseFormatOf(body: FieldReader): Grammar | undefined {

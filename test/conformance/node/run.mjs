@@ -1,15 +1,18 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { createOpenAI } from '@ai-sdk/openai';
 import { Agent, OpenAIProvider, Runner, tool as agentTool } from '@openai/agents';
 import { generateText, Output, stepCountIs, streamText, tool } from 'ai';
 import { z } from 'zod';
 
-/** Vercel AI SDK, OpenAI Agents SDK and Codex, which call Responses by default. Usage: node run.mjs BASE_URL */
+/** Vercel AI SDK, OpenAI Agents SDK and Codex, which call Responses by default. Usage: node run.mjs BASE_URL FOLDER, which has the `addresses.json` of `generate-models.ts`. */
 const baseURL = process.argv[2];
 const model = createOpenAI({ baseURL, apiKey: 'unused' })('llama-long');
 const prompt = 'what does a switchyard do?';
@@ -27,8 +30,8 @@ async function check(name, run) {
 }
 
 await check('AI SDK: generateText, with usage', async () => {
-  const { text, usage } = await generateText({ model, prompt, maxOutputTokens: 24 });
-  ok(text.length > 0);
+  const { text: said, usage } = await generateText({ model, prompt, maxOutputTokens: 24 });
+  ok(said.length > 0);
   equal(usage.totalTokens, usage.inputTokens + usage.outputTokens);
 });
 
@@ -71,20 +74,49 @@ await check('Agents SDK: an agent hands over to another one, which calls its too
   deepEqual([result.lastAgent.name, called.length], ['Second', 1]);
 });
 
-await check('Codex CLI: a turn in a folder, with its own functions offered', async () => {
+/** The server behind the model `scripted`: it runs a command, then says what it brought. @returns bodies it received */
+async function scriptedServer() {
+  const bodies = [];
+  const server = createServer((request, response) => {
+    void text(request).then(body => {
+      if (request.method !== 'POST') return response.end('{"object":"list","data":[{"id":"scripted"}]}');
+      const { messages, tools = [] } = JSON.parse(body);
+      bodies.push({ messages, tools: tools.map(one => one.function.name) });
+      const brought = messages.findLast(({ role }) => role === 'tool')?.content;
+      const given = JSON.stringify({ cmd: 'echo left track' });
+      const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'exec_command', arguments: given } };
+      const delta = brought === undefined ? { tool_calls: [call] } : { content: `It brought: ${brought}` };
+      const finish_reason = brought === undefined ? 'tool_calls' : 'stop';
+      response.setHeader('content-type', 'text/event-stream');
+      for (const choice of [{ delta }, { delta: {}, finish_reason }])
+        response.write(`data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, ...choice }] })}\n\n`);
+      return response.end('data: [DONE]\n\n');
+    });
+  });
+  const { scripted } = JSON.parse(await readFile(join(process.argv[3], 'addresses.json'), 'utf8'));
+  const [host, port] = scripted.split(':');
+  await once(server.listen(Number(port), host), 'listening');
+  return { bodies, close: () => server.close() };
+}
+
+await check('Codex CLI, as it is installed: a loop with its own tool', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'codex-'));
+  const { bodies, close } = await scriptedServer();
   try {
     const provider = `{ name = "here", base_url = "${baseURL}", wire_api = "responses" }`;
-    // Hosted tools and groups of functions are refused by name.
-    const settings = [`model_providers.here=${provider}`, 'model_provider=here', 'web_search="disabled"'];
-    const options = ['--skip-git-repo-check', '--sandbox', 'read-only', '--disable', 'multi_agent'];
-    const args = ['exec', ...options, ...settings.flatMap(one => ['-c', one]), '--model', 'synthetic-agent', prompt];
+    const settings = [`model_providers.here=${provider}`, 'model_provider=here'];
+    const options = ['--skip-git-repo-check', ...settings.flatMap(one => ['-c', one])];
+    const args = ['exec', ...options, '--model', 'scripted', prompt];
     const codex = join(import.meta.dirname, 'node_modules', '.bin', 'codex');
     const env = { ...process.env, CODEX_HOME: folder };
     const running = promisify(execFile)(codex, args, { cwd: folder, env, timeout: 60_000 });
     running.child.stdin.end();
-    ok((await running).stdout.startsWith('what does a'));
+    const { stdout } = await running;
+    ok(/It brought: [^]*left track/.test(stdout), stdout);
+    ok(bodies[0].tools.includes('multi_agent_v1__spawn_agent'));
+    equal(bodies.at(-1).messages.at(-1).tool_call_id, 'call_1');
   } finally {
+    close();
     await rm(folder, { recursive: true, force: true });
   }
 });

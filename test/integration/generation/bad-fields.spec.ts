@@ -46,7 +46,12 @@ describe('POST /v1/chat/completions refuses', () => {
     ['a stop that is no text', { stop: [1] }, 'invalid_value', 'stop'],
     ['top_logprobs without logprobs', { top_logprobs: 1 }, 'invalid_value', 'top_logprobs'],
     ['logprobs of a model without', { logprobs: true }, 'unsupported_parameter', 'logprobs'],
-    ['tools of a model without', { tools: [{ type: 'function' }] }, 'unsupported_parameter', 'tools'],
+    [
+      'tools of a model without',
+      { tools: [{ type: 'function', function: { name: 'f' } }] },
+      'unsupported_parameter',
+      'tools',
+    ],
     ['an unknown tier', { service_tier: 'gold' }, 'invalid_value', 'service_tier'],
   ])('%s', async (_title, fields, code, param) => {
     const error = await errorOf(rig.post('/v1/chat/completions', chat('x', fields)));

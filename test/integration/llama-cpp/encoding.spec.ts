@@ -43,14 +43,10 @@ describe('prompts for llama.cpp', () => {
     expect(await backend.encode({ type: 'text', text: '<|im_start|>user' })).toContain(TURN);
   });
 
-  it('bring tools to a template that knows them, and none when the choice is none', async () => {
+  it('bring tools to a template that knows them', async () => {
     const messages = [{ role: 'user', content: 'hello' }];
     const without = await chat(messages);
     expect((await chat(messages, { tools: [TOOL] })).length).toBeGreaterThan(without.length);
-    expect(await chat(messages, { tools: [TOOL], toolChoice: 'none' })).toEqual(without);
-    await expect(chat(messages, { tools: [TOOL], toolChoice: 'required' })).rejects.toMatchObject({
-      ...{ code: 'unsupported_parameter', param: 'tool_choice' },
-    });
   });
 
   it('write the arguments of earlier tool calls as JSON once, not as a text in a text', async () => {
@@ -85,7 +81,7 @@ describe('prompts for llama.cpp', () => {
     await expect(chat([{ role: 'user', content: 'x'.repeat(100_000) }])).rejects.toMatchObject(refusal);
   });
 
-  it('refuse chats for a model without a template, and tools for one that knows none', async () => {
+  it('refuse chats for a model without a template, and say what a template refuses', async () => {
     const plain = await llamaBackend({ modelFile: await llamaModel({ chatTemplate: '' }) });
     expect([plain.info.chat, plain.info.toolCalls]).toEqual([false, false]);
     const hello = { type: 'chat', messages: [{ role: 'user', content: 'x' }] } as const;
@@ -93,7 +89,7 @@ describe('prompts for llama.cpp', () => {
     await plain.close();
     const strict = '{{ raise_exception("only gentlemen") if messages | length > 1 else messages[0].content }}';
     const toolless = await llamaBackend({ modelFile: await llamaModel({ chatTemplate: strict }) });
-    await expect(toolless.encode({ ...hello, tools: [TOOL] })).rejects.toMatchObject({ code: 'unsupported_parameter' });
+    expect(toolless.info.toolCalls).toBe(false);
     const two = { ...hello, messages: [...hello.messages, ...hello.messages] };
     await expect(toolless.encode(two)).rejects.toThrow('only gentlemen');
     await toolless.close();

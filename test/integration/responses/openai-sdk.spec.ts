@@ -146,6 +146,53 @@ describe('responses by the openai SDK on llama.cpp', () => {
     });
   });
 
+  it('call a function of a namespace by its name there, and go on with its output', async () => {
+    const { type, name, parameters } = weather;
+    const tools = [{ type: 'web_search' }, { type: 'namespace', name: 'place.x', tools: [{ type, name, parameters }] }];
+    const asked = { model, tools, parallel_tool_calls: false, max_output_tokens: 400 };
+    const body = { ...asked, input, tool_choice: { type, name } } as unknown;
+    const { output, id } = lastOf(await eventsOf(body as OpenAI.Responses.ResponseCreateParamsNonStreaming));
+    const call = { type: 'function_call', name, namespace: 'place.x', status: 'completed' };
+    expect(output).toMatchObject([call]);
+    const { call_id } = output[0] as OpenAI.Responses.ResponseFunctionToolCall;
+    const brought = [{ type: 'output_text', text: 'rain' }];
+    const next = { ...asked, tool_choice: 'none', max_output_tokens: 16, previous_response_id: id };
+    const more = [{ type: 'function_call_output', call_id, output: brought }];
+    const answer = await rig.post('/v1/responses', { ...next, input: more });
+    expect([answer.status, answer.headers.get('x-switchyard-ignored')]).toEqual([200, 'tools[0]']);
+  });
+
+  it.each([
+    ['guided_choice', ['left track', 'right "track"'], /^(left track|right "track")$/],
+    ['guided_regex', '[a-c]{3}-"\\d+"?x', /^[a-c]{3}-"\d+"?x$/],
+    ['guided_json', { type: 'object', properties: { on: { type: 'boolean' } }, required: ['on'] }, /^\{\s*"on"\s*:/],
+    ['structured_outputs', { choice: ['a', 'b'] }, /^[ab]$/],
+  ])('hold a chat and a completion by %s', async (field, value, expected) => {
+    const messages = [{ role: 'user', content: input }];
+    const fields = { model, max_tokens: 300, [field]: value, ignore_eos: true };
+    for (const [path, body] of Object.entries({ chat: { messages }, '': { prompt: input } })) {
+      const answer = await rig.post(`/v1/${path}${path && '/'}completions`, { ...body, ...fields });
+      const { choices } = (await answer.json()) as { choices: { message?: { content: string }; text?: string }[] };
+      expect(choices[0]!.message?.content ?? choices[0]!.text).toMatch(expected);
+      expect(answer.headers.get('x-switchyard-ignored')).toBe('ignore_eos');
+    }
+  });
+
+  it('leave out and report a tool that is only offered, in a chat, too', async () => {
+    const { type, ...declared } = weather;
+    const messages = [{ role: 'user', content: input }];
+    const tools = [{ type: 'web_search' }, { type, function: { ...declared, name: 'weather.at' } }];
+    const chosen = { tool_choice: { type: 'function', function: { name: 'weather.at' } }, max_tokens: 400 };
+    const answer = await rig.post('/v1/chat/completions', { model, messages, tools, ...chosen });
+    expect(answer.headers.get('x-switchyard-ignored')).toBe('tools[0]');
+    expect(await answer.json()).toMatchObject({
+      choices: [{ message: { tool_calls: [{ function: { name: 'weather.at' } }] } }],
+    });
+    const demanded = { tool_choice: { type: 'web_search' } };
+    const refused = await rig.post('/v1/chat/completions', { model, messages, tools, ...demanded });
+    expect(await refused.json()).toMatchObject({ error: { code: 'unsupported_parameter', param: 'tool_choice.type' } });
+  });
+
   it('have log probabilities of their tokens', async () => {
     const include = ['message.output_text.logprobs' as const];
     const answer = await client.responses.create({ model, input, include, top_logprobs: 2, max_output_tokens: 16 });
@@ -176,12 +223,20 @@ describe('responses by the openai SDK on llama.cpp', () => {
     expect(await answer.json()).toMatchObject({ reasoning: { effort: 'low' }, prompt_cache_key: 'k' });
   });
 
+  it('names 32 ignored items, and how many more there are', async () => {
+    const skipped = Array.from({ length: 40 }, () => ({ type: 'web_search_call', status: 'completed' }));
+    const asked = { model, input: [{ role: 'user', content: input }, ...skipped], max_output_tokens: 16 };
+    const names = (await rig.post('/v1/responses', asked)).headers.get('x-switchyard-ignored')!.split(', ');
+    expect([names.length, names[0], names[31], names[32]]).toEqual([33, 'input[1]', 'input[32]', '+8']);
+  });
+
   it.each([
     [{ model: 'none' }, 404, 'model_not_found', 'model'],
     [{ max_output_tokens: 2000 }, 400, 'context_length_exceeded', 'input'],
     [{ input: [{ type: 'function_call_output', call_id: 'c', output: '' }] }, 400, 'invalid_value', 'input'],
     [{ input: [] }, 400, 'missing_required_parameter', 'input'],
-    [{ tools: [{ type: 'web_search' }] }, 400, 'unsupported_parameter', 'tools[0].type'],
+    [{ tools: [{ type: 'web_search' }], tool_choice: 'required' }, 400, 'invalid_value', 'tool_choice'],
+    [{ tools: [weather], tool_choice: { type: 'mcp' } }, 400, 'unsupported_parameter', 'tool_choice.type'],
   ])('refuse %j with %i', async (fields, status, code, param) => {
     for (const stream of [false, true]) {
       const answer = await rig.post('/v1/responses', { model, input, ...fields, stream });
@@ -223,6 +278,31 @@ describe('responses from an upstream that knows chat only', () => {
       { role: 'assistant', content: 'I ask.', reasoning_content: 'hm', tool_calls: [{ id: 'call_up' }] },
       { role: 'tool', tool_call_id: 'call_up', content: 'rain' },
     ]);
+  });
+
+  it('have calls of custom tools as texts, and it gets them back as calls of functions', async () => {
+    const called = (more: object): string => chunk({ tool_calls: [{ index: 0, ...more }] });
+    const body = [
+      called({ id: 'call_up', function: { name: 'patch', arguments: '{"input":"*** ' } }),
+      called({ function: { arguments: 'End"}' } }),
+      chunk({}, 'tool_calls'),
+      'data: [DONE]\n\n',
+    ].join('');
+    upstream.script({ kind: 'body', type: 'text/event-stream', body });
+    const before = upstream.posts.length;
+    const tools = [{ type: 'custom', name: 'patch', description: 'Applies a patch.' }];
+    const asked = { model: 'upstream-llm', tools } as unknown as OpenAI.Responses.ResponseCreateParamsNonStreaming;
+    const events = await eventsOf({ ...asked, input });
+    expect(events.map(({ type }) => type)).toContain('response.custom_tool_call_input.done');
+    const { output } = lastOf(events);
+    expect(output).toMatchObject([{ type: 'custom_tool_call', call_id: 'call_up', name: 'patch', input: '*** End' }]);
+    const more = [...output, { type: 'custom_tool_call_output', call_id: 'call_up', output: 'done' }];
+    await client.responses.create({ ...asked, input: more as OpenAI.Responses.ResponseInputItem[] });
+    const called1 = { id: 'call_up', function: { name: 'patch', arguments: '{"input":"*** End"}' } };
+    expect((await upstream.post(before + 1)).json()).toMatchObject({
+      messages: [{ tool_calls: [called1] }, { role: 'tool', tool_call_id: 'call_up', content: 'done' }],
+      tools: [{ type: 'function', function: { name: 'patch', parameters: { required: ['input'] } } }],
+    });
   });
 
   it('that breaks off end as failed, with what they had said', async () => {

@@ -1,8 +1,9 @@
-import { type CallableTool, type Grammar } from '../../text-backend.port.js';
+import { type GrammarTool, type Grammar } from '../../text-backend.port.js';
 import { demandBounded } from './gbnf-limits.js';
 import { anyObjectGrammar, either, GrammarRules, literal } from './grammar-rules.js';
 import { schemaExpression, schemaGrammar } from './json-schema-grammar.js';
 import { refused } from './schema-fields.js';
+import { StringRules } from './string-rules.js';
 
 /** GBNF of each grammar that is still in use: choices of a request share theirs, and ask at each begin. */
 const texts = new WeakMap<Grammar, string>();
@@ -44,7 +45,7 @@ const MOST_CALLS = 8;
  * Calls of tools and nothing else, in the form that `ToolCallReader` reads; the arguments of each are valid under the
  * schema of its parameters. @throws DomainError as `schemaGrammar`, with the path of the schema in `tools`
  */
-function toolCallGrammar(tools: readonly CallableTool[], several: boolean): string {
+function toolCallGrammar(tools: readonly GrammarTool[], several: boolean): string {
   const rules = new GrammarRules('tools');
   const calls = tools.map(({ name, parameters, path }) => {
     // A function without parameters takes none; an object without a type is one all the same.
@@ -55,6 +56,12 @@ function toolCallGrammar(tools: readonly CallableTool[], several: boolean): stri
     `"<tool_call>" space "{" space "\\"name\\"" space ":" space ${either(calls)} space "}" space "</tool_call>"`,
   );
   rules.set('root', several ? `${call} ("\\n" ${call}){0,${MOST_CALLS - 1}}` : call);
+  return rules.text();
+}
+
+function regexGrammar(pattern: string, path: string): string {
+  const rules = new GrammarRules(path);
+  rules.set('root', new StringRules(rules, false).matching(`^(?:${pattern})$`, path));
   return rules.text();
 }
 
@@ -72,13 +79,15 @@ export function grammarText(grammar: Grammar): string {
 }
 
 /** The field that a grammar came from. */
-export const grammarParam = ({ type }: Grammar): string =>
-  ({
+export const grammarParam = ({ type, param }: Grammar): string =>
+  param ??
+  {
     gbnf: 'grammar',
     json_object: 'response_format',
     json_schema: 'response_format.json_schema.schema',
+    regex: 'guided_regex',
     tool_calls: 'tools',
-  })[type];
+  }[type];
 
 function writtenOf(grammar: Grammar, param: string): string {
   switch (grammar.type) {
@@ -88,6 +97,8 @@ function writtenOf(grammar: Grammar, param: string): string {
       return anyObjectGrammar();
     case 'json_schema':
       return schemaGrammar(grammar.schema, param);
+    case 'regex':
+      return regexGrammar(grammar.pattern, param);
     case 'tool_calls':
       return toolCallGrammar(grammar.tools, grammar.several);
   }

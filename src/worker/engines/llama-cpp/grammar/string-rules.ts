@@ -111,7 +111,16 @@ export class StringRules {
   readonly #written = new Map<Language, string>();
   #states = 0;
 
-  constructor(private readonly rules: GrammarRules) {}
+  /** @param isJson false: characters are written as they are, not as those of a JSON string */
+  constructor(
+    private readonly rules: GrammarRules,
+    private readonly isJson = true,
+  ) {}
+
+  /** Texts of a pattern, without quotation marks. @throws DomainError at what cannot be held */
+  matching(text: string, path: string): string {
+    return this.#automaton({ lengths: { least: 0, most: Infinity }, patterns: [{ text, path }], path });
+  }
 
   /** As an expression with its quotation marks. @throws DomainError at what cannot be held */
   expression(demands: StringDemands): string {
@@ -173,7 +182,7 @@ export class StringRules {
     const names = new Map([...alive].map(state => [state, this.rules.add()] as const));
     for (const state of alive) {
       const ways = edges.get(state)!.filter(({ to }) => alive.has(to));
-      const bodies = ways.flatMap(({ set, to }) => characters(set).map(one => `${one} ${names.get(to)!}`));
+      const bodies = ways.flatMap(({ set, to }) => characters(set, this.isJson).map(one => `${one} ${names.get(to)!}`));
       this.rules.set(names.get(state)!, [...bodies, ...(state.nullable ? ['""'] : [])].join(' | '));
     }
     return names.get(start);
@@ -219,8 +228,9 @@ const ESCAPED: Readonly<Record<number, string>> = {
   ...{ 0x22: '\\\\\\"', 0x5c: '\\\\\\\\' },
 };
 
-/** Of a JSON string, as GBNF: a class of those that stand for themselves, a literal for each that is escaped. */
-function characters(set: readonly CodeRange[]): readonly string[] {
+/** As GBNF: a class of those that stand for themselves, a literal for each that JSON escapes. */
+function characters(set: readonly CodeRange[], isJson: boolean): readonly string[] {
+  if (!isJson) return [`[${set.map(shownRange).join('')}]`];
   const isIn = (code: number): boolean => set.some(([first, last]) => code >= first && code <= last);
   const escaped = Object.keys(ESCAPED).map(Number).filter(isIn);
   const plain = set.flatMap(([first, last]) => {
@@ -228,11 +238,14 @@ function characters(set: readonly CodeRange[]): readonly string[] {
     const starts = [Math.max(first, 0x20), ...cuts.map(cut => cut + 1)];
     return starts.map((start, at) => [start, (cuts[at] ?? last + 1) - 1] as const).filter(([from, to]) => from <= to);
   });
-  const ranges = plain.map(([first, last]) =>
-    first === last ? shownCode(first) : `${shownCode(first)}-${shownCode(last)}`,
-  );
-  return [...(ranges.length > 0 ? [`[${ranges.join('')}]`] : []), ...escaped.map(code => `"${ESCAPED[code]!}"`)];
+  return [
+    ...(plain.length > 0 ? [`[${plain.map(shownRange).join('')}]`] : []),
+    ...escaped.map(code => `"${ESCAPED[code]!}"`),
+  ];
 }
+
+const shownRange = ([first, last]: CodeRange): string =>
+  first === last ? shownCode(first) : `${shownCode(first)}-${shownCode(last)}`;
 
 function shownCode(code: number): string {
   const character = String.fromCodePoint(code);

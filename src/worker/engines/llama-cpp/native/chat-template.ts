@@ -80,7 +80,6 @@ function objectOf(text: string): unknown {
 export interface ChatRequest {
   readonly messages: unknown;
   readonly tools?: unknown;
-  readonly toolChoice?: unknown;
 }
 
 export interface SpecialTexts {
@@ -114,26 +113,15 @@ export class ChatTemplate {
    * The prompt in pieces: text of the template, in which control tokens are meant, and what callers wrote that looks
    * like one and is text all the same. @throws Refusal with the template's own words
    */
-  render({ messages, tools, toolChoice }: ChatRequest): { text: string; control: boolean }[] {
-    const offered = this.#offered(tools, toolChoice);
+  render({ messages, tools }: ChatRequest): { text: string; control: boolean }[] {
     const disguise = new Disguise(this.#texts.control);
     const plain = disguise.of(templateMessages(messages, this.#objectArguments));
     try {
-      const text = this.#render({ messages: plain, ...(offered === undefined ? {} : { tools: disguise.of(offered) }) });
+      const text = this.#render({ messages: plain, ...(tools !== undefined && { tools: disguise.of(tools) }) });
       return disguise.reveal(text);
     } catch (error) {
       throw new Refusal('invalid_value', `The model's chat template refuses this: ${reasonIn(error)}`, 'messages');
     }
-  }
-
-  /** Tools that the model may call; which one it calls cannot be forced. */
-  #offered(tools: unknown, choice: unknown): unknown {
-    if (!Array.isArray(tools) || tools.length === 0 || choice === 'none') return undefined;
-    if (!this.toolCalls)
-      throw new Refusal('unsupported_parameter', "The model's chat template knows no tools.", 'tools');
-    if (choice !== undefined && choice !== null && choice !== 'auto')
-      throw new Refusal('unsupported_parameter', 'This engine honours `auto` and `none` only.', 'tool_choice');
-    return tools;
   }
 
   #render(variables: Readonly<Record<string, unknown>>): string {

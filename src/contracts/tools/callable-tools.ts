@@ -1,0 +1,65 @@
+import {
+  type CustomTool,
+  type FunctionTool,
+  type NamedTool,
+  type ResponseTool,
+  type ToolChoice,
+} from '../openai/responses.js';
+
+/** A tool as a function, which is all that models know. */
+export interface CallableTool {
+  /** What the model calls. */
+  readonly name: string;
+  readonly tool: FunctionTool | CustomTool;
+  readonly namespace?: string;
+  /** In the body. */
+  readonly path: string;
+}
+
+/** Functions in namespaces are called `NAMESPACE__NAME`. */
+export const nameInChat = ({ name, namespace }: { readonly name: string; readonly namespace?: string }): string =>
+  namespace === undefined ? name : `${namespace}__${name}`;
+
+/** @param paths of the tools in the body; default: that of their place */
+export function callableTools(tools: readonly ResponseTool[], paths: readonly string[] = []): readonly CallableTool[] {
+  return tools.flatMap((tool, index): readonly CallableTool[] => {
+    const path = paths[index] ?? `tools[${index}]`;
+    if (tool.type !== 'namespace') return [{ name: tool.name, tool, path }];
+    const { name: namespace } = tool;
+    return tool.tools.map((inner, at) => {
+      const name = nameInChat({ name: inner.name, namespace });
+      return { name, tool: inner, namespace, path: `${path}.tools[${at}]` };
+    });
+  });
+}
+
+export const isNamed = ({ name, tool, namespace }: CallableTool, named: NamedTool): boolean =>
+  named.name === name || (named.name === tool.name && (named.namespace ?? namespace) === namespace);
+
+export interface UsableTools {
+  readonly usable: readonly CallableTool[];
+  /** One of them, or how many have to be called. */
+  readonly choice: 'auto' | 'none' | 'required' | CallableTool;
+}
+
+/** The tools that a choice leaves. */
+export function usableTools(tools: readonly CallableTool[], choice: ToolChoice): UsableTools {
+  if (typeof choice === 'string') return { usable: tools, choice };
+  if (choice.type !== 'allowed_tools')
+    return { usable: tools, choice: tools.find(tool => isNamed(tool, choice)) ?? 'auto' };
+  const usable = tools.filter(tool => choice.tools.some(named => isNamed(tool, named)));
+  return { usable, choice: choice.mode };
+}
+
+const TEXT_PARAMETERS = {
+  ...{ type: 'object', required: ['input'], additionalProperties: false },
+  properties: { input: { type: 'string' } },
+};
+
+/** As a chat declares it: a custom tool has one text, `input`. */
+export function functionInChat({ name, tool }: CallableTool): object {
+  const { description } = tool;
+  const { parameters, strict } = tool.type === 'custom' ? { parameters: TEXT_PARAMETERS, strict: null } : tool;
+  const given = Object.entries({ name, description, parameters, strict }).filter(([, value]) => value !== null);
+  return { type: 'function', function: Object.fromEntries(given) };
+}
