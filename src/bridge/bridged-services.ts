@@ -65,7 +65,8 @@ export class BridgedCalls {
   /** A worker that takes nothing now gives the request back; one that was lost with it has had one of its attempts. */
   #failure(error: unknown): unknown {
     if (!(error instanceof WorkerLostError)) return error;
-    if (error.kind === 'refused' || error.kind === 'disconnected') return new DeviceGone(error.message, error);
+    if (error.kind === 'refused' || error.kind === 'disconnected')
+      return new DeviceGone(error.message, { cause: error });
     this.worker.lose(`it accepts no requests: ${error.message}`);
     return new DomainError('shutting_down', error.message);
   }

@@ -7282,6 +7282,8 @@ export interface operations {
              *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
+             *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
              *
              *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
@@ -7926,6 +7928,8 @@ export interface operations {
              *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
+             *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
              *
              *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
@@ -8136,6 +8140,8 @@ export interface operations {
              *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
              *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
              *
@@ -8705,6 +8711,8 @@ export interface operations {
              *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
+             *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
              *
              *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
@@ -8940,6 +8948,8 @@ export interface operations {
              *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
              *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
              *
@@ -9320,6 +9330,8 @@ export interface operations {
              *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
              *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
              *
@@ -9711,6 +9723,8 @@ export interface operations {
              *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
              *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
              *
@@ -10871,6 +10885,8 @@ export interface operations {
              *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
+             *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
              *
              *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
@@ -11127,6 +11143,8 @@ export interface operations {
              *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
+             *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
              *
              *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
@@ -11371,6 +11389,8 @@ export interface operations {
              *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
              *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
              *
@@ -12928,6 +12948,8 @@ export interface operations {
              *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
              *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
+             *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
              *
              *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
@@ -13240,6 +13262,8 @@ export interface operations {
              *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
              *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
              *
@@ -13872,6 +13896,8 @@ export interface operations {
              *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
              *
              *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
              *
              *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
              *

@@ -90,7 +90,11 @@ export const isWorkerAnswer = (error: unknown): boolean =>
   error instanceof DomainError && isServiceError(error.cause) && lossOf(error.cause) === undefined;
 
 /** Codes of a worker that accepts no requests now. */
-const DRAINING: ReadonlySet<string | undefined> = new Set<ErrorCode>(['shutting_down', 'no_worker']);
+const DRAINING: ReadonlySet<string | undefined> = new Set<ErrorCode>([
+  'shutting_down',
+  'no_worker',
+  'upstream_unavailable',
+]);
 
 /** Undefined: the worker answered. */
 function lossOf(ended: StatusObject): LossKind | undefined {

@@ -194,6 +194,11 @@ export const ERROR_REGISTRY = {
     'The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.',
   ),
   no_worker: server(503, 'later', 'No worker of the model became ready within `queue.timeout_ms`.'),
+  upstream_unavailable: server(
+    503,
+    'later',
+    'The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.',
+  ),
   model_unloaded: server(
     503,
     'later',

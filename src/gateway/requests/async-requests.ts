@@ -15,7 +15,9 @@ import { StoredLeases } from './stored-leases.js';
 
 /** Gateway deaths tolerated per request: after these, the request itself is the likely cause. */
 const MOST_ATTEMPTS = 3;
-/** Pause before a request that Redis did not accept is queued again. */
+/** Codes of what returns without help. */
+const AWAY = /"(queue|upstream)_unavailable"/;
+/** Pause before such a request is queued again. */
 const REQUEUE_MS = 1000;
 
 /** The request was rejected before it was queued: its caller receives this at once. */
@@ -109,8 +111,8 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
       await this.answers.remove([request]);
       return { ...answer, body };
     }
-    // The request was accepted, so it must run: it is queued again when Redis is back.
-    if (body.includes('"queue_unavailable"')) {
+    // The request was accepted, so it must run: it is queued again until Redis, or its upstream, is back.
+    if (AWAY.test(body.toString()) && this.leases.nowMs() < request.expiresAtMs) {
       await sleep(REQUEUE_MS);
       return this.#run(request, early);
     }

@@ -9,6 +9,7 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
+import { isUpstreamAway } from '../worker-pool/report-check.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type TrackedRequest } from './tracked-request.js';
 
@@ -43,8 +44,12 @@ export class RequestFailures {
       const message = `No slot of ${model} became free within ${timeoutMs} ms.`;
       return failed('queue_timeout', message, this.#backlogMs(model, backlog));
     }
-    // A crashed worker is restarted at least this often: an earlier retry could find none.
+    // A crashed worker is restarted, and an absent upstream probed, at least this often.
     const retryAfterMs = this.settings.workers.restartMaxMs;
+    if (this.pool.model(model)?.workers.some(({ health }) => health && isUpstreamAway(health))) {
+      const message = `The upstream of ${model} cannot be reached; waited ${timeoutMs} ms for it.`;
+      return failed('upstream_unavailable', message, retryAfterMs);
+    }
     return failed('no_worker', `No worker of ${model} is up; waited ${timeoutMs} ms for one.`, retryAfterMs);
   }
 
@@ -128,7 +133,7 @@ function unloaded(model: string): DomainError {
 }
 
 function failed(
-  code: 'queue_timeout' | 'no_worker' | 'worker_lost' | 'inference_timeout' | 'internal_error',
+  code: 'queue_timeout' | 'no_worker' | 'upstream_unavailable' | 'worker_lost' | 'inference_timeout' | 'internal_error',
   message: string,
   retryAfterMs?: number,
   cause?: unknown,

@@ -6,7 +6,7 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/shared/lease.js';
 import { type LogRing } from '../../platform/logging/log-ring.js';
 import { type PooledWorkerOptions } from './pooled-worker-options.js';
-import { reportProblem, whyNotReady } from './report-check.js';
+import { isUpstreamAway, reportProblem, whyNotReady } from './report-check.js';
 import { ServiceRecord } from './service-record.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
@@ -212,7 +212,7 @@ export class PooledWorker {
     this.#report = report;
     const { model, kind, neededMessageBytes: maxMessageBytes } = this.options;
     const problem = reportProblem(report, { model, kind, maxMessageBytes });
-    this.#explain(problem);
+    this.#explain(problem ?? (isUpstreamAway(report) ? (this.#problem ?? whyNotReady(report)) : undefined));
     this.options.location.onProbe?.(problem ?? whyNotReady(report));
     if (problem !== undefined) return this.#suspend('starting');
     if (report.generation && this.#connection)

@@ -56,9 +56,15 @@ const SPEECH_BYTES = 1_048_576;
 export const neededMessageBytes = (kind: ModelKind, uploadLimitBytes: number): number =>
   kind === 'tts' ? SPEECH_BYTES : largestMessageBytes(uploadLimitBytes);
 
+/** An engine that passes requests to another server has nothing to load: it starts while that cannot be reached. */
+export const isUpstreamAway = ({ engine, state }: WorkerHealthReport): boolean =>
+  engine === 'openai-http' && state === 'starting';
+
 /** Undefined: it takes work. */
-export const whyNotReady = ({ state }: WorkerHealthReport): string | undefined =>
-  state === 'ready' ? undefined : `its Health reports that it is ${state}`;
+export function whyNotReady(report: WorkerHealthReport): string | undefined {
+  if (isUpstreamAway(report)) return 'its upstream cannot be reached';
+  return isUp(report) ? undefined : `its Health reports that it is ${report.state}`;
+}
 
 const isUp = ({ state }: WorkerHealthReport): boolean => state === 'ready';
 

@@ -1,4 +1,5 @@
-import { DomainError } from '../../core/shared/domain-error.js';
+import { type BehaviorSubject } from 'rxjs';
+import { DomainError, type ErrorCode } from '../../core/shared/domain-error.js';
 import { type MODEL_CAPABILITIES } from '../../platform/config/model-fields.js';
 
 export type EngineCapability = (typeof MODEL_CAPABILITIES)[number];
@@ -30,6 +31,8 @@ export type ItemOutcome<T> = { readonly ok: true; readonly value: T } | { readon
 
 export interface EngineBase {
   readonly info: EngineInfo;
+  /** True while the server that computes in its place cannot be reached. Absent: it computes itself. */
+  readonly away$?: BehaviorSubject<boolean>;
   /** Loads and warms up; once per process. Rejects with a message that says what to install or where to look. */
   load(): Promise<void>;
   /**
@@ -42,12 +45,12 @@ export interface EngineBase {
 }
 
 /**
- * The thread or process of the engine died during the call; any of its items may be the cause. Callers get
- * `engine_failed`; a pull worker retries the halves of the group.
+ * What computes (a thread, a process, another server) died during the call; any of its items may be the cause. Callers
+ * get `engine_failed` or the given code; a pull worker retries the halves of the group.
  */
 export class DeviceGone extends DomainError {
-  constructor(message: string, cause?: unknown) {
-    super('engine_failed', message, { cause });
+  constructor(message: string, { cause, code = 'engine_failed' }: { cause?: unknown; code?: ErrorCode }) {
+    super(code, message, { cause });
   }
 }
 

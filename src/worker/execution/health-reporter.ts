@@ -21,7 +21,8 @@ export class HealthReporter {
     const { model, maxMessageBytes } = this.spec;
     return {
       ...this.#engineInfo(),
-      state: this.state.phase,
+      // Another server computes in its place, and cannot be reached.
+      state: this.engine.away$?.value && this.state.phase === 'ready' ? 'starting' : this.state.phase,
       model: model.id,
       kind: model.kind,
       inFlight: this.calls.size,

@@ -23,7 +23,14 @@ export class HeldJobs {
     @Inject(ENGINE) private readonly engine: WorkerEngine,
     private readonly runner: JobRunner,
     private readonly delivery: ResultDelivery,
-  ) {}
+  ) {
+    engine.away$?.subscribe(() => this.#changes.emit('left'));
+  }
+
+  /** What computes in place of the engine cannot be reached: a job would only come back. */
+  get isAway(): boolean {
+    return this.engine.away$?.value ?? false;
+  }
 
   /** Read each time: an engine knows its limits only after loading. */
   rules(): CollectRules {
@@ -50,7 +57,7 @@ export class HeldJobs {
 
   /** Resolves when one more may be taken, or on abort. */
   async room(signal: AbortSignal): Promise<void> {
-    while (this.size >= this.capacity && !signal.aborted)
+    while ((this.isAway || this.size >= this.capacity) && !signal.aborted)
       await once(this.#changes, 'left', { signal }).catch(() => undefined);
   }
 

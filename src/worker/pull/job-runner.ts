@@ -59,6 +59,9 @@ class Stopped extends DomainError {
   }
 }
 
+/** Codes of work that was not started: another worker takes it, or this one when its upstream is back. */
+const NOT_STARTED: readonly string[] = ['shutting_down', 'upstream_unavailable'];
+
 /** How a job leaves this worker. */
 type Ending = { readonly result: LoadedResult } | { readonly giveBack: string };
 
@@ -131,7 +134,7 @@ export class JobRunner {
   async #failed(pulled: PulledJob, group: PulledGroup, error: unknown): Promise<Ending> {
     const phases = this.#phases(pulled, group);
     if (error instanceof Stopped) return { result: { v: 1, outcome: 'cancelled', phases } };
-    if (error instanceof DomainError && error.code === 'shutting_down') return { giveBack: error.message };
+    if (error instanceof DomainError && NOT_STARTED.includes(error.code)) return { giveBack: error.message };
     if (error instanceof DeviceGone) return this.#deviceDied(pulled, error);
     return { result: { v: 1, outcome: 'failed', error: encodeJobError(error), phases } };
   }

@@ -101,6 +101,7 @@ export class PullLoop {
   #dispatch({ jobs, waitedMs }: CollectedGroup<PulledJob>): void {
     if (this.#stopped.signal.aborted) return this.held.giveBack(jobs, 'the worker is shutting down');
     if (this.drained) return this.held.giveBack(jobs, 'the worker is drained');
+    if (this.held.isAway) return this.held.giveBack(jobs, 'the upstream cannot be reached');
     const maxSize = this.held.rules().maxSize;
     const fields = { event: 'batch_collected', size: jobs.length, maxSize, waitedMs: Math.round(waitedMs) };
     this.log.info(fields, `Batch collected: ${jobs.length}/${maxSize} items`);

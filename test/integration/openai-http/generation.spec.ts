@@ -59,7 +59,7 @@ describe('openai-http: generation', () => {
       { kind: 'parts', type: 'text/event-stream', parts: [], cut: true },
     );
     const engine = await rig.generator();
-    await expect(all(engine, generateItem('x'))).rejects.toMatchObject({ code: 'engine_failed' });
+    await expect(all(engine, generateItem('x'))).rejects.toMatchObject({ code: 'worker_lost' });
     expect(rig.timing.waits).toEqual([2000]);
     expect(rig.upstream.posts).toHaveLength(2);
   });

@@ -1,8 +1,10 @@
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { filter, firstValueFrom } from 'rxjs';
 import { encoded, synthesizeItem, transcribeItem } from '../../contract/engines/engine-items.js';
 import { REAL_TIMING } from '../../../src/platform/http/retry-timing.js';
+import { DeviceGone } from '../../../src/worker/engines/engine.js';
+import { freePort } from '../../support/free-port.js';
+import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { errorOf, UpstreamRig } from './upstream-rig.js';
 
 const refused = (status: number, headers = {}, body = '') => ({ kind: 'status', status, headers, body }) as const;
@@ -52,26 +54,12 @@ describe('openai-http tries again', () => {
     expect(errorOf(await engine.transcribe([ITEM]))).toMatchObject({ code: 'queue_full', retryAfterMs: 12_000 });
   });
 
-  it('while nobody listens', async () => {
-    const closed = createServer().listen(0, '127.0.0.1');
-    await once(closed, 'listening');
-    const { port } = closed.address() as { port: number };
-    closed.close();
-    const engine = await rig.recognizer({ baseUrl: `http://127.0.0.1:${port}/v1` });
-    const error = errorOf(await engine.transcribe([ITEM]));
-    expect(error.message).toContain('cannot be reached (ECONNREFUSED). (3 attempts)');
-    expect(rig.timing.waits).toEqual([500, 1000]);
-  });
-
-  it('at once on a new connection when a reused one is cut; never when a new one is: the input may do it', async () => {
+  it('at once on a new connection when a kept one turns out to be closed, whatever `retries` is', async () => {
     const cut = { kind: 'cut', after: 'request' } as const;
     rig.upstream.script(cut);
-    const engine = await rig.recognizer({ maxConcurrent: 1 });
+    const engine = await rig.recognizer({ maxConcurrent: 1, retries: 0 });
     expect(await engine.transcribe([ITEM])).toMatchObject([{ ok: true }]);
-    rig.upstream.script(cut, cut);
-    expect(errorOf(await engine.transcribe([ITEM])).message).toContain('without an answer (ECONNRESET). (2 attempts)');
-    expect(rig.timing.waits).toEqual([0, 0]);
-    expect(rig.upstream.posts).toHaveLength(4);
+    expect([rig.upstream.posts.length, rig.timing.waits]).toEqual([2, []]);
   });
 
   it('for speech as well, as long as nothing was spoken', async () => {
@@ -144,6 +132,29 @@ describe('openai-http does not try again', () => {
     expect(error.message).toContain(words);
     expect(rig.upstream.posts).toHaveLength(1);
     expect(await engine.transcribe([ITEM])).toMatchObject([{ ok: true }]);
+  });
+
+  it('while nobody listens: the request is returned, and the engine probes', async () => {
+    const port = await freePort();
+    const engine = await rig.recognizer({ baseUrl: `http://127.0.0.1:${port}/v1` });
+    const { message } = errorOf(await engine.transcribe([ITEM]));
+    expect(message).toBe("The upstream of model 'openai-http-under-test' cannot be reached (ECONNREFUSED).");
+    expect(errorOf(await engine.transcribe([ITEM]))).toMatchObject({ code: 'upstream_unavailable' });
+    expect([engine.away$.value, rig.timing.waits]).toEqual([true, []]);
+    await using _back = await OpenAiUpstream.start({ port });
+    await firstValueFrom(engine.away$.pipe(filter(away => !away)));
+    expect(await engine.transcribe([ITEM])).toMatchObject([{ ok: true }]);
+  });
+
+  it('when a new connection is cut: the input may be the cause', async () => {
+    const cut = { kind: 'cut', after: 'request' } as const;
+    rig.upstream.script(cut, cut);
+    const engine = await rig.recognizer({ maxConcurrent: 1 });
+    const error = errorOf(await engine.transcribe([ITEM]));
+    expect(error).toBeInstanceOf(DeviceGone);
+    expect(error).toMatchObject({ code: 'worker_lost' });
+    expect(error.message).toMatch(/without an answer \(ECONNRESET\)\.$/);
+    expect([rig.upstream.posts.length, rig.timing.waits]).toEqual([2, []]);
   });
 
   it('once the request is cancelled while it waits', async () => {

@@ -85,6 +85,7 @@ export const QUEUE_ERRORS = [
   'deadline_unreachable',
   'deadline_missed',
   'no_worker',
+  'upstream_unavailable',
   'model_unloaded',
   'model_load_failed',
   'shutting_down',

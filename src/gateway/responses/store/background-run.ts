@@ -32,7 +32,7 @@ interface BackgroundRunOptions extends Omit<ResponseRunState, 'record'> {
 
 /** The caller does not wait, so the response waits for a worker, or for room in the queue. */
 const WAITED_FOR: readonly string[] = [
-  ...['queue_timeout', 'no_worker', 'queue_full', 'model_unloaded'],
+  ...['queue_timeout', 'no_worker', 'upstream_unavailable', 'queue_full', 'model_unloaded'],
   // The slot of the attempt before is not free yet.
   'duplicate_request_id',
 ];

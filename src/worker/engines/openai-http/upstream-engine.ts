@@ -1,3 +1,4 @@
+import { type BehaviorSubject } from 'rxjs';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { type EngineCapability, type EngineInfo } from '../engine.js';
 import { type OpenAiHttpOptions } from './options.js';
@@ -19,8 +20,8 @@ interface Listed {
 }
 
 /**
- * One look at `GET /models`. An upstream that is down, or that has no such route, is no reason not to start: the worker
- * would only restart for ever, and requests tell what is wrong.
+ * One look at `GET /models`. An upstream that is away, or that has no such route, is no reason not to start: the worker
+ * would only restart for ever. It is ready as soon as the upstream answers.
  */
 async function probe(upstream: Upstream, { baseUrl, model, timeoutMs }: OpenAiHttpOptions): Promise<ProbeResult> {
   const revision = `${model} at ${new URL(baseUrl).host}`;
@@ -87,6 +88,10 @@ export abstract class UpstreamEngine<Options extends OpenAiHttpOptions = OpenAiH
   ) {
     this.upstream = new Upstream(options, timing);
     this.#info = unloadedInfo(options, carried);
+  }
+
+  get away$(): BehaviorSubject<boolean> {
+    return this.upstream.away$;
   }
 
   get info(): EngineInfo {

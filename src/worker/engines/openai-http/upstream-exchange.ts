@@ -3,6 +3,7 @@ import { type IncomingMessage } from 'node:http';
 import * as https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { DomainError } from '../../../core/shared/domain-error.js';
+import { DeviceGone } from '../engine.js';
 import { unusableAnswer, UpstreamFailure } from './upstream-failure.js';
 
 /** No connection came about, so the upstream has done nothing yet. */
@@ -17,11 +18,14 @@ const CUT_OFF = new Set(['ECONNRESET', 'EPIPE']);
 export async function* bodyOf(answer: IncomingMessage, modelId: string): AsyncGenerator<Buffer> {
   let wake = (): void => undefined;
   for (const event of ['readable', 'end', 'error', 'close']) answer.on(event, () => wake());
-  for (;;) {
+  for (let begun = false; ;) {
     const piece = answer.destroyed ? null : (answer.read() as Buffer | null);
-    if (piece !== null) yield piece;
-    else if (answer.readableEnded) return;
+    if (piece !== null) {
+      begun = true;
+      yield piece;
+    } else if (answer.readableEnded) return;
     else if (answer.errored instanceof UpstreamSilence) throw silence(modelId, answer.errored);
+    else if (answer.destroyed && !begun) throw new UpstreamFailure(cutOff(modelId, 'ECONNRESET'));
     else if (answer.destroyed) throw unusableAnswer(modelId, 'ended the connection before its answer was complete.');
     else await new Promise<void>(resolve => (wake = resolve));
   }
@@ -40,27 +44,31 @@ export async function textOf(body: AsyncIterable<Buffer>, limit: number): Promis
 }
 
 /**
- * A request that got no answer. Only a failure to connect is worth another attempt: after that the upstream may have
- * worked.
+ * A request that got no answer. Without a connection it is returned as if it had never been sent; one whose connection
+ * was cut may be the cause, so it is returned as lost (D-40).
  */
 export function failureOfNetwork(modelId: string, error: Error): UpstreamFailure {
   if (error instanceof UpstreamSilence) return silence(modelId, error);
   const code = codeOf(error);
+  if (CUT_OFF.has(code)) return new UpstreamFailure(cutOff(modelId, code));
+  const kind = NOT_CONNECTED.has(code) ? 'upstream_unavailable' : 'engine_failed';
   const message = `The upstream of model '${modelId}' ${reasonOf(code)}`;
-  const failure = new DomainError('engine_failed', message, { cause: error });
-  // Another connection may be had at once.
-  if (error instanceof StaleConnection) return new UpstreamFailure(failure, { afterMs: 0 });
-  return new UpstreamFailure(failure, NOT_CONNECTED.has(code) ? { afterMs: undefined } : undefined);
+  return new UpstreamFailure(new DomainError(kind, message, { cause: error }));
 }
+
+const cutOff = (modelId: string, code: string): DeviceGone =>
+  new DeviceGone(`The upstream of model '${modelId}' closed the connection without an answer (${code}).`, {
+    code: 'worker_lost',
+  });
 
 /** It may still be at work, so a silent upstream is not asked again. */
 const silence = (modelId: string, { timeoutMs }: UpstreamSilence): UpstreamFailure =>
   unusableAnswer(modelId, `sent and took no byte for ${timeoutMs} ms (options.timeoutMs).`);
 
-function reasonOf(code: string): string {
-  if (isCertificateProblem(code)) return `is not trusted (${code}): options.caFile names who signs its certificate.`;
-  return CUT_OFF.has(code) ? `closed the connection without an answer (${code}).` : `cannot be reached (${code}).`;
-}
+const reasonOf = (code: string): string =>
+  isCertificateProblem(code)
+    ? `is not trusted (${code}): options.caFile names who signs its certificate.`
+    : `cannot be reached (${code}).`;
 
 /** OpenSSL's verdicts, Node's own, and those of the handshake. */
 const isCertificateProblem = (code: string): boolean => /CERT|ISSUER|LEAF_SIGNATURE|ERR_TLS|ERR_SSL/.test(code);
@@ -102,14 +110,6 @@ export class UpstreamSilence extends Error {
   }
 }
 
-/** The upstream closed a kept connection just as it was used again; it has not seen the request. */
-export class StaleConnection extends Error {
-  constructor(cause: NodeJS.ErrnoException) {
-    super(cause.code ?? cause.message, { cause });
-    this.name = 'StaleConnection';
-  }
-}
-
 /**
  * One HTTP request and its answer. `fetch` would do but for TLS: a CA file needs undici's own agent, which Node does
  * not export. The agent is also the limit of concurrency: what exceeds `maxConcurrent` waits in it for a connection.
@@ -134,7 +134,8 @@ export class UpstreamExchange {
 
   /**
    * Resolves with the head of the answer, whose body has to be read or destroyed.
-   * @throws Error of the network, StaleConnection, UpstreamSilence, the signal's reason, or that of `close`.
+   * A request on a kept connection that the upstream closed at that moment is sent again: the upstream has not seen it.
+   * @throws Error of the network, UpstreamSilence, the signal's reason, or that of `close`.
    */
   send(request: ExchangeRequest): Promise<http.IncomingMessage> {
     const { body } = request;
@@ -159,7 +160,9 @@ export class UpstreamExchange {
         (answered ?? sent).destroy(new UpstreamSilence(this.options.timeoutMs));
       });
       sent.on('error', error => {
-        reject(isStale(sent, error) ? new StaleConnection(error) : error);
+        if (!answered && isStale(sent, error) && !signals.some(({ aborted }) => aborted))
+          return resolve(this.send(request));
+        reject(error);
         // A body without a length ends with its connection, also with one that was reset: half an answer must not pass
         // for a whole.
         answered?.destroy(error);
@@ -167,6 +170,11 @@ export class UpstreamExchange {
       for (const part of body?.parts.slice(0, -1) ?? []) sent.write(part);
       sent.end(body?.parts.at(-1));
     });
+  }
+
+  /** Aborts with `close`. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
   }
 
   /** Closes all connections. Idempotent: the first reason counts. */
@@ -191,8 +199,7 @@ export class UpstreamExchange {
 /** Where a URL leads. Node connects to `hostname`; `host` has the port. */
 const targetAt = (url: string): Target => ({ ...urlToHttpOptions(new URL(url)), host: new URL(url).host });
 
-const isStale = (sent: http.ClientRequest, { code }: NodeJS.ErrnoException): boolean =>
-  sent.reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE');
+const isStale = (sent: http.ClientRequest, error: Error): boolean => sent.reusedSocket && CUT_OFF.has(codeOf(error));
 
 const bodyHeaders = ({ contentType, parts }: RequestBody): Record<string, string> => ({
   'content-type': contentType,

@@ -1,5 +1,7 @@
 import { open, readFile } from 'node:fs/promises';
 import { type IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BehaviorSubject } from 'rxjs';
 import { backoffMs } from '../../../core/shared/backoff.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { isLoopback } from '../../../platform/http/loopback.js';
@@ -39,7 +41,10 @@ export async function withRetries<T>({ attempt, policy, signal, timing }: Retrie
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof UpstreamFailure)) throw error;
-      if (error.retry === undefined || tries > policy.retries) throw afterTries(error.error, tries);
+      if (error.retry === undefined || tries > policy.retries) {
+        if (tries > 1) error.error.message += ` (${tries} attempts)`;
+        throw error.error;
+      }
       await timing.sleep(waitMs(tries, error.retry.afterMs, { policy, timing }), signal);
     }
   }
@@ -51,17 +56,6 @@ function waitMs(
   { policy, timing }: Pick<RetriedWork<never>, 'policy' | 'timing'>,
 ): number {
   return Math.min(policy.maxRetryWaitMs, askedMs ?? backoffMs(tries, OWN_WAITS, () => timing.random()));
-}
-
-function afterTries(error: DomainError, tries: number): DomainError {
-  if (tries === 1) return error;
-  const { code, message, param, foreignCode, retryAfterMs, cause } = error;
-  return new DomainError(code, `${message} (${tries} attempts)`, {
-    ...(param !== undefined && { param }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-    foreignCode,
-    cause,
-  });
 }
 
 /** Any key is shorter; a longer file is another file. */
@@ -130,11 +124,15 @@ export interface OpenAnswer extends Disposable {
 }
 
 const ERROR_BYTES = 65_536;
+/** Pauses between the probes of an upstream that is away; the longest one is also the limit of a probe. */
+const PROBES = { firstMs: 250, longestMs: 5000 };
 
 /** The server behind the engine: its key, its connections, its failures. Nothing is read or opened before `open()`. */
 export class Upstream {
   #exchange: UpstreamExchange | undefined;
   #key: string | undefined;
+  /** True from a connection that failed or was cut until the upstream answers a probe, whatever it answers. */
+  readonly away$ = new BehaviorSubject(false);
 
   constructor(
     private readonly options: OpenAiHttpOptions,
@@ -209,7 +207,27 @@ export class Upstream {
       return await this.#exchange.send({ url: baseUrl + path, method, headers, signal, ...(body && { body }) });
     } catch (error) {
       signal.throwIfAborted();
-      throw error instanceof DomainError ? error : failureOfNetwork(modelId, error as Error);
+      if (error instanceof DomainError) throw error;
+      const failure = failureOfNetwork(modelId, error as Error);
+      if (failure.error.code !== 'engine_failed') void this.#probe(this.#exchange.closing);
+      throw failure;
+    }
+  }
+
+  /** Probes the upstream until it answers. */
+  async #probe(closing: AbortSignal): Promise<void> {
+    if (this.away$.value) return;
+    this.away$.next(true);
+    for (let failures = 1; this.away$.value && !closing.aborted; failures++) {
+      await sleep(backoffMs(failures, PROBES), undefined, { signal: closing }).catch(() => undefined);
+      const signal = AbortSignal.timeout(PROBES.longestMs);
+      await this.#send({ path: '/models', accept: 'application/json', signal }).then(
+        answer => {
+          answer.destroy();
+          this.away$.next(false);
+        },
+        () => undefined,
+      );
     }
   }
 }
