@@ -9,6 +9,7 @@ import { loadConfig } from './platform/config/load-config.js';
 import { takeProcessorLink } from './platform/config/processor-link.js';
 import { PROCESSOR_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { MetricsServer, ownMetricsText } from './platform/metrics/metrics-server.js';
+import { redactCrashes } from './platform/process/crash-output.js';
 import { setV8Flags } from './platform/process/v8-flags.js';
 import { releaseStart } from './platform/process/release-start.js';
 import { startErrorText } from './platform/config/start-error.js';
@@ -63,6 +64,7 @@ function giveWay(): void {
   if (getPriority() < below) setPriority(below);
 }
 
+redactCrashes();
 bootstrap().catch(async (error: unknown) => {
   const message = error instanceof UsageError ? error.text : startErrorText(error);
   await parent.send({ type: 'failed', message });

@@ -11,6 +11,7 @@ import { environmentName } from './platform/config/settings.js';
 import { problemText } from './platform/config/yaml-file.js';
 import { listenHost } from './platform/http/connections.js';
 import { setV8Flags } from './platform/process/v8-flags.js';
+import { redactCrashes } from './platform/process/crash-output.js';
 import { explainListenProblem } from './platform/process/listen-check.js';
 import { onParentLost } from './platform/process/parent-loss.js';
 import { releaseStart } from './platform/process/release-start.js';
@@ -65,6 +66,7 @@ function fail(text: string, code = 1): never {
   process.exit(code);
 }
 
+redactCrashes();
 try {
   if (shallRun(GATEWAY_USAGE)) await bootstrap();
 } catch (error) {

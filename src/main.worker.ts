@@ -5,7 +5,9 @@ import { bridgeProviders } from './bridge/bridge-providers.js';
 import { ExternalWorker, type Waiting } from './bridge/external-worker.js';
 import { UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { workerSpecOf } from './platform/config/worker-arguments.js';
+import { redacted } from './platform/config/redaction.js';
 import { WORKER_USAGE } from './platform/config/worker-options.js';
+import { redactCrashes } from './platform/process/crash-output.js';
 import { setV8Flags } from './platform/process/v8-flags.js';
 import { releaseStart } from './platform/process/release-start.js';
 import { createEngine, externalDiarizer } from './worker/engine-factory.js';
@@ -67,13 +69,14 @@ async function bootstrap(): Promise<void> {
   log.info({ ...engine.info }, `Ready: ${spec.model.id} on ${engine.info.engine}`);
 }
 
+redactCrashes();
 /** The message carries what to install or where to look; the exit code lets the supervisor back off. */
 bootstrap().catch(async (error: unknown) => {
   if (error instanceof UsageError) {
     process.stderr.write(`${error.text}\n`);
     process.exit(WRONG_USAGE);
   }
-  const message = errorMessage(error);
+  const message = redacted(errorMessage(error));
   await supervisor.report({ type: 'failed', message });
   process.stderr.write(`worker failed to start: ${message}\n`);
   process.exit(1);

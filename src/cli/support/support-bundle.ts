@@ -2,14 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { isSecretSetting } from '../../platform/config/effective-settings.js';
 import { loadConfig } from '../../platform/config/load-config.js';
-import { secretValues } from '../../platform/config/process-environment.js';
+import { protectSecrets, redacted } from '../../platform/config/redaction.js';
 import { productVersion } from '../../platform/process/product-version.js';
 import { writablePath } from '../shared/arguments.js';
 import { CliError } from '../shared/cli-error.js';
 import { examples } from '../shared/examples.js';
 import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from '../shared/gateway-client.js';
 import { MARKS, print, printJson, say } from '../shared/terminal.js';
-import { redactedJson, redactedText } from './redaction.js';
 import { tarGz } from './tar-gz.js';
 
 interface BundleOptions extends GatewayClientOptions {
@@ -31,8 +30,8 @@ const ROUTES: Readonly<Record<string, string>> = {
 };
 const LIMIT_MS = 10_000;
 
-const NOTES = `Secrets are removed: passwords in addresses, bearer tokens, API keys, values of variables such as
-SWITCHYARD_API_KEY, and fields by their names. Audio, prompts and answers are never part of it. Names of tenants and
+const NOTES = `Secrets are removed: passwords and keys in addresses, bearer tokens, API keys, headers of models, arguments such as
+--token, values of variables such as SWITCHYARD_API_KEY, and fields by their names. Audio, prompts and answers are never part of it. Names of tenants and
 ids of requests are. Without a gateway it holds what this machine knows.`;
 
 type Diagnose = () => Promise<unknown>;
@@ -60,7 +59,7 @@ export const supportBundleCommand = (diagnose: Diagnose): Command =>
     });
 
 async function contents(client: GatewayClient, diagnose: Diagnose): Promise<Record<string, string>> {
-  const known = [...secretValues(), ...Object.values(client.headers).map(header => header.replace(/^Bearer /, ''))];
+  protectSecrets(Object.values(client.headers).map(header => header.replace(/^Bearer /, '')));
   const { version, platform, arch } = process;
   const facts = { version: productVersion(), node: version, platform, arch, created: new Date().toISOString() };
   const local = { version: facts, settings: await settled(localSettings), doctor: await settled(diagnose) };
@@ -68,9 +67,11 @@ async function contents(client: GatewayClient, diagnose: Diagnose): Promise<Reco
     Object.entries(ROUTES).map(async ([name, path]) => [name, await settled(() => answerOf(client, path))] as const),
   );
   const parts = Object.entries({ ...local, ...Object.fromEntries(remote) });
-  const files = Object.fromEntries(parts.map(([name, value]) => [`${name}.json`, redactedJson(value, known)]));
+  const files = Object.fromEntries(
+    parts.map(([name, value]) => [`${name}.json`, redacted(JSON.stringify(value, null, 2))]),
+  );
   const metrics = await settled(async () => (await client.request('/metrics', limited())).text());
-  return { ...files, 'metrics.txt': redactedText(typeof metrics === 'string' ? metrics : metrics.error, known) };
+  return { ...files, 'metrics.txt': redacted(typeof metrics === 'string' ? metrics : metrics.error) };
 }
 
 const limited = () => ({ signal: AbortSignal.timeout(LIMIT_MS) });

@@ -2,8 +2,10 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isLoopback } from '../http/loopback.js';
 import { crossProblems } from './cross-checks.js';
+import { isSecretSetting } from './effective-settings.js';
 import { type ModelSpec } from './model-spec.js';
 import { type EngineCheck, type ModelsFile, modelsFromFile } from './models-file.js';
+import { protectSecrets } from './redaction.js';
 import {
   CONFIG_FILE_VARIABLE,
   DEFAULT_ORIGIN,
@@ -47,6 +49,7 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   const sources = merge(file, overrides);
   const settings = effective(sources);
   const models = modelsIn(directory, options.modelsFile ?? settings.workers.modelsFile, askEngine);
+  protectSecrets([...sources].flatMap(([path, { value }]) => (isSecretSetting(path) ? [String(value)] : [])));
   const problems = [
     ...file.problems,
     ...overrides.problems,

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { redacted } from './redaction.js';
 
 /** Why a process cannot start: the cause, the file or setting, and the repair. Its message is printed without a stack. */
 export class StartError extends Error {
@@ -7,4 +8,4 @@ export class StartError extends Error {
 
 /** What an operator reads when a process cannot start; a mistake of ours has its stack and its causes. */
 export const startErrorText = (error: unknown): string =>
-  error instanceof StartError ? error.message : inspect(error);
+  redacted(error instanceof StartError ? error.message : inspect(error));

@@ -3,6 +3,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
 import { type DestinationStream, type LoggerOptions } from 'pino';
 import type pinoPretty from 'pino-pretty';
+import { redacted } from '../config/redaction.js';
 import { type Settings } from '../config/settings.js';
 import { standardOutput } from './log-output.js';
 import { LogRing } from './log-ring.js';
@@ -27,7 +28,7 @@ export function pinoOptions({ level, bindings = {} }: LogOptions): LoggerOptions
     base: { pid: process.pid, ...bindings },
     redact: { paths: ['req.headers', 'res.headers', '*.authorization', '*.apiKey'], remove: true },
     mixin: withRequestId,
-    hooks: { logMethod: quietFramework },
+    hooks: { logMethod: quietFramework, streamWrite: redacted },
   };
 }
 

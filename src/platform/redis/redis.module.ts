@@ -30,15 +30,10 @@ export class RedisLink implements OnApplicationShutdown {
 
   /** Undefined when there is no Redis. */
   pubSub(): RedisPair | undefined {
+    // What cannot be published now is dropped: while Redis is away nothing may pile up here.
     const publisher = this.#connect({ enableOfflineQueue: false });
     const subscriber = this.listener();
-    if (!publisher || !subscriber) return undefined;
-    // What cannot be published now is dropped: while Redis is away nothing may pile up here, and nothing may fail
-    // because of it.
-    const publish = publisher.publish.bind(publisher);
-    publisher.publish = (channel: string | Buffer, message: string | Buffer) =>
-      publish(channel, message).catch(() => 0);
-    return { publisher, subscriber };
+    return publisher && subscriber && { publisher, subscriber };
   }
 
   /**
@@ -61,7 +56,9 @@ export class RedisLink implements OnApplicationShutdown {
 
   #connect(options: RedisOptions): Redis | undefined {
     const client = this.client && new this.client(this.settings.redis.url, options);
-    if (client) this.#watch(client);
+    if (!client) return undefined;
+    handleRejections(client);
+    this.#watch(client);
     return client;
   }
 
@@ -78,6 +75,21 @@ export class RedisLink implements OnApplicationShutdown {
       away = false;
     });
   }
+}
+
+/**
+ * No command rejects unhandled, also those of libraries that await none: their errors hold the password of a refused
+ * login. A subscription that failed is made when Redis is ready; the client repeats only those that succeeded.
+ */
+function handleRejections(client: Redis): void {
+  const send = client.sendCommand.bind(client);
+  client.sendCommand = (command, stream) => {
+    command.promise.catch(() => {
+      const { name, args } = command;
+      if (/^p?subscribe$/.test(name)) client.once('ready', () => void client.call(name, ...(args as string[])));
+    });
+    return send(command, stream);
+  };
 }
 
 /** Longer than any script of ours on a slow machine. */

@@ -1,5 +1,6 @@
 import { type LoggerService } from '@nestjs/common';
 import { type Logger, pino, type DestinationStream } from 'pino';
+import { redacted } from '../../platform/config/redaction.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { standardOutput } from '../../platform/logging/log-output.js';
 
@@ -20,7 +21,8 @@ export function workerLog(
   { workerId, model, logLevel }: WorkerLogOptions,
   destination: DestinationStream = standardOutput(),
 ): Logger {
-  return pino({ level: logLevel, base: { pid: process.pid, worker: workerId, model: model.id } }, destination);
+  const base = { pid: process.pid, worker: workerId, model: model.id };
+  return pino({ level: logLevel, base, hooks: { streamWrite: redacted } }, destination);
 }
 
 /** Nest's logger on pino, without the HTTP parts of nestjs-pino. */

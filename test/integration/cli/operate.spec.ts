@@ -184,12 +184,21 @@ describe('commands that use a running gateway', () => {
       SWITCHYARD_REDIS_URL: 'redis://user:planted-redis@127.0.0.1:1/0',
       HF_TOKEN: 'hf_planted_token_0123456789',
       AWS_SECRET_ACCESS_KEY: 'planted/aws/secret',
+      SWITCHYARD_CONSOLE_TRACE_URL: 'https://user:planted-trace@host/{request_id}?key=planted-query',
+      SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'hidden.yaml'),
     };
+    const headers = { 'x-api-key': 'planted-header', 'x-org': 'planted-org' };
+    const llm = { id: 'up', kind: 'llm', capabilities: ['chat'], engine: 'openai-http' };
+    const upstream = { ...llm, options: { baseUrl: 'http://a/v1', headers } };
+    const command = ['server', '--token', 'planted-argument', '--api-key=planted-argument', '{port}'];
+    const external = { id: 'ext', kind: 'stt', capabilities: ['transcribe'], engine: 'external', command };
+    writeFileSync(secrets.SWITCHYARD_WORKERS_MODELS_FILE, JSON.stringify({ models: [upstream, external] }));
     const { code, stdout } = await child(['support-bundle', '-o', 'bundle.tar.gz'], secrets);
     expect([code, stdout]).toEqual([0, 'bundle.tar.gz\n']);
     const archive = gunzipSync(readFileSync(join(folder, 'bundle.tar.gz'))).toString();
     expect(archive).not.toMatch(/planted/);
     expect(archive).toContain('"redis.url": true');
+    expect(archive).toContain('"--api-key=[redacted]"');
     const { stdout: names } = await promisify(execFile)('tar', ['tzf', join(folder, 'bundle.tar.gz')]);
     const json = 'version settings doctor health status history queue requests workers models dependencies logs'.split(
       ' ',
