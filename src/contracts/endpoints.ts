@@ -139,8 +139,12 @@ const PATTERNS = ENDPOINTS.map(({ method, path }) => ({
   pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
 }));
 
+/** OpenAI's, and not served here: it would be taken for an id. */
+const NO_RESPONSE = /^\/v1\/responses\/compact\/?$/;
+
 /** Methods that `path` (without query) takes; empty when there is no such route. */
 export function allowedMethods(path: string): readonly string[] {
+  if (NO_RESPONSE.test(path)) return [];
   const methods = PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
   return methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }

@@ -2683,6 +2683,9 @@ export interface components {
             text: string;
         };
         RerankingDto: {
+            /** @description Id of the request; as Cohere has it, with `meta`. */
+            id: string;
+            meta: components["schemas"]["RerankMetaDto"];
             /** @example bge-reranker-v2-m3 */
             model: string;
             /** @example list */
@@ -2690,6 +2693,14 @@ export interface components {
             /** @description The most relevant first. */
             results: components["schemas"]["RerankResultDto"][];
             usage: components["schemas"]["RerankUsageDto"];
+        };
+        RerankMetaDto: {
+            api_version: {
+                version?: string;
+            };
+            tokens: {
+                input_tokens?: number;
+            };
         };
         RerankResultDto: {
             document?: components["schemas"]["RerankedDocumentDto"];

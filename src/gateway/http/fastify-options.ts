@@ -14,6 +14,9 @@ const HEADERS_CHECK_MS = 5000;
  */
 const KEEP_ALIVE_MS = 72_000;
 
+/** What Jina, Cohere, vLLM and llama.cpp call the route. */
+const OTHER_RERANK = /^\/(?:rerank|(?:v1\/)?reranking|v2\/rerank)(?=[/?]|$)/;
+
 /** Headers of one part: its name, the name of its file, its type. */
 const PART_HEADER_BYTES = 16_384;
 
@@ -33,6 +36,7 @@ export function fastifyOptions({ server }: Settings) {
       requestTimeout: 0,
       requireHostHeader: false,
     },
+    rewriteUrl: ({ url = '/' }: { readonly url?: string }) => url.replace(OTHER_RERANK, '/v1/rerank'),
     routerOptions: { maxParamLength: 512, ignoreTrailingSlash: true },
     clientErrorHandler: answerBrokenHttp,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>

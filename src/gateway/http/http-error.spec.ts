@@ -32,6 +32,18 @@ describe('toDomainError', () => {
     expect(error.cause).toBe(thrown);
   });
 
+  it.each([
+    ['/chat/completions', ' Did you mean /v1/chat/completions?'],
+    ['/models/x?key=secret', ' Did you mean /v1/models/x?'],
+    ['/v1/v1/audio/speech', ' Did you mean /v1/audio/speech?'],
+    ['/v1/images/generations', ''],
+    ['/nothing', ''],
+    ['/v1/responses/compact', ''],
+  ])('is unknown_url for POST %s%s', (url, hint) => {
+    const { code, message } = toDomainError(new NotFoundException(), { method: 'POST', url });
+    expect([code, message]).toEqual(['unknown_url', `Unknown request URL: POST ${url.split('?')[0]!}.${hint}`]);
+  });
+
   it('keeps the query out of the message', () => {
     expect(toDomainError(new NotFoundException(), line).message).toBe('Unknown request URL: GET /v1/nothing.');
   });

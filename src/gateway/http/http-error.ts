@@ -44,8 +44,14 @@ export function unroutable({ method, url }: RequestLine): DomainError {
   const allowed = allowedMethods(path);
   // A path that matches a route and still was not routed has a part that cannot be decoded, or is too long.
   if (allowed.length === 0 || allowed.includes(method))
-    return new DomainError('unknown_url', `Unknown request URL: ${method} ${shown}.`);
+    return new DomainError('unknown_url', `Unknown request URL: ${method} ${shown}.${hintFor(path)}`);
   return new DomainError('method_not_allowed', `${shown} accepts ${allowed.join(', ')}, not ${method}.`);
+}
+
+/** A base URL has `/v1` twice, or not at all. */
+function hintFor(path: string): string {
+  const meant = path.startsWith('/v1/v1/') ? path.slice('/v1'.length) : `/v1${path}`;
+  return allowedMethods(meant).length > 0 ? ` Did you mean ${meant.slice(0, LONGEST_PATH)}?` : '';
 }
 
 function statusOf(thrown: unknown): number | undefined {

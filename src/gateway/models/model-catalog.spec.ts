@@ -53,6 +53,20 @@ describe('ModelCatalog', () => {
     );
   });
 
+  it('takes a pattern of the kind for names that mean no model, and lists it nowhere', () => {
+    const patterns = new ModelCatalog(
+      new ModelList([model('ears', 'stt', ['*']), model('mouth', 'tts', ['tts-*-hd']), model('other', 'stt')]),
+    );
+    expect(patterns.getOfKind('anything/at.all', 'stt').id).toBe('ears');
+    expect(patterns.getOfKind('other', 'stt').id).toBe('other');
+    expect(patterns.getOfKind('tts-1-hd', 'tts').id).toBe('mouth');
+    for (const name of ['tts-hd', 'tts-1', 'x-tts-1-hd'])
+      expect(() => patterns.getOfKind(name, 'tts')).toThrow('does not exist');
+    expect(() => patterns.getOfKind('mouth', 'stt')).toThrow('does speech synthesis');
+    expect(() => patterns.get('tts-1-hd')).toThrow('does not exist');
+    expect(patterns.entries().map(({ name }) => name)).toEqual(['ears', 'mouth', 'other']);
+  });
+
   it('says none where no model is able', () => {
     expect(catalog.namesAble('stt', 'translate')).toBe('none');
   });

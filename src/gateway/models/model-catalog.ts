@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PASSED_ON } from '../../contracts/openai/field-rules.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ModelList } from '../../platform/config/model-list.js';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { isPattern, type ModelSpec } from '../../platform/config/model-spec.js';
 
 export interface CatalogEntry {
   /** What clients may put into `model`: the canonical id or an alias. */
@@ -22,6 +22,12 @@ const PASSING_ENGINES: readonly string[] = ['openai-http', 'external'];
 
 export const canHonour = ({ capabilities, engine }: ModelSpec, capability: string): boolean =>
   capability === PASSED_ON ? PASSING_ENGINES.includes(engine) : capabilities.includes(capability);
+
+const mayMean = (name: string, { aliases }: ModelSpec): boolean =>
+  aliases.filter(isPattern).some(pattern => {
+    const [head = '', tail = ''] = pattern.split('*');
+    return name.length >= head.length + tail.length && name.startsWith(head) && name.endsWith(tail);
+  });
 
 /** Resolves the model names of requests: the scheduler sees canonical ids only. */
 @Injectable()
@@ -44,9 +50,12 @@ export class ModelCatalog {
     return this.#models;
   }
 
-  /** @throws DomainError `model_not_found` */
-  get(name: string): ModelSpec {
-    const spec = this.#byName.get(name);
+  /**
+   * @param kind a pattern among the aliases of a model of this kind stands for any name that it matches
+   * @throws DomainError `model_not_found`
+   */
+  get(name: string, kind?: ModelSpec['kind']): ModelSpec {
+    const spec = this.#byName.get(name) ?? this.#models.find(model => model.kind === kind && mayMean(name, model));
     if (spec) return spec;
     const message = `The model \`${name}\` does not exist; available: ${this.#namesOf(this.#models)}.`;
     throw new DomainError('model_not_found', message, { param: 'model' });
@@ -54,7 +63,7 @@ export class ModelCatalog {
 
   /** @throws DomainError `model_not_found`, `model_kind_mismatch` */
   getOfKind(name: string, kind: ModelSpec['kind']): ModelSpec {
-    const spec = this.get(name);
+    const spec = this.get(name, kind);
     if (spec.kind === kind) return spec;
     const able = this.#namesOf(this.#models.filter(model => model.kind === kind));
     const difference = `${KIND_NAMES[spec.kind]}, not ${KIND_NAMES[kind]}`;
@@ -72,7 +81,8 @@ export class ModelCatalog {
     for (const spec of this.#models) this.#byName.set(spec.id, spec);
     // An alias never hides a model.
     for (const spec of this.#models) {
-      for (const alias of spec.aliases) if (!this.#byName.has(alias)) this.#byName.set(alias, spec);
+      for (const alias of spec.aliases)
+        if (!isPattern(alias) && !this.#byName.has(alias)) this.#byName.set(alias, spec);
     }
   }
 

@@ -90,7 +90,7 @@ export class RealtimeSessions implements OnModuleDestroy {
   }
 
   #modelOf({ config }: RealtimeSession): string {
-    return this.catalog.get(config.model).id;
+    return this.catalog.getOfKind(config.model, 'stt').id;
   }
 
   /** Until its slot is free, a client that asks for one waits for it, such as one that starts anew. */

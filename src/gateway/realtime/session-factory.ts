@@ -117,7 +117,7 @@ export class SessionFactory {
 
   #input(session: RealtimeSession, parts: InputParts): SessionInput {
     const { outbox, items, limits, ticket, adopted, slotComing, journal } = parts;
-    const model = () => this.catalog.get(session.config.model).id;
+    const model = () => this.catalog.getOfKind(session.config.model, 'stt').id;
     let streams = 0;
     return new SessionInput({
       limits,

@@ -52,7 +52,7 @@ export class SessionHandshake {
     const dialect = dialectOf(request);
     const ignored = new IgnoredFields(this.settings.compat.strict);
     const config = this.#config(query, request, ignored);
-    if (principal.terms?.models) demandModel(principal.terms, this.catalog.get(config.model).id);
+    if (principal.terms?.models) demandModel(principal.terms, this.catalog.getOfKind(config.model, 'stt').id);
     const created =
       dialect === 'older' && query.get('intent') === 'transcription' ? 'transcription_session' : 'session';
     this.sessions

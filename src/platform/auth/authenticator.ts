@@ -12,9 +12,10 @@ import { type ShortLivedToken, ShortLivedTokens, type TokenGrant } from './short
 /** Browsers cannot set headers on a WebSocket; OpenAI's way out is a subprotocol of this name. */
 export const KEY_SUBPROTOCOL = 'openai-insecure-api-key.';
 
-/** `Authorization: Bearer KEY` → KEY. */
-export function bearerToken({ authorization }: IncomingHttpHeaders): string | undefined {
-  return /^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1];
+/** `Authorization: Bearer KEY` → KEY; else the key in the header of Azure's or Anthropic's clients. */
+export function bearerToken(headers: IncomingHttpHeaders): string | undefined {
+  const bearer = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1];
+  return bearer ?? (headers['api-key'] || headers['x-api-key'] || undefined)?.toString();
 }
 
 /**
@@ -117,7 +118,7 @@ export class Authenticator {
 
   /** A request over HTTP. @param token from its headers @throws DomainError as `#signIn` */
   authenticateRequest(token: string | undefined, { headers, address }: Caller): SignedIn {
-    return this.#signIn(token, address, headers.authorization !== undefined);
+    return this.#signIn(token, address, (headers.authorization ?? bearerToken(headers)) !== undefined);
   }
 
   /**

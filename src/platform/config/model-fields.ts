@@ -87,6 +87,10 @@ export interface ModelField extends ValueRule {
 
 const NAME_RULE = 'letters, digits and . _ : / -, starting with a letter or digit, at most 128';
 const NAME = matching(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, NAME_RULE);
+const ALIAS = matching(
+  /^([A-Za-z0-9][A-Za-z0-9._:/-]{0,127}|[A-Za-z0-9._:/-]{0,63}\*[A-Za-z0-9._:/-]{0,63})$/,
+  `${NAME_RULE}, or a pattern with one *`,
+);
 const LANGUAGE = matching(/^[a-z]{2,3}(-\w+)*$/, 'a BCP-47 tag such as en');
 const ADDRESS = matching(/^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):\d{1,5}$/, 'host:port');
 const MAX_IDLE_S = 604_800;
@@ -112,8 +116,10 @@ export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
     help: 'The engine that runs the model. Engines and their options: src/worker/engines/README.md.',
   },
   aliases: {
-    ...optional(listOf(NAME, `names (${NAME_RULE})`)),
-    help: 'Other names that requests may use, such as those OpenAI clients send. Ids and aliases share one namespace.',
+    ...optional(listOf(ALIAS, `names (${NAME_RULE}), or one with a *`)),
+    help:
+      'Other names that requests may use, such as those OpenAI clients send. Ids and aliases share one namespace. One ' +
+      'model of each kind may have a pattern, such as `gpt-*` or `*`: it gets the names that mean no other model.',
     default: 'none',
   },
   capabilities: {

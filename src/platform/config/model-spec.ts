@@ -104,6 +104,9 @@ export const replicaSpecs = ({ replicas }: Pick<ModelSpec, 'replicas'>): readonl
 export const modelOn = (model: ModelSpec, { device }: ReplicaSpec): ModelSpec =>
   device === undefined ? model : { ...model, options: { ...model.options, device } };
 
+/** An alias that stands for every name it matches. */
+export const isPattern = (alias: string): boolean => alias.includes('*');
+
 /** stt: speech to text. tts: text to speech. llm: chat and completions. embedding: text to vectors. */
 export const MODEL_KINDS = ['stt', 'tts', 'llm', 'embedding'] as const;
 export type ModelKind = (typeof MODEL_KINDS)[number];

@@ -118,6 +118,8 @@ describe('a wrong models file', () => {
     ['a misspelt field', `${stt}, langauges: [en]`, 'langauges', 'no such field, did you mean languages?'],
     ['a language that is none', `${stt}, languages: [en, English]`, 'languages[1]', 'must be a BCP-47 tag'],
     ['an alias that is no name', `${stt}, aliases: ["a b"]`, 'aliases[0]', 'must be letters, digits'],
+    ['a pattern with two *', `${stt}, aliases: ["a*b*"]`, 'aliases[0]', 'a pattern with one *'],
+    ['two patterns of a kind', `${stt}, aliases: ["a*", "*"]`, 'aliases[1]', '"* of kind stt" already names model m'],
     ['an alias twice', `${stt}, aliases: [a, a]`, 'aliases[1]', '"a" already names model m'],
     ['an alias that is its own id', `${stt}, aliases: [m]`, 'aliases[0]', '"m" already names model m'],
     ['a list that is none', `${stt}, aliases: a`, 'aliases', 'must be a list of names'],

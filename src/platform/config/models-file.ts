@@ -1,7 +1,15 @@
 import { isMap, isSeq } from 'yaml';
 import { type FieldProblem, fieldProblems } from '../../core/shared/schema.js';
 import { CAPABILITY_KINDS, ENGINE_KINDS, MODEL_FIELDS, type ModelFieldName } from './model-fields.js';
-import { camelKeys, type ModelKind, modelOn, type ModelSpec, type RemoteSpec, replicaSpecs } from './model-spec.js';
+import {
+  camelKeys,
+  isPattern,
+  type ModelKind,
+  modelOn,
+  type ModelSpec,
+  type RemoteSpec,
+  replicaSpecs,
+} from './model-spec.js';
 import { compileRemote, compileReplicas, unreadableFiles } from './worker-fields.js';
 import { type ConfigProblem, placed, type YamlFile } from './yaml-file.js';
 
@@ -175,9 +183,10 @@ const NO_VOICES = 'a speech model without `voices`: clients must send the voice 
 const speaksBlindly = ({ kind, engine, voices }: ModelSpec): boolean =>
   kind === 'tts' && engine !== 'openai-http' && Object.keys(voices).length === 0;
 
-/** Ids and aliases share one name space: a request's `model` must mean one thing. */
+/** Ids and aliases share one name space: a request's `model` must mean one thing. Each kind has one pattern. */
 function clashes(model: ModelSpec, names: Map<string, string>, reader: ModelReader): ConfigProblem[] {
-  return [model.id, ...model.aliases].flatMap((name, index) => {
+  return [model.id, ...model.aliases].flatMap((given, index) => {
+    const name = isPattern(given) ? `* of kind ${model.kind}` : given;
     const holder = names.get(name);
     if (holder === undefined) {
       names.set(name, model.id);

@@ -52,6 +52,15 @@ async function ask(method: Method, url: string, headers: Record<string, string> 
 
 const guarded = () => routes.filter(({ url }) => !PUBLIC_ROUTES.includes(url));
 
+describe('a key without a scheme', () => {
+  it.each(['api-key', 'x-api-key'])('in %s is read as a bearer key, which wins over it', async name => {
+    expect((await ask('GET', '/v1/models', { [name]: keys.inference })).status).toBe(200);
+    expect((await ask('GET', '/admin/v1/keys', { [name]: keys.inference })).status).toBe(403);
+    const wrong = await ask('GET', '/v1/models', { [name]: keys.inference, ...bearer('sk-wrong') });
+    expect([wrong.status, wrong.code]).toEqual([401, 'invalid_api_key']);
+  });
+});
+
 describe('every registered route', () => {
   it('is on the list of public routes, or rejects no key, a wrong key and a key in another scheme', async () => {
     expect(guarded().length).toBeGreaterThan(20);
@@ -61,7 +70,7 @@ describe('every registered route', () => {
         {},
         bearer('sk-wrong'),
         { authorization: keys.admin },
-        { 'x-api-key': keys.admin },
+        { 'x-api-key': 'sk-wrong' },
       ];
       for (const headers of wrong) {
         const { status, code } = await ask(method, url, headers);

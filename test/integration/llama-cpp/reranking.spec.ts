@@ -39,6 +39,19 @@ describe('/v1/rerank on llama.cpp', () => {
     expect(usage.prompt_tokens).toBe(4 * (3 + 4) + 5 + 2 + 6 + 2);
   });
 
+  it('has the id and meta of Cohere, under every name of the route', async () => {
+    for (const path of ['/v1/rerank', '/rerank', '/rerank/', '/reranking', '/v1/reranking', '/v2/rerank?x=1']) {
+      const answer = await rig.post(path, { model: 'ranker', query: QUERY, documents: DOCUMENTS });
+      expect([path, answer.status]).toEqual([path, 200]);
+      expect(await answer.json()).toMatchObject({
+        ...{ id: answer.headers.get('x-request-id'), object: 'list' },
+        meta: { api_version: { version: '2' }, tokens: { input_tokens: expect.any(Number) } },
+      });
+    }
+    for (const path of ['/reranks', '/v2/reranking', '/v1/v2/rerank'])
+      expect((await rig.post(path, { model: 'ranker' })).status).toBe(404);
+  });
+
   it('gives a document the same score alone as among others, as a text and as an object', async () => {
     const together = await rank({ documents: DOCUMENTS });
     for (const [index, text] of DOCUMENTS.entries()) {

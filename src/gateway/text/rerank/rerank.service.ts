@@ -57,10 +57,12 @@ export class RerankService {
     const { reply: answer, timings } = await this.inference.start(caller, work).answer('embeddings');
     const promptTokens = answer.usage?.promptTokens ?? 0;
     const answered: RerankingDto = {
+      id: request.id,
       object: 'list',
       model: model.id,
       results: ranked(dto, answer.vectors),
       usage: { prompt_tokens: promptTokens, total_tokens: promptTokens },
+      meta: { api_version: { version: '2' }, tokens: { input_tokens: promptTokens } },
     };
     void reply
       .headers(answerHeaders(model.id, timings, ignored))
