@@ -153,14 +153,14 @@ class Harness {
     this.#release(id);
   }
 
-  /** The worker dies with it: retried once, keeping its place, then `worker_lost`. */
+  /** The worker dies with it: retried once as a suspect, keeping its place, then `worker_lost`. */
   lose(id: string): void {
     const life = this.lives.get(id);
     if (life?.state === 'leased' && life.attempts < 2) {
       life.requeued();
       this.cancellation.requeued(aKey(id));
       this.latency.requeued(aKey(id));
-      this.#harness.dispatcher.requeue(life.request);
+      this.#harness.dispatcher.requeue({ ...life.request, mostTogether: 1 + (this.settled % 3) });
     } else this.settle(id, failed('worker_lost'));
     this.#release(id);
   }

@@ -1,5 +1,7 @@
 import { type Observable, Subject } from 'rxjs';
-import { Lease } from '../../src/core/shared/lease.js';
+import { type Placement } from '../../src/core/request/scheduled-request.js';
+import { type Lease } from '../../src/core/shared/lease.js';
+import { SlotLedger } from '../../src/gateway/worker-pool/slot-ledger.js';
 import { type SlotCredit, type SlotOffer, type WorkerPort } from '../../src/core/dispatch/worker.port.js';
 
 export interface FakeWorkerOptions {
@@ -20,16 +22,19 @@ export interface FakeWorkerOptions {
 export class FakeWorker {
   readonly workerId: string;
   readonly slots: number;
+  readonly ledger: SlotLedger;
   readonly maxBatch: number;
   readonly overdraft: number;
   busy: boolean;
   ready: boolean;
-  inUse = 0;
 
   constructor(
     readonly model: string,
     { workerId = model, slots = 16, maxBatch = 8, overdraft = maxBatch, busy = false, ready = true }: FakeWorkerOptions,
+    onGrowth: () => void = () => undefined,
   ) {
+    this.ledger = new SlotLedger(onGrowth);
+    this.ledger.resize(slots, overdraft, maxBatch);
     this.overdraft = overdraft;
     this.workerId = workerId;
     this.slots = slots;
@@ -38,12 +43,16 @@ export class FakeWorker {
     this.ready = ready;
   }
 
+  get inUse(): number {
+    return this.ledger.inUse;
+  }
+
   get free(): number {
-    return Math.max(0, this.slots - this.inUse);
+    return this.ledger.free;
   }
 
   get urgent(): number {
-    return Math.max(0, this.slots + this.overdraft - this.inUse);
+    return this.ledger.urgent;
   }
 }
 
@@ -60,30 +69,28 @@ export class FakeWorkers implements WorkerPort {
 
   /** A ready worker, idle until leased. */
   add(model: string, options: FakeWorkerOptions = {}): FakeWorker {
-    const worker = new FakeWorker(model, options);
+    const worker = new FakeWorker(model, options, () => this.#capacity.next(model));
     this.#workers.set(worker.workerId, worker);
     this.#byModel.set(model, [...(this.#byModel.get(model) ?? []), worker]);
     return worker;
   }
 
-  offer(model: string): SlotOffer | undefined {
-    let best: FakeWorker | undefined;
-    for (const worker of this.#byModel.get(model) ?? []) {
-      const { ready, free, urgent } = worker;
-      if (!ready || urgent === 0) continue;
-      if (best === undefined || free > best.free || (free === best.free && urgent > best.urgent)) best = worker;
+  offer(model: string, { mostTogether }: Placement = {}): SlotOffer | undefined {
+    let best: SlotOffer | undefined;
+    for (const { ready, workerId, maxBatch, inUse, busy, ledger } of this.#byModel.get(model) ?? []) {
+      const credits = ledger.creditsFor(mostTogether);
+      if (!ready || credits.urgent === 0) continue;
+      const isMore = !best || credits.free > best.free || (credits.free === best.free && credits.urgent > best.urgent);
+      if (isMore) best = { workerId, ...credits, maxBatch, idle: inUse === 0 && !busy };
     }
-    if (best === undefined) return undefined;
-    const { workerId, free, urgent, maxBatch, inUse, busy } = best;
-    return { workerId, free, urgent, maxBatch, idle: inUse === 0 && !busy };
+    return best;
   }
 
-  lease(workerId: string, count: number, credit: SlotCredit): readonly Lease[] {
+  lease(workerId: string, count: number, credit: SlotCredit, mostTogether?: number): readonly Lease[] {
     const worker = this.#workers.get(workerId);
-    if (worker === undefined || worker[credit] < count) throw new Error(`${workerId} has no ${count} slots ${credit}.`);
+    if (worker === undefined) throw new Error(`No worker ${workerId}.`);
     this.leaseCalls.push({ workerId, count, credit });
-    worker.inUse += count;
-    return Array.from({ length: count }, () => new Lease(() => this.#released(worker)));
+    return worker.ledger.lease(count, credit, mostTogether);
   }
 
   /** The worker became ready, or stopped being so; its leases stay as they are. */
@@ -92,10 +99,5 @@ export class FakeWorkers implements WorkerPort {
     if (worker === undefined) throw new Error(`No worker ${workerId}.`);
     worker.ready = ready;
     if (ready) this.#capacity.next(worker.model);
-  }
-
-  #released(worker: FakeWorker): void {
-    worker.inUse -= 1;
-    this.#capacity.next(worker.model);
   }
 }

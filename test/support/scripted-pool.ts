@@ -2,8 +2,9 @@ import { EventEmitter, once } from 'node:events';
 import { NEVER, Subject } from 'rxjs';
 import { type CallExecution } from '../../src/contracts/grpc/call.codec.js';
 import { type SlotCredit, type SlotOffer } from '../../src/core/dispatch/worker.port.js';
-import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
+import { type Placement, type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import { type CancelReason } from '../../src/core/request/settlement.js';
+import { WorkerLostError } from '../../src/core/request/worker-lost.js';
 import { DomainError, type ErrorCode } from '../../src/core/shared/domain-error.js';
 import { type Lease } from '../../src/core/shared/lease.js';
 import { SlotLedger } from '../../src/gateway/worker-pool/slot-ledger.js';
@@ -29,6 +30,9 @@ export interface WorkerSlots {
 export class ScriptedCall implements WorkerCall {
   readonly reply: Promise<WorkerReply>;
   readonly finished: Promise<void>;
+  /** Calls of its worker when that died. */
+  together = 1;
+  ended = false;
   #answer!: (reply: WorkerReply) => void;
   #refuse!: (error: Error) => void;
   #finish!: () => void;
@@ -62,12 +66,14 @@ export class ScriptedCall implements WorkerCall {
   }
 
   fail(error: ErrorCode | Error): void {
-    this.#refuse(error instanceof Error ? error : new DomainError(error, `scripted ${error}`));
+    const lost = error === 'worker_lost' && new WorkerLostError('died', 'scripted death', undefined, this.together);
+    this.#refuse(lost || (error instanceof Error ? error : new DomainError(error, `scripted ${error}`)));
     this.letGo();
   }
 
   /** The slot is free again. */
   letGo(): void {
+    this.ended = true;
     this.#finish();
   }
 }
@@ -96,13 +102,15 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
   addWorker(id: string, model: string, { slots = 16, maxBatch = 8, overdraft = maxBatch }: WorkerSlots = {}): void {
     const worker = { model, maxBatch, slots: new SlotLedger(() => this.#capacity.next(model)) };
     this.#workers.set(id, worker);
-    worker.slots.resize(slots, overdraft);
+    worker.slots.resize(slots, overdraft, maxBatch);
   }
 
   /** Away: no offers, every call of it ends as lost. */
   kill(id: string): void {
     this.#workers.delete(id);
-    for (const call of this.calls) if (call.workerId === id) call.fail('worker_lost');
+    const lost = this.calls.filter(call => call.workerId === id && !call.ended);
+    for (const call of lost) call.together = lost.length;
+    for (const call of lost) call.fail('worker_lost');
   }
 
   poke(model: string): void {
@@ -119,13 +127,13 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
     return this.calls.slice(0, count);
   }
 
-  offer(model: string): SlotOffer | undefined {
+  offer(model: string, { mostTogether }: Placement = {}): SlotOffer | undefined {
     const [best] = [...this.#workers]
-      .filter(([, worker]) => worker.model === model && worker.slots.urgent > 0)
+      .filter(([, worker]) => worker.model === model && worker.slots.creditsFor(mostTogether).urgent > 0)
       .sort(([, a], [, b]) => b.slots.free - a.slots.free || b.slots.urgent - a.slots.urgent);
     if (!best) return undefined;
     const [workerId, { slots, maxBatch }] = best;
-    return { workerId, free: slots.free, urgent: slots.urgent, idle: slots.inUse === 0, maxBatch };
+    return { workerId, ...slots.creditsFor(mostTogether), idle: slots.inUse === 0, maxBatch };
   }
 
   demand(): void {
@@ -136,10 +144,10 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
     // Not counted here.
   }
 
-  lease(workerId: string, count: number, credit: SlotCredit = 'free'): readonly Lease[] {
+  lease(workerId: string, count: number, credit: SlotCredit = 'free', mostTogether?: number): readonly Lease[] {
     const worker = this.#workers.get(workerId);
     if (!worker) throw new Error(`no worker ${workerId}`);
-    return worker.slots.lease(count, credit);
+    return worker.slots.lease(count, credit, mostTogether);
   }
 
   execute(given: { workerId: string; request: ScheduledRequest<WorkerTask>; group: CallGroup }): WorkerCall {

@@ -7266,6 +7266,8 @@ export interface operations {
              * @description `engine_failed`: The engine failed on this input.
              *
              *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
              */
             500: {
                 headers: {
@@ -7912,6 +7914,8 @@ export interface operations {
              * @description `engine_failed`: The engine failed on this input.
              *
              *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
              */
             500: {
                 headers: {
@@ -8125,6 +8129,8 @@ export interface operations {
              * @description `engine_failed`: The engine failed on this input.
              *
              *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
              */
             500: {
                 headers: {
@@ -8695,6 +8701,8 @@ export interface operations {
              * @description `engine_failed`: The engine failed on this input.
              *
              *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
              */
             500: {
                 headers: {
@@ -8933,6 +8941,8 @@ export interface operations {
              * @description `engine_failed`: The engine failed on this input.
              *
              *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
              */
             500: {
                 headers: {
@@ -9315,6 +9325,8 @@ export interface operations {
              * @description `engine_failed`: The engine failed on this input.
              *
              *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
              */
             500: {
                 headers: {
@@ -9708,6 +9720,8 @@ export interface operations {
              * @description `engine_failed`: The engine failed on this input.
              *
              *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
              */
             500: {
                 headers: {
@@ -10869,6 +10883,8 @@ export interface operations {
              * @description `engine_failed`: The engine failed on this input.
              *
              *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
              */
             500: {
                 headers: {
@@ -11127,6 +11143,8 @@ export interface operations {
              * @description `engine_failed`: The engine failed on this input.
              *
              *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
              */
             500: {
                 headers: {
@@ -11374,6 +11392,8 @@ export interface operations {
              * @description `engine_failed`: The engine failed on this input.
              *
              *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
              */
             500: {
                 headers: {
@@ -12932,6 +12952,8 @@ export interface operations {
              * @description `engine_failed`: The engine failed on this input.
              *
              *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
              */
             500: {
                 headers: {
@@ -13247,6 +13269,8 @@ export interface operations {
              * @description `engine_failed`: The engine failed on this input.
              *
              *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
              */
             500: {
                 headers: {
@@ -13881,6 +13905,8 @@ export interface operations {
              * @description `engine_failed`: The engine failed on this input.
              *
              *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
              */
             500: {
                 headers: {

@@ -52,12 +52,13 @@ export function encodeFailure(error: unknown): CallFailure {
 /**
  * Gateway side; the contract is in proto/switchyard/v1/common.proto, "How a call fails". Nothing depends on a text: the
  * worker's trailer decides, then its status.
+ * @param lostTogether calls that ended with the connection, if it broke
  */
-export function decodeFailure(error: unknown): DomainError {
+export function decodeFailure(error: unknown, lostTogether?: number): DomainError {
   if (error instanceof DomainError) return error;
   if (!isServiceError(error)) return new DomainError('internal_error', errorMessage(error), { cause: error });
   const loss = lossOf(error);
-  if (loss) return new WorkerLostError(loss, error.details, error);
+  if (loss) return new WorkerLostError(loss, error.details, error, lostTogether);
   const code = trailer(error, CODE_KEY);
   const param = trailer(error, PARAM_KEY);
   const foreignCode = trailer(error, FOREIGN_KEY);

@@ -46,6 +46,8 @@ interface Group {
 export class Dispatcher<P> {
   readonly #windowWait = new WindowWait();
   readonly #costs = new CostModel();
+  /** Models in which a suspect has the next turn and waits for a worker of its own: nothing is sent ahead of it. */
+  readonly #held = new Set<string>();
   #draining = false;
 
   constructor(private readonly deps: DispatcherDeps<P>) {}
@@ -67,10 +69,13 @@ export class Dispatcher<P> {
    * one model, at most the offered size, and its requests have left the queue.
    */
   next(nowMs: number): DispatchPlan<P> | undefined {
+    this.#held.clear();
     return this.deps.queue.pick(nowMs, (lane, aged) => {
+      if (this.#held.has(lane.model)) return undefined;
       const capacity = this.#capacityFor(lane, nowMs);
       // Without a free slot, BATCH does not wait for the window.
       if (!capacity?.offer.free) this.#windowWait.over(lane.model);
+      if (!capacity && lane.nextRequest?.mostTogether) this.#held.add(lane.model);
       const group = capacity && this.#groupOf(lane, aged, capacity.offer, nowMs);
       return group && this.#plan(group, capacity, nowMs);
     });
@@ -143,8 +148,7 @@ export class Dispatcher<P> {
 
   #capacityFor(lane: ModelLaneView, nowMs: number): Capacity | undefined {
     const { queue, workers } = this.deps;
-    const next = lane.nextRequest;
-    const offer = workers.offer(lane.model, next?.affinity, next?.avoid);
+    const offer = workers.offer(lane.model, lane.nextRequest);
     if (offer === undefined) return undefined;
     const credit = slotCredit(lane, queue, nowMs);
     return offer[credit] > 0 ? { offer, credit } : undefined;
@@ -174,8 +178,9 @@ export class Dispatcher<P> {
     const { lane, count, reason } = group;
     const { model } = lane;
     // Lease first: if that throws, nothing has left the queue.
-    const leases = workers.lease(offer.workerId, count, credit);
+    const leases = workers.lease(offer.workerId, count, credit, lane.nextRequest?.mostTogether);
     const members = queue.take(lane, count).map((request, index) => this.#member(request, leases[index], nowMs));
+    for (const unused of leases.slice(members.length)) unused.release();
     if (lane.priority === RequestPriority.BATCH) this.#windowWait.over(model);
     admission.drained(model, nowMs, members.length);
     const age = members[0]?.aged ? { agingShare: queue.agingShare } : {};
@@ -197,7 +202,8 @@ export class Dispatcher<P> {
 
   #laneWakeMs(lane: ModelLaneView, nowMs: number): number {
     const capacity = this.#capacityFor(lane, nowMs);
-    if (capacity === undefined) return Infinity;
+    if (capacity === undefined || this.#held.has(lane.model)) return Infinity;
+    if ((this.deps.queue.turnOf(lane.model, nowMs) ?? lane.priority) !== lane.priority) return Infinity;
     if (lane.priority === RequestPriority.REALTIME) return nowMs;
     const { agingMs } = this.deps.queue;
     const enqueuedAtMs = lane.firstEnqueuedAtMs;

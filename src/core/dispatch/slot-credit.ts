@@ -15,9 +15,9 @@ interface Candidate {
  */
 export function slotCredit(
   { model, priority }: Candidate,
-  queue: Pick<PriorityQueue<unknown>, 'isAgedTurn'>,
+  queue: Pick<PriorityQueue<unknown>, 'turnOf'>,
   nowMs: number,
 ): SlotCredit {
   if (priority === RequestPriority.BATCH) return 'free';
-  return queue.isAgedTurn(model, nowMs) ? 'free' : 'urgent';
+  return queue.turnOf(model, nowMs) === RequestPriority.BATCH ? 'free' : 'urgent';
 }

@@ -1,4 +1,5 @@
 import { type Observable } from 'rxjs';
+import { type Placement } from '../request/scheduled-request.js';
 import { type Lease } from '../shared/lease.js';
 
 /** What the best ready worker of a model can accept now. */
@@ -27,12 +28,16 @@ export interface WorkerPort {
    * The worker of `model` to use next: the largest free share of its slots, then the largest urgent one. Undefined
    * while none is ready with either, so the overdraft is offered only when no worker of the model has a free slot.
    * Asked only while something waits for the model: it may start its workers. O(workers of the model).
-   * @param affinity of the request that would go: its favourite is preferred while it is not clearly fuller than others
-   * @param avoid workers that gave the request back: not offered while another one serves
+   * @param next the request that would go: the favourite of its `affinity` is preferred while it is not clearly fuller
+   *   than others, workers in `avoid` are not offered while another one serves, and a suspect shares no worker with
+   *   requests that are none (D-38)
    */
-  offer(model: string, affinity?: string, avoid?: readonly string[]): SlotOffer | undefined;
-  /** Leases `count` slots of a worker that was just offered. Throws if it has fewer. */
-  lease(workerId: string, count: number, credit: SlotCredit): readonly Lease[];
+  offer(model: string, next?: Placement): SlotOffer | undefined;
+  /**
+   * Leases `count` slots of a worker that was just offered. Throws if it has fewer.
+   * @param mostTogether of the requests that go
+   */
+  lease(workerId: string, count: number, credit: SlotCredit, mostTogether?: number): readonly Lease[];
   /** Emits the model whose capacity of either credit may have grown (slot released, worker became ready). */
   readonly capacity$: Observable<string>;
 }

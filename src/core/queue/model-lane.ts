@@ -1,5 +1,5 @@
 import { type RequestPriority } from '../request/request-priority.js';
-import { type ScheduledRequest } from '../request/scheduled-request.js';
+import { type Placement, type ScheduledRequest } from '../request/scheduled-request.js';
 import { isAged } from '../request/aging-policy.js';
 import { type HeapItem } from './keyed-heap.js';
 import { LanePreview } from './lane-preview.js';
@@ -17,7 +17,7 @@ export interface ModelLaneView {
   /** Enqueue time of the oldest request not yet reported as aged; Infinity if there is none. */
   readonly firstYoungAtMs: number;
   /** The request that goes next. */
-  readonly nextRequest: Pick<ScheduledRequest, 'affinity' | 'avoid'> | undefined;
+  readonly nextRequest: Placement | undefined;
 }
 
 /** Waiting requests and bytes of one tenant in a lane, and the number of tenants that wait in it. */

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { RequestPriority } from '../request/request-priority.js';
 import { AGING_MS, PriorityQueueHarness } from '../../../test/support/priority-queue-harness.js';
 import { aKey } from '../../../test/support/requests.js';
 
@@ -74,7 +75,7 @@ describe('PriorityQueue turns of REALTIME and aged requests', () => {
       shown.push(aged);
       return undefined;
     });
-    expect([shown, harness.queue.isAgedTurn('m', AGING_MS + 100)]).toEqual([[true], true]);
+    expect([shown, harness.queue.turnOf('m', AGING_MS + 100)]).toEqual([[true], RequestPriority.BATCH]);
     expect(turns(AGING_MS + 100)).toBe('aRa');
   });
 

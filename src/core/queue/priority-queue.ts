@@ -103,10 +103,11 @@ export class PriorityQueue<P> {
     return [...this.#lanes].filter(([, { realtime, batch }]) => realtime.size + batch.size > 0).map(([model]) => model);
   }
 
-  /** True while REALTIME of this model waits and an aged request has the next turn (D-03). */
-  isAgedTurn(model: string, nowMs: number): boolean {
+  /** The class that has the next turn while REALTIME and an aged request of this model wait (D-03). */
+  turnOf(model: string, nowMs: number): RequestPriority | undefined {
     const lanes = this.#lanes.get(model);
-    return lanes !== undefined && lanes.isContested(nowMs) && lanes.isAgedNext;
+    if (!lanes?.isContested(nowMs)) return undefined;
+    return lanes.isAgedNext ? RequestPriority.BATCH : RequestPriority.REALTIME;
   }
 
   has(key: RequestKey): boolean {
@@ -200,11 +201,12 @@ export class PriorityQueue<P> {
     }
   }
 
-  /** Removes and returns at most `count` requests of a lane in their order, and charges their tenants. */
+  /** Removes and returns up to `count` requests of a lane, suspects with their like only, and charges their tenants. */
   take(lane: Pick<ModelLaneView, 'model' | 'priority'>, count: number): ScheduledRequest<P>[] {
     const from = this.#laneOf(lane);
     const taken: ScheduledRequest<P>[] = [];
     for (let node = from.next; node !== undefined && taken.length < count; node = from.next) {
+      if (taken.length > 0 && taken[0]!.mostTogether !== node.request.mostTogether) break;
       from.charge(node);
       this.#removed(node, from);
       taken.push(node.request);

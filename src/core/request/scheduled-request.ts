@@ -13,6 +13,9 @@ export interface RequestDeadline {
   readonly atMs: number;
 }
 
+/** What decides which workers may have the request. */
+export type Placement = Pick<ScheduledRequest, 'affinity' | 'avoid' | 'mostTogether'>;
+
 /**
  * One accepted unit of work. Immutable: its RequestLifecycle and dispatch events hold its state.
  * `Payload` is opaque to the core; the gateway stores audio and options there.
@@ -33,6 +36,8 @@ export interface ScheduledRequest<Payload = unknown> {
   readonly affinity?: string;
   /** Workers that returned it without an answer: others are preferred. */
   readonly avoid?: readonly string[];
+  /** Requests that its worker may have at the same time, this one included (D-38); absent: it is no suspect. */
+  readonly mostTogether?: number | undefined;
   /** Estimated device milliseconds, above 0: charged to its tenant until the time is measured (D-25). Absent: 1. */
   readonly costMs?: number;
   /** Bytes held while the request waits; counted against the queue's byte bounds (D-08). */

@@ -5,9 +5,11 @@ import { DomainError } from '../shared/domain-error.js';
  * - `draining`: the worker reports that it accepts no work now: it shuts down or still loads.
  * - `unsent`: the request never reached a worker.
  * - `refused`: the worker serves, and rejected this request.
- * - `disconnected`: the connection broke, or the worker was abandoned, while it had the request.
+ * - `disconnected`: the connection broke while it had the request.
+ * - `abandoned`: this side ended the call: the worker hangs, or did not end a cancelled call.
+ * - `died`: the process or thread that computed it ended, as seen by whoever supervises it.
  */
-export type LossKind = 'draining' | 'unsent' | 'refused' | 'disconnected';
+export type LossKind = 'draining' | 'unsent' | 'refused' | 'disconnected' | 'abandoned' | 'died';
 
 /** Another worker may take the request (D-06). */
 export class WorkerLostError extends DomainError {
@@ -15,23 +17,54 @@ export class WorkerLostError extends DomainError {
     readonly kind: LossKind,
     message: string,
     cause?: unknown,
+    /** Requests that were lost at the same time, this one included. */
+    readonly together = 1,
   ) {
     super('worker_lost', message, { cause });
   }
 }
 
-/** Rejections by workers before the request fails. The next attempt avoids these workers. */
-const MAX_REFUSALS = 5;
-/** One retry: a request that crashes workers must not crash all of them. */
-const MAX_LOSSES = 2;
+/** What is known of a request that was lost with its worker (D-38). */
+export interface Suspicion {
+  /** Requests that its next worker may have at the same time, this one included; absent: not a suspect. */
+  readonly mostTogether?: number;
+  /** Losses while it ran alone. */
+  readonly alone: number;
+  /** Those of them in which a process or thread was seen to end. */
+  readonly deaths: number;
+}
+
+export const UNSUSPECTED: Suspicion = { alone: 0, deaths: 0 };
+
+const MOST_ALONE = 2;
 
 /**
- * How often a request may be retried, and which workers to avoid. Only a worker that was lost with the request counts:
- * one that drains has not started it, and one that rejects it has not computed it.
+ * One of those that were lost together may have ended their worker, but it is unknown which: each is tried again in at
+ * most half as large a group, and alone the next time.
+ */
+export function suspected(before: Suspicion, together: number, died: boolean): Suspicion {
+  const { mostTogether, alone, deaths } = before;
+  if (together <= 1) return { mostTogether: 1, alone: alone + 1, deaths: deaths + (died ? 1 : 0) };
+  return { ...before, mostTogether: mostTogether === undefined ? Math.floor(together / 2) : 1 };
+}
+
+/**
+ * The code of a request that was lost alone twice; undefined: it is tried again. It ended its workers only if they were
+ * seen to end: a connection may break for other reasons.
+ */
+export const faultOf = ({ alone, deaths }: Suspicion): 'worker_crashed' | 'worker_lost' | undefined =>
+  alone < MOST_ALONE ? undefined : deaths === alone ? 'worker_crashed' : 'worker_lost';
+
+/** Rejections by workers before the request fails. The next attempt avoids these workers. */
+const MAX_REFUSALS = 5;
+
+/**
+ * How a request may be retried, and which workers to avoid. A worker that drains has not started it, and one that
+ * rejects it has not computed it: only rejections are counted, up to `MAX_REFUSALS`.
  */
 export class RetryBudget {
   readonly #failedBy = new Set<string>();
-  #losses = 0;
+  #suspicion = UNSUSPECTED;
   #refusals = 0;
 
   /** Workers that returned the request, in order. */
@@ -39,14 +72,18 @@ export class RetryBudget {
     return [...this.#failedBy];
   }
 
-  /** Records a loss. @returns true if the request may be retried */
-  spend(workerId: string, kind: LossKind): boolean {
+  get mostTogether(): number | undefined {
+    return this.#suspicion.mostTogether;
+  }
+
+  /** Records a loss. @returns the code that the request fails with; undefined: it may be retried */
+  spend(workerId: string, { kind, together }: WorkerLostError): 'worker_crashed' | 'worker_lost' | undefined {
     this.#failedBy.add(workerId);
-    if (kind === 'disconnected') this.#losses += 1;
     if (kind === 'refused') this.#refusals += 1;
-    return this.#losses < MAX_LOSSES && this.#refusals < MAX_REFUSALS;
+    else if (countsAsAttempt(kind)) this.#suspicion = suspected(this.#suspicion, together, kind === 'died');
+    return this.#refusals < MAX_REFUSALS ? faultOf(this.#suspicion) : 'worker_lost';
   }
 }
 
 /** True when the worker had the request: it counts as an attempt. */
-export const countsAsAttempt = (kind: LossKind): boolean => kind === 'refused' || kind === 'disconnected';
+export const countsAsAttempt = (kind: LossKind): boolean => kind !== 'draining' && kind !== 'unsent';

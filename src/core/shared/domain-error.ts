@@ -181,6 +181,11 @@ export const ERROR_REGISTRY = {
     'later',
     'Workers were lost with the request or rejected it; the message says which, and why it was not retried.',
   ),
+  worker_crashed: server(
+    500,
+    'never',
+    'The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.',
+  ),
   gateway_lost: server(503, 'later', 'Three gateways ended while they ran this async request.'),
   queue_timeout: server(503, 'later', 'No slot became free within `queue.timeout_ms`.'),
   deadline_unreachable: server(

@@ -121,7 +121,7 @@ export class EmbeddedQueue implements RequestQueuePort<WorkerTask, WorkerReply> 
     const { model } = request;
     if (!this.pool.hasReady(model)) return 'worker';
     const credit = slotCredit(request, this.queue, this.clock.nowMs());
-    if (!this.pool.offer(model)?.[credit]) return 'slot';
+    if (!this.pool.offer(model, request)?.[credit]) return 'slot';
     return windowApplies ? 'window' : 'turn';
   }
 }

@@ -5,7 +5,7 @@ import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
 import { Admission } from '../../core/queue/admission.js';
 import { missed } from '../../core/queue/latest-start.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError, type ErrorCode } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
@@ -16,7 +16,7 @@ import { type TrackedRequest } from './tracked-request.js';
 type Unanswered = Exclude<Settlement<never>, { status: 'completed' }>;
 
 type QueuedRequest = Pick<TrackedRequest, 'request' | 'queue'>;
-type LostRequest = QueuedRequest & Pick<TrackedRequest, 'outputStarted' | 'lifecycle'>;
+type LostRequest = QueuedRequest & Pick<TrackedRequest, 'outputStarted' | 'lifecycle' | 'lossCode'>;
 
 /** An operator who unloads a model has no date for its return. */
 const UNLOADED_RETRY_MS = 30_000;
@@ -55,7 +55,11 @@ export class RequestFailures {
 
   /** Its worker gave it back, and it cannot be sent again (D-06). */
   workerLost(lost: LostRequest, cause: unknown): Unanswered {
-    const { request, queue } = lost;
+    const { request, queue, lossCode, lifecycle } = lost;
+    if (lossCode === 'worker_crashed') {
+      const alone = `The request ended its worker of ${request.model} twice while nothing else ran there`;
+      return failed(lossCode, `${alone}; it had ${lifecycle.attempts} attempts.`, undefined, cause);
+    }
     const message = `${lossOf(cause, request.model)}, and ${whyNotAgain(lost)}.`;
     return failed('worker_lost', message, this.#backlogMs(request.model, queue.backlog(request)), cause);
   }
@@ -112,14 +116,14 @@ export class RequestFailures {
 
 /** What happened to the last worker. Its own messages and addresses stay in the log. */
 function lossOf(cause: unknown, model: string): string {
-  switch (cause instanceof WorkerLostError ? cause.kind : 'disconnected') {
+  switch (cause instanceof WorkerLostError && cause.kind) {
     case 'draining':
       return `A worker of ${model} stopped taking work`;
     case 'unsent':
       return `A worker of ${model} went away before the request was sent`;
     case 'refused':
       return `A worker of ${model} refused the request as unavailable`;
-    case 'disconnected':
+    default:
       return `The connection to a worker of ${model} was lost while it had the request`;
   }
 }
@@ -132,12 +136,7 @@ function unloaded(model: string): DomainError {
   return new DomainError('model_unloaded', message, { retryAfterMs: UNLOADED_RETRY_MS });
 }
 
-function failed(
-  code: 'queue_timeout' | 'no_worker' | 'upstream_unavailable' | 'worker_lost' | 'inference_timeout' | 'internal_error',
-  message: string,
-  retryAfterMs?: number,
-  cause?: unknown,
-): Unanswered {
+function failed(code: ErrorCode, message: string, retryAfterMs?: number, cause?: unknown): Unanswered {
   return { status: 'failed', error: new DomainError(code, message, { retryAfterMs, cause }) };
 }
 

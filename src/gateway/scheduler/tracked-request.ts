@@ -2,7 +2,7 @@ import { type RequestQueuePort } from '../../core/dispatch/request-queue.port.js
 import { type PriorityLabel, priorityLabel } from '../../core/request/request-priority.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { RequestLifecycle } from '../../core/request/request-lifecycle.js';
-import { type LossKind, RetryBudget } from '../../core/request/worker-lost.js';
+import { RetryBudget, type WorkerLostError } from '../../core/request/worker-lost.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import {
   type GenerationOutput,
@@ -25,6 +25,8 @@ export class TrackedRequest {
   firstOutputAtMs: number | undefined;
   #resolve!: (settled: SettledRequest) => void;
   #outputStarted = false;
+  /** The code that it fails with because workers were lost with it; undefined: none. */
+  lossCode: ReturnType<RetryBudget['spend']>;
   readonly #retries = new RetryBudget();
   #lostMs = 0;
   #deadline: NodeJS.Timeout | undefined;
@@ -65,14 +67,15 @@ export class TrackedRequest {
    * again.
    * @param lostMs how long that worker had it
    */
-  retry(kind: LossKind, lostMs: number): ScheduledRequest<WorkerTask> | undefined {
-    const maySend = this.#retries.spend(this.lifecycle.workerId ?? '', kind);
+  retry(loss: WorkerLostError, lostMs: number): ScheduledRequest<WorkerTask> | undefined {
+    this.lossCode = this.#retries.spend(this.lifecycle.workerId ?? '', loss);
     this.#lostMs += lostMs;
-    if (!maySend || this.#outputStarted) return undefined;
+    if (this.lossCode !== undefined || this.#outputStarted) return undefined;
     const { request } = this;
+    const { failedBy, mostTogether } = this.#retries;
     const lastStartMs = request.deadline === undefined ? Infinity : (request.latestStartMs ?? Infinity);
     const queueDeadlineMs = Math.min(request.queueDeadlineMs + this.#lostMs, lastStartMs);
-    return { ...request, queueDeadlineMs, avoid: this.#retries.failedBy };
+    return { ...request, queueDeadlineMs, avoid: failedBy, mostTogether };
   }
 
   /** The inference deadline (D-07). Runs only while a worker has the request: time in the queue does not count. */

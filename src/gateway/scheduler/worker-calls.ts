@@ -83,18 +83,17 @@ export class WorkerCalls {
   #failed(tracked: TrackedRequest, error: unknown, sentAtMs = this.clock.nowMs()): void {
     // Settled by a cancel or the deadline: this reply comes too late.
     if (tracked.lifecycle.state !== 'leased') return;
-    if (error instanceof DomainError && error.code === 'worker_lost') return this.#lost(tracked, error, sentAtMs);
+    if (error instanceof WorkerLostError) return this.#lost(tracked, error, sentAtMs);
     if (error instanceof DomainError) return void this.registry.settle(tracked, { status: 'failed', error });
     this.#logger.error({ err: error, requestId: tracked.id }, 'the call failed without an error code');
     this.registry.settle(tracked, this.failures.unexpected(error));
   }
 
-  #lost(tracked: TrackedRequest, error: DomainError, sentAtMs: number): void {
-    const kind = error instanceof WorkerLostError ? error.kind : 'disconnected';
+  #lost(tracked: TrackedRequest, error: WorkerLostError, sentAtMs: number): void {
     // Only waiting counts against the queue deadline, not the time that the lost worker had the request.
-    const again = tracked.retry(kind, this.clock.nowMs() - sentAtMs);
+    const again = tracked.retry(error, this.clock.nowMs() - sentAtMs);
     if (!again) return void this.registry.settle(tracked, this.failures.workerLost(tracked, error));
-    const code = countsAsAttempt(kind) ? 'worker_lost' : 'shutting_down';
+    const code = countsAsAttempt(error.kind) ? 'worker_lost' : 'shutting_down';
     this.registry.requeued(tracked, code, () => this.dispatcher.requeue(again));
   }
 }

@@ -51,7 +51,7 @@ export class InProcessLink implements Omit<WorkerLink, 'address'> {
   }
 
   resetAll(reason: string): void {
-    this.worker.abortAll(new WorkerLostError('disconnected', reason));
+    this.worker.abortAll(new WorkerLostError('abandoned', reason));
   }
 
   retire(): void {

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import { type SlotOffer } from '../../core/dispatch/worker.port.js';
+import { type Placement } from '../../core/request/scheduled-request.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { differs } from '../../platform/config/model-list.js';
 import { type AddressResolver, AddressWatch, fixedEndpoints, type RemoteEndpoint } from './address-watch.js';
@@ -130,8 +131,8 @@ export class ModelWorkers {
     }));
   }
 
-  offer(affinity?: string, avoid: readonly string[] = []): SlotOffer | undefined {
-    const all = this.workers.flatMap(worker => worker.offer() ?? []);
+  offer({ affinity, avoid = [], mostTogether }: Placement = {}): SlotOffer | undefined {
+    const all = this.workers.flatMap(worker => worker.offer(mostTogether) ?? []);
     const offers = avoid.length === 0 ? all : withoutAvoided(all, this.#fileWorkers, avoid);
     const trial = offers.find(({ isTrial }) => isTrial);
     if (trial) return trial.offer;

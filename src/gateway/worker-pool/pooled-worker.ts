@@ -75,25 +75,27 @@ export class PooledWorker {
   }
 
   /** Undefined unless it is ready with a slot, if only for REALTIME or for one trial request. */
-  offer(): WorkerOffer | undefined {
+  offer(mostTogether?: number): WorkerOffer | undefined {
     const slots = this.#connection?.slots;
-    if (this.#phase !== 'ready' || !slots || slots.urgent === 0) return undefined;
-    const { free, urgent, inUse, total } = slots;
-    const offer = { workerId: this.id, free, urgent, idle: inUse === 0, maxBatch: this.#report?.maxBatch ?? 1 };
+    if (this.#phase !== 'ready' || !slots) return undefined;
+    const { inUse, total } = slots;
+    const credits = slots.creditsFor(mostTogether);
+    if (credits.urgent === 0) return undefined;
+    const offer = { workerId: this.id, ...credits, idle: inUse === 0, maxBatch: this.#report?.maxBatch ?? 1 };
     return this.#record.limit({ offer, total });
   }
 
   /** @throws Error when fewer than `count` slots of that credit are left. */
-  lease(count: number, credit: SlotCredit): readonly Lease[] {
+  lease(count: number, credit: SlotCredit, mostTogether?: number): readonly Lease[] {
     if (!this.#connection) throw new Error(`worker ${this.id} has no process`);
     this.#connection.health.busy();
-    return this.#record.lease(this.#connection.slots.lease(count, credit));
+    return this.#record.lease(this.#connection.slots.lease(count, credit, mostTogether));
   }
 
   execute(call: CallRequest): WorkerCall {
     const startedAtMs = this.options.nowMs();
     const connection = this.#connection;
-    const started = connection?.link.execute(call) ?? lostCall(this.id);
+    const started = connection?.execute(call) ?? lostCall(this.id);
     started.reply.then(
       () => this.#record.answered(this.options.nowMs() - startedAtMs),
       (error: unknown) => {

@@ -23,6 +23,9 @@ export const slotCredits = ({ kind, maxBatch, maxConcurrent }: WorkerSize): numb
 export const slotOverdraft = ({ kind, maxBatch, overdraft = 0 }: WorkerSize): number =>
   kind === 'llm' ? overdraft : maxBatch;
 
+/** Generations form no groups: as many suspects run at once as were lost together, halved. */
+export const groupSize = ({ kind, maxBatch }: WorkerSize): number => (kind === 'llm' ? Infinity : maxBatch);
+
 /**
  * The slots of one worker process. A slot is free again when its lease is released: when the worker has ended the call,
  * never at a deadline or a cancel.
@@ -36,6 +39,10 @@ export class SlotLedger {
   #total = 0;
   #overdraft = 0;
   #inUse = 0;
+  /** Largest group of suspects. */
+  #group = Infinity;
+  /** Of the suspects that have leases; undefined: no suspect has one. */
+  #mostTogether: number | undefined;
 
   /**
    * @param onGrowth called after either credit has grown; synchronous
@@ -63,21 +70,38 @@ export class SlotLedger {
     return Math.max(0, this.#total + this.#overdraft - this.#inUse);
   }
 
-  resize(total: number, overdraft = 0): void {
+  /** What a request may take: suspects share a worker with suspects only, and no group is sent ahead (D-38). */
+  creditsFor(mostTogether: number | undefined): Readonly<Record<SlotCredit, number>> {
+    const [free, urgent] = [this.free, this.urgent];
+    const isAlike = (mostTogether === undefined) === (this.#mostTogether === undefined);
+    if (this.#inUse > 0 && !isAlike) return { free: 0, urgent: 0 };
+    if (mostTogether === undefined) return { free, urgent };
+    const most = Math.min(mostTogether, this.#mostTogether ?? mostTogether, this.#group);
+    const left = Math.max(0, most - this.#inUse);
+    return { free: Math.min(free, left), urgent: Math.min(urgent, left) };
+  }
+
+  /** @param group largest group of suspects */
+  resize(total: number, overdraft = 0, group = Infinity): void {
+    this.#group = group;
     this.#change(() => ([this.#total, this.#overdraft] = [total, overdraft]));
   }
 
   /** @throws Error when there are fewer than `count` of that credit: a plan never exceeds its offer (D-01). */
-  lease(count: number, credit: SlotCredit = 'free'): readonly Lease[] {
+  lease(count: number, credit: SlotCredit = 'free', mostTogether?: number): readonly Lease[] {
     const left = this[credit];
     if (count > left)
       throw new Error(`${count} slots wanted, ${left} ${credit} of ${this.#total} + ${this.#overdraft}`);
+    this.#mostTogether = mostTogether && Math.min(mostTogether, this.#mostTogether ?? mostTogether);
     this.#inUse += count;
     return Array.from({ length: count }, () => new Lease(() => this.#release()));
   }
 
   #release(): void {
-    this.#change(() => this.#inUse--);
+    this.#change(() => {
+      this.#inUse -= 1;
+      if (this.#inUse === 0) this.#mostTogether = undefined;
+    });
     this.onReturn();
   }
 

@@ -1,11 +1,13 @@
 import { type GenerationActivity, type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
+import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type ModelKind, type ReplicaRole } from '../../platform/config/model-spec.js';
 import { type ChannelSecurity } from './channel-security.js';
 import { InProcessLink } from './in-process-location.js';
 import { type InProcessWorker } from './in-process-worker.js';
-import { slotCredits, SlotLedger, slotOverdraft } from './slot-ledger.js';
+import { groupSize, slotCredits, SlotLedger, slotOverdraft } from './slot-ledger.js';
 import { type StreamHandle } from './stream-handle.js';
+import { type CallRequest, type WorkerCall } from './worker-call.js';
 import { type ChannelLimits } from './worker-channel.js';
 import { WorkerHealth } from './worker-health.js';
 import { type StopLimits, WorkerLink } from './worker-link.js';
@@ -72,9 +74,12 @@ export class WorkerConnection {
   readonly streams: SlotLedger;
   readonly health: WorkerHealth;
   readonly generation = new GenerationTotals();
+  readonly #isSupervised: boolean;
+  #fate = Promise.withResolvers<'disconnected' | 'died'>();
 
   constructor(options: ConnectionOptions) {
     const { at, settings, events, isSupervised } = options;
+    this.#isSupervised = isSupervised;
     const { health } = settings;
     this.link = typeof at === 'string' ? linkTo(at, options) : new InProcessLink(at);
     this.health = new WorkerHealth({
@@ -82,13 +87,24 @@ export class WorkerConnection {
       failures: health.failures,
       rests: isSupervised,
       probe: () => this.link.probe(health.timeoutMs),
-      onReport: report => events.onReport(report),
+      onReport: report => {
+        this.#survived();
+        events.onReport(report);
+      },
       onFailure: error => events.onProbeFailure(error),
-      onUnhealthy: () => events.onUnhealthy(),
+      onUnhealthy: () => {
+        this.#survived();
+        events.onUnhealthy();
+      },
     });
     const onReturn = () => events.onReturn();
     this.slots = new SlotLedger(() => events.onCapacity(), onReturn);
     this.streams = new SlotLedger(() => undefined, onReturn);
+  }
+
+  execute(call: CallRequest): WorkerCall {
+    const { reply, finished } = this.link.execute(call);
+    return { reply: reply.catch((error: unknown) => this.#explain(error)), finished };
   }
 
   /** Leases out and live streams. */
@@ -113,7 +129,7 @@ export class WorkerConnection {
   /** To what its role leaves of the size that the worker reports. */
   resize(report: WorkerHealthReport, role: ReplicaRole): void {
     this.streams.resize(role === 'file' ? 0 : report.streams);
-    if (role !== 'stream') this.slots.resize(slotCredits(report), slotOverdraft(report));
+    if (role !== 'stream') this.slots.resize(slotCredits(report), slotOverdraft(report), groupSize(report));
   }
 
   /** No further leases; those that are out are released one by one, and still count if the worker recovers. */
@@ -126,6 +142,19 @@ export class WorkerConnection {
     this.health.stop();
     this.suspend();
     this.link.retire();
+    this.#fate.resolve('died');
+  }
+
+  /** The process did not end: it answers, or hangs. */
+  #survived(): void {
+    this.#fate.resolve('disconnected');
+    this.#fate = Promise.withResolvers();
+  }
+
+  /** When the connection to a process of this machine breaks, its end follows, or it answers a probe. */
+  async #explain(error: unknown): Promise<never> {
+    const isOpen = this.#isSupervised && error instanceof WorkerLostError && error.kind === 'disconnected';
+    throw isOpen ? new WorkerLostError(await this.#fate.promise, error.message, error, error.together) : error;
   }
 }
 

@@ -58,6 +58,8 @@ export class WorkerLink {
   readonly #streams = new Set<WorkerStream>();
   /** Why calls were reset from this side. */
   readonly #resets = new WeakMap<StartedCall, WorkerLostError>();
+  /** The connection that broke last, and how many calls ended with it. */
+  #lost: { readonly channel: WorkerChannel; readonly together: number } | undefined;
 
   constructor(private readonly options: LinkOptions) {
     this.#keepaliveTimeMs = options.limits.keepaliveTimeMs;
@@ -78,7 +80,7 @@ export class WorkerLink {
       if (this.#calls.get(key) === started) this.#calls.delete(key);
     });
     const reply = started.reply.catch((error: unknown) => {
-      throw this.#resets.get(started) ?? decodeFailure(error);
+      throw this.#resets.get(started) ?? decodeFailure(error, this.#lost?.together);
     });
     // A caller that a deadline has settled no longer listens.
     reply.catch(() => undefined);
@@ -121,8 +123,9 @@ export class WorkerLink {
    * connection.
    */
   resetAll(reason: string): void {
-    for (const call of [...this.#calls.values()]) this.#reset(call, new WorkerLostError('disconnected', reason));
-    for (const stream of [...this.#streams]) stream.lose(new WorkerLostError('disconnected', reason));
+    const lost = new WorkerLostError('abandoned', reason, undefined, this.#calls.size);
+    for (const call of [...this.#calls.values()]) this.#reset(call, lost);
+    for (const stream of [...this.#streams]) stream.lose(lost);
     this.#replaceChannel();
   }
 
@@ -168,7 +171,7 @@ export class WorkerLink {
     const { resetAfterMs } = this.options.stop;
     const unended = `A cancelled call was not ended within ${resetAfterMs} ms.`;
     const onUnended = (): void => {
-      reset(new WorkerLostError('disconnected', unended));
+      reset(new WorkerLostError('abandoned', unended));
       this.options.onUnended();
     };
     const ask = (asked: CancelRequest, deadline: number) => this.#cancelOnce(asked, deadline);
@@ -195,6 +198,7 @@ export class WorkerLink {
 
   /** Several calls that fail together replace the channel once. */
   #onLost(channel: WorkerChannel, pingedTooOften: boolean): void {
+    if (channel !== this.#lost?.channel) this.#lost = { channel, together: this.#calls.size };
     if (this.#retired || channel !== this.#channel) return;
     if (pingedTooOften) this.#keepaliveTimeMs = Math.min(2 * this.#keepaliveTimeMs, MAX_KEEPALIVE_MS);
     this.#replaceChannel();

@@ -3,6 +3,7 @@ import { type Observable, Subject } from 'rxjs';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { type SlotCredit, type SlotOffer, type WorkerPort } from '../../core/dispatch/worker.port.js';
+import { type Placement } from '../../core/request/scheduled-request.js';
 import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
@@ -121,16 +122,16 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   /**
    * Asked only while something waits for the model, so it starts one that is unloaded (`autostart`, `idle_unload_s`).
    */
-  offer(model: string, affinity?: string, avoid?: readonly string[]): SlotOffer | undefined {
+  offer(model: string, next?: Placement): SlotOffer | undefined {
     const workers = this.#models.get(model);
     if (this.#started) workers?.demand();
-    return workers?.offer(affinity, avoid);
+    return workers?.offer(next);
   }
 
-  lease(workerId: string, count: number, credit: SlotCredit = 'free'): readonly Lease[] {
+  lease(workerId: string, count: number, credit: SlotCredit = 'free', mostTogether?: number): readonly Lease[] {
     const worker = this.#worker(workerId);
     if (!worker) throw new Error(`no worker ${workerId}`);
-    return worker.lease(count, credit);
+    return worker.lease(count, credit, mostTogether);
   }
 
   /** Starts the RPC now. Never throws: if the worker is gone, the reply rejects with `worker_lost`. */

@@ -60,8 +60,8 @@ describe('a worker that dies', () => {
     await allReady();
   }, 30_000);
 
-  it('twice before the first byte is 503, and an answer that hangs is 504', async () => {
-    expect(await errorOf(ask('CRASH_FIRST', { stream: true }))).toMatchObject({ status: 503, code: 'worker_lost' });
+  it('twice alone before the first byte is 500 worker_crashed, and an answer that hangs is 504', async () => {
+    expect(await errorOf(ask('CRASH_FIRST', { stream: true }))).toMatchObject({ status: 500, code: 'worker_crashed' });
     await allReady();
     const hung = await errorOf(ask('HANG_FIRST'));
     expect(hung).toMatchObject({ status: 504, code: 'inference_timeout' });

@@ -95,7 +95,7 @@ describe('scheduler and a real engine', () => {
 
   it('tries a request that kills its worker twice, and answers what comes after the restart', async () => {
     const { settlement, attempts } = await submit('r1', 'crashes');
-    expect(settlement).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
+    expect(settlement).toMatchObject({ status: 'failed', error: { code: 'worker_crashed' } });
     expect(attempts).toBe(2);
     expect(textOf(await submit('r2'))).toContain(' 2 bytes');
     expect(pool.workers()[0]!.restarts).toBeGreaterThanOrEqual(2);

@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { WorkerLostError } from '../../../src/core/request/worker-lost.js';
 import { type DomainError } from '../../../src/core/shared/domain-error.js';
 import { type WorkerTask } from '../../../src/gateway/worker-pool/worker-task.js';
 import { ids, SchedulerHarness, scraped } from '../../support/scheduler-harness.js';
@@ -39,7 +40,7 @@ describe('worker loss', () => {
     ]);
   });
 
-  it('fails with worker_lost and a Retry-After when the second worker dies as well', async () => {
+  it('fails with worker_crashed when the second worker dies as well while it runs alone', async () => {
     const settled = harness.submit('r1');
     await harness.pool.received(1);
     harness.pool.kill('a1');
@@ -48,17 +49,32 @@ describe('worker loss', () => {
     harness.pool.kill('a2');
     const { settlement, attempts } = await settled;
     const { error } = settlement as { error: DomainError };
-    expect([error.code, error.definition.status, attempts]).toEqual(['worker_lost', 503, 2]);
+    expect([error.code, error.definition.status, attempts]).toEqual(['worker_crashed', 500, 2]);
+    expect(error.retryAfterMs).toBeUndefined();
+  });
+
+  it('fails with worker_lost and a Retry-After when a connection breaks twice while it runs alone', async () => {
+    const settled = harness.submit('r1');
+    for (const count of [1, 2]) {
+      const call = (await harness.pool.received(count))[count - 1]!;
+      call.fail(new WorkerLostError('disconnected', 'reset'));
+    }
+    const { error } = (await settled).settlement as { error: DomainError };
+    expect(error.code).toBe('worker_lost');
     expect(error.retryAfterMs).toBeGreaterThanOrEqual(1000);
   });
 
-  it('gives each of eight in flight exactly one answer and at most one retry', async () => {
+  it('gives each of eight in flight exactly one answer and one retry, four at a time, with nothing beside', async () => {
     const settled = harness.submitAll(ids(8));
     await harness.pool.received(8);
     harness.pool.kill('a1');
     harness.pool.addWorker('a2', 'alpha');
-    const calls = await harness.pool.received(16);
-    calls.slice(8).forEach(call => call.answer({ batchSize: 8, batchId: 'again' }));
+    for (const sent of [12, 16]) {
+      const calls = await harness.pool.received(sent);
+      await harness.settle();
+      expect(harness.pool.calls).toHaveLength(sent);
+      calls.slice(sent - 4).forEach(call => call.answer({ batchSize: 4, batchId: 'again' }));
+    }
     const all = await Promise.all(settled);
     expect(all.map(({ settlement, attempts }) => [settlement.status, attempts])).toEqual(
       Array(8).fill(['completed', 2]),

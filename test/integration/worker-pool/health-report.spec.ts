@@ -69,7 +69,7 @@ describe('what a worker says about itself', () => {
     expect(quiet.problem).toBe('switchyard.v1.SpeechToText/Health was not answered within 100 ms');
     expect(pool.offer('m')).toBeUndefined();
     await expect(call.reply).rejects.toMatchObject({
-      ...{ code: 'worker_lost', kind: 'disconnected', message: '3 health probes failed in a row' },
+      ...{ code: 'worker_lost', kind: 'abandoned', message: '3 health probes failed in a row' },
     });
     await call.finished;
     expect(pool.workers()[0]).toMatchObject({ state: 'lost', problem: quiet.problem });

@@ -48,7 +48,7 @@ describe('supervised workers', () => {
     await expect(execute(id).reply).resolves.toMatchObject({ kind: 'transcript' });
   });
 
-  it('kill -9 with 8 in flight: 8 worker_lost, none hanging, a new process takes work', async () => {
+  it('kill -9 with 8 in flight: 8 died together, none hanging, a new process takes work', async () => {
     await start();
     const { id, pid } = await ready();
     const leases = pool.lease(id, 8);
@@ -58,8 +58,9 @@ describe('supervised workers', () => {
     const answered = execute(id);
     await answered.reply;
     process.kill(pid, 'SIGKILL');
-    const codes = await Promise.all(calls.map(({ reply }) => reply.catch((error: { code: string }) => error.code)));
-    expect(codes).toEqual(Array(8).fill('worker_lost'));
+    const losses = await Promise.all(calls.map(({ reply }) => reply.catch((error: unknown) => error)));
+    const loss = { code: 'worker_lost', kind: 'died', together: 8 };
+    expect(losses).toEqual(Array(8).fill(expect.objectContaining(loss)));
     await Promise.all(calls.map(({ finished }) => finished));
 
     const next = await ready(pid);
@@ -84,12 +85,12 @@ describe('supervised workers', () => {
     expect(pool.workers()[1]).toMatchObject({ pid: second.pid, restarts: 0 });
   });
 
-  it('one that hangs (SIGSTOP) is killed and replaced; its call is worker_lost', async () => {
+  it('one that hangs (SIGSTOP) is killed and replaced; its call is abandoned, which is no death', async () => {
     await start({ settings: { 'workers.health_timeout_ms': 500, 'workers.health_failures': 2 } });
     const { id, pid } = await ready();
     const call = execute(id, script.hold);
     process.kill(pid, 'SIGSTOP');
-    await expect(call.reply).rejects.toMatchObject({ code: 'worker_lost' });
+    await expect(call.reply).rejects.toMatchObject({ code: 'worker_lost', kind: 'abandoned' });
     const next = await ready(pid);
     expect(next.view.lastExit).toMatchObject({ signal: 'SIGKILL', reason: '2 health probes failed in a row' });
   });

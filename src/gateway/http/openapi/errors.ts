@@ -81,6 +81,7 @@ export const QUEUE_ERRORS = [
   'engine_failed',
   'internal_error',
   'worker_lost',
+  'worker_crashed',
   'queue_timeout',
   'deadline_unreachable',
   'deadline_missed',

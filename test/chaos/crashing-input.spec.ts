@@ -1,0 +1,52 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Product } from '../support/product.js';
+import { syntheticModel } from '../support/synthetic-model.js';
+
+const POISON = 'deadly';
+const faults = [{ marker: POISON, action: 'crash' }];
+
+/** `count` uploads, some of which end the engine. */
+const uploads = (count: number, ...poisoned: readonly number[]): string[] =>
+  Array.from({ length: count }, (_, index) => `clip ${index}${poisoned.includes(index) ? ` ${POISON}` : ''}`);
+
+describe('an input that ends its worker', () => {
+  let product: Product;
+  afterEach(async () => product[Symbol.asyncDispose]());
+
+  const outcomes = async (texts: readonly string[], priority: 'realtime' | 'batch' = 'batch') => {
+    const answers = await Promise.all(texts.map(text => product.transcribe(text, { priority })));
+    return Promise.all(
+      answers.map(async answer => {
+        if (answer.status === 200) return '200';
+        const { error } = (await answer.json()) as { error: { code: string } };
+        return `${answer.status} ${error.code} ${answer.headers.get('x-should-retry')}`;
+      }),
+    );
+  };
+  const expected = (texts: readonly string[]): string[] =>
+    texts.map(text => (text.includes(POISON) ? '500 worker_crashed false' : '200'));
+  const restarts = async (): Promise<number> =>
+    (await product.workers()).reduce((sum, worker) => sum + worker.restarts, 0);
+
+  it('in a group of eight fails alone after four deaths; its seven neighbours are answered', async () => {
+    product = await Product.start([syntheticModel({ baseMs: 50, maxBatch: 8, faults })]);
+    const texts = uploads(8, 3);
+    expect(await outcomes(texts)).toEqual(expected(texts));
+    expect(await restarts()).toBeLessThanOrEqual(4);
+    expect(await product.books()).toEqual({ accepted: 8, queued: 0, running: 0, settled: 8 });
+  });
+
+  it('without groups takes no request with it that was sent ahead', async () => {
+    product = await Product.start([syntheticModel({ baseMs: 50, maxBatch: 1, faults })]);
+    const texts = uploads(4, 0);
+    expect(await outcomes(texts)).toEqual(expected(texts));
+    expect(await restarts()).toBeLessThanOrEqual(3);
+  });
+
+  it('and is REALTIME takes none of those with it that wait for two workers', async () => {
+    product = await Product.start([syntheticModel({ baseMs: 50, maxBatch: 4, faults }, { replicas: 2 })]);
+    const texts = uploads(24, 0, 11);
+    expect(await outcomes(texts, 'realtime')).toEqual(expected(texts));
+    expect(await restarts()).toBeLessThanOrEqual(8);
+  });
+});
