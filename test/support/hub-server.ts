@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as http from 'node:http';
 import { type AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 
 /** What the next request for a file gets instead of the file. */
 export type HubStep =
@@ -8,7 +9,9 @@ export type HubStep =
   | { readonly kind: 'stall'; readonly bytes: number }
   | { readonly kind: 'status'; readonly status: number; readonly headers?: http.OutgoingHttpHeaders }
   /** 200 and these bytes, whatever was asked. */
-  | { readonly kind: 'body'; readonly body: Buffer };
+  | { readonly kind: 'body'; readonly body: Buffer }
+  /** 200 and bytes without end, until the client goes. */
+  | { readonly kind: 'endless'; readonly headers?: http.OutgoingHttpHeaders };
 
 export interface HubServerOptions {
   /** Such as `acme/tiny`. */
@@ -25,6 +28,10 @@ export interface SeenRequest {
   readonly authorization: string | undefined;
 }
 
+function* endless(): Generator<Buffer> {
+  for (;;) yield Buffer.alloc(65_536);
+}
+
 const sha = (algorithm: string, bytes: Buffer): string => createHash(algorithm).update(bytes).digest('hex');
 const gitBlob = (bytes: Buffer): string => sha('sha1', Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes]));
 
@@ -34,7 +41,7 @@ export class HubServer implements AsyncDisposable {
   readonly files: Map<string, Buffer>;
   readonly repository: string;
   /** What the API says of a file, where it should differ from the truth. */
-  readonly announced = new Map<string, { readonly rfilename?: string; readonly sha256?: string }>();
+  readonly announced = new Map<string, { readonly rfilename?: unknown; readonly sha256?: string }>();
   #steps = new Map<string, HubStep[]>();
   #server = http.createServer((request, response) => this.#answer(request, response));
   /** Resolves with every byte that a `stall` has sent. */
@@ -111,6 +118,7 @@ export class HubServer implements AsyncDisposable {
     const bytes = this.files.get(path);
     const step = this.#steps.get(path)?.shift();
     if (step?.kind === 'status') return void response.writeHead(step.status, step.headers).end();
+    if (step?.kind === 'endless') return void Readable.from(endless()).pipe(response.writeHead(200, step.headers));
     if (!bytes) return void response.writeHead(404).end();
     if (step?.kind === 'body')
       return void response.writeHead(200, { 'content-length': step.body.length }).end(step.body);

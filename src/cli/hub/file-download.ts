@@ -34,6 +34,11 @@ export class StallWatch {
   }
 }
 
+const NO_FIT = 'sent a rest that does not fit the beginning; it begins again';
+
+/** Most of a file whose size nobody announced. */
+const UNANNOUNCED_BYTES = 256 * 1024 ** 3;
+
 /** What happens during a pull, for a progress display. Sizes in bytes. */
 export type PullEvent =
   /** Known before the first byte: all files, and what of them is here already. */
@@ -124,6 +129,11 @@ export class FileDownload {
   }
 
   async #fromStart(response: Response): Promise<Intake> {
+    const encoding = response.headers.get('content-encoding') ?? 'identity';
+    if (encoding !== 'identity') {
+      await response.body?.cancel();
+      throw new HubError('refused', `${this.#where()} came as ${encoding}: its size cannot be checked`);
+    }
     const total = lengthOf(response);
     if (this.file.size !== undefined && total !== undefined && total !== this.file.size) {
       await response.body?.cancel();
@@ -148,11 +158,13 @@ export class FileDownload {
   async #take({ response, handle, digest, have }: Intake, watch: StallWatch): Promise<DownloadedFile> {
     const { path } = this.file;
     const total = this.file.size ?? totalOf(response, have);
+    const most = total ?? UNANNOUNCED_BYTES;
     let size = have;
     try {
       this.context.observe({ type: 'started', path, have, size: total });
       for await (const chunk of this.#chunks(response)) {
         watch.heard();
+        if (size + chunk.length > most) throw await this.#tooLong(most, have);
         await writeAll(handle, chunk).catch((error: unknown) =>
           Promise.reject(writeFailure(error, this.#partial.path)),
         );
@@ -169,6 +181,12 @@ export class FileDownload {
     return this.#check({ handle, digest, have, size, total });
   }
 
+  async #tooLong(bytes: number, have: number): Promise<HubError> {
+    await this.#partial.discard();
+    if (have > 0) return this.#cut(NO_FIT);
+    return new HubError('checksum', `${this.#where()} has more than the ${bytes} bytes that were announced`);
+  }
+
   async #check({
     handle,
     digest,
@@ -183,7 +201,7 @@ export class FileDownload {
     }
     await handle.close();
     await this.#partial.discard();
-    if (have > 0) throw this.#cut('sent a rest that does not fit the beginning; it begins again');
+    if (have > 0) throw this.#cut(NO_FIT);
     const wanted = this.file.digest?.hex ?? `${total} bytes`;
     throw new HubError(
       'checksum',

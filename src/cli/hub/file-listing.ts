@@ -48,7 +48,9 @@ export async function listFiles(http: HubHttp, order: ListingRequest, signal: Ab
       `--include ${order.include.join(' ')} matches none of ${files.length} files: ${names.join(', ')}`,
     );
   }
-  const twice = wanted.find(({ path }, index) => wanted.findIndex(other => sameFile(other.path, path)) !== index);
+  // Some file systems do not distinguish `A` from `a`.
+  const names = new Set<string>();
+  const twice = wanted.find(({ path }) => names.size === names.add(path.toLowerCase()).size);
   if (twice) throw new HubError('refused', `the server names ${twice.path} twice`);
   return { revision, files: withSha256(wanted, order) };
 }
@@ -74,9 +76,6 @@ function expectedFiles(
     return sha256 === undefined ? found : [{ ...file, digest: { algorithm: 'sha256' as const, hex: sha256 } }];
   });
 }
-
-/** Some file systems do not distinguish `A` from `a`. */
-const sameFile = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 function offered(http: HubHttp, order: ListingRequest, signal: AbortSignal): Promise<FileListing> {
   const { source } = order;
@@ -114,7 +113,7 @@ async function hubListing(
   signal: AbortSignal,
 ): Promise<FileListing> {
   const api = `${http.endpoint}/api/models/${repository}/revision/${encodeURIComponent(revision)}?blobs=true`;
-  const { sha = revision, siblings = [] } = (await json(await http.get(api, { signal }))) as HubModel;
+  const { sha = revision, siblings = [] } = parsed(await http.text(api, signal), api) as HubModel;
   const files = siblings
     .filter(({ rfilename }) => rfilename !== MANIFEST_NAME)
     .map(({ rfilename, size, blobId, lfs }): ListedFile => {
@@ -143,13 +142,13 @@ async function manifestListing(
   url: string,
   { signal, sha256 }: { signal: AbortSignal; sha256: string | undefined },
 ): Promise<FileListing> {
-  const text = await (await http.get(url, { signal })).text();
+  const text = await http.text(url, signal);
   if (sha256 !== undefined && createHash('sha256').update(text).digest('hex') !== sha256.toLowerCase()) {
     throw new HubError('checksum', `${url} has not the sha256 that was given`);
   }
   const { revision = 'url', files = [] } = parsed(text, url) as OfferedManifest;
   const listed = files.map(({ path, url: own, size, sha256: hex }): ListedFile => {
-    const safe = safeFilePath(String(path));
+    const safe = safeFilePath(path);
     const digest = hex ? { algorithm: 'sha256' as const, hex } : undefined;
     return { path: safe, url: fileUrl(own ?? encodedPath(safe), url), size, digest };
   });
@@ -168,8 +167,6 @@ function fileUrl(name: string, manifest: string): string {
 }
 
 const encodedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
-
-const json = async (response: Response): Promise<unknown> => parsed(await response.text(), response.url);
 
 function parsed(text: string, url: string): unknown {
   try {

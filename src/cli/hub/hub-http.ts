@@ -13,6 +13,9 @@ export interface HubRequest {
   readonly signal: AbortSignal;
 }
 
+/** Of a list of files. */
+const LARGEST_TEXT = 16 * 1024 * 1024;
+
 /** Codes after which the connection itself failed: refused, no such name, no route. */
 const NO_WAY = ['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'ENETUNREACH', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
 
@@ -41,6 +44,19 @@ export class HubHttp {
     if ([200, 206, 416].includes(response.status)) return response;
     await response.body?.cancel();
     throw this.#statusError(url, response);
+  }
+
+  /** @throws HubError `refused` for more than 16 MiB, whatever was announced */
+  async text(url: string, signal: AbortSignal): Promise<string> {
+    const { body } = await this.get(url, { signal });
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
+      bytes += part.length;
+      if (bytes > LARGEST_TEXT) throw new HubError('refused', `${new URL(url).host} sent a list of more than 16 MiB`);
+      parts.push(part);
+    }
+    return Buffer.concat(parts).toString('utf8');
   }
 
   async #send(url: string, init: RequestInit): Promise<Response> {

@@ -83,7 +83,8 @@ export const PARTIAL_SUFFIX = '.partial';
  * @throws HubError `refused` for absolute names, `..`, backslashes, drive letters, control characters and our own
  * names.
  */
-export function safeFilePath(name: string): string {
+export function safeFilePath(name: unknown): string {
+  if (typeof name !== 'string') throw new HubError('refused', 'the server names a file that has no text as its name');
   const parts = name.split('/');
   const bad = parts.some(part => part === '' || part === '.' || part === '..' || part.endsWith(PARTIAL_SUFFIX));
   if (bad || /[\\:\u0000-\u001f\u007f]/.test(name) || parts[0] === LOCK_NAME || name.length > 1024) {

@@ -68,12 +68,13 @@ function entryOf(
   { principal, route, answer }: Answered,
 ): Omit<AuditEntry, 'id' | 'atMs'> {
   const { tenant, keyId = '' } = principal;
-  const { id = answer.id } = request.params as { id?: unknown };
+  const [target = answer.id] = Object.values(request.params as object) as readonly unknown[];
   const { code } = isObject(answer.error) ? answer.error : {};
   return {
     ...{ tenant, key: keyId, requestId: request.id },
     action: `${request.method} ${route}`,
-    target: typeof id === 'string' ? id.slice(0, MAX_TARGET) : '',
+    // PostgreSQL stores no NUL.
+    target: typeof target === 'string' ? target.slice(0, MAX_TARGET).replaceAll('\0', '\uFFFD') : '',
     detail: detailOf({ ...(request.query as object), ...(isObject(request.body) ? request.body : {}) }),
     outcome: reply.statusCode < 400 ? 'ok' : typeof code === 'string' ? code : String(reply.statusCode),
   };

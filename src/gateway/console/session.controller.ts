@@ -94,6 +94,7 @@ export class ConsoleSessionController {
   @ApiNoContentResponse()
   signOut(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): void {
     this.#demandOwnPage(request);
+    this.authenticator.revoke(sessionToken(request.headers) ?? '');
     void reply.header('set-cookie', noSessionCookie(isSecure(request)));
   }
 

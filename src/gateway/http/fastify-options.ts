@@ -1,6 +1,7 @@
 import { type FastifyMultipartOptions } from '@fastify/multipart';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Settings } from '../../platform/config/settings.js';
+import { TrustedProxies } from '../../platform/http/trusted-proxies.js';
 import { answerBrokenHttp, sendError } from './error-reply.js';
 import { toDomainError } from './http-error.js';
 import { isPartAFile, LONGEST_FIELD } from './multipart-form.js';
@@ -22,11 +23,12 @@ const PART_HEADER_BYTES = 16_384;
 
 /** How the gateway listens: limits, ids, and answers for what never reaches a route. */
 export function fastifyOptions({ server }: Settings) {
+  const proxies = new TrustedProxies(server.trustedProxies);
   return {
     bodyLimit: server.jsonLimitBytes,
     genReqId: requestIdFor,
     requestIdHeader: false as const,
-    trustProxy: false,
+    trustProxy: (address: string) => proxies.has(address),
     return503OnClosing: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
     // A missing Host is refused by a hook, in the envelope; Node would answer without any body.

@@ -17,7 +17,7 @@ const MAX_DEADLINE = 'max_deadline_ms';
 /** What `limits` of a key may hold. */
 export const KEY_LIMIT_NAMES: readonly string[] = [...KEY_LIMITS, WEIGHT, MAX_DEADLINE];
 
-/** `limits` of one key; 0: none of this kind, whatever `limits.*` says. */
+/** `limits` of one key, 1 or more each; absent: what `limits.*` says. */
 export type KeyLimits = Readonly<Record<string, number>>;
 
 const limitsFrom = (limits: KeyLimits): Partial<Limits> =>
@@ -46,8 +46,8 @@ export function limitTerms({ [MAX_DEADLINE]: maxDeadlineMs = 0 }: KeyLimits = {}
 }
 
 export const LIMITS_RULE = mapOf(
-  wholeNumberFrom(0, 1e9),
-  `pairs out of ${KEY_LIMIT_NAMES.join(', ')} and whole numbers from 0 to 1e9`,
+  wholeNumberFrom(1, 1e9),
+  `pairs out of ${KEY_LIMIT_NAMES.join(', ')} and whole numbers from 1 to 1e9; leave out what is not limited`,
   oneOf(KEY_LIMIT_NAMES),
 );
 

@@ -6,6 +6,7 @@ import { DatabaseModule } from '../database/database.module.js';
 import { KEY_STORE } from '../database/database.tokens.js';
 import { AllowedHosts } from '../http/allowed-hosts.js';
 import { CrossOrigins } from '../http/cross-origin.js';
+import { TrustedProxies } from '../http/trusted-proxies.js';
 import { Authenticator, FailedAttempts } from './authenticator.js';
 import { TOKEN_SECRET, tokenSecret } from './internal-tokens.js';
 import { KeyIssuer } from './key-issuer.js';
@@ -57,6 +58,11 @@ import { StoredKeys } from './stored-keys.js';
       provide: FailedAttempts,
       inject: [SETTINGS],
       useFactory: ({ auth }: Settings) => new FailedAttempts(auth.failuresPerMinute),
+    },
+    {
+      provide: TrustedProxies,
+      inject: [SETTINGS],
+      useFactory: ({ server }: Settings) => new TrustedProxies(server.trustedProxies),
     },
     {
       provide: IssuerTokens,

@@ -2,6 +2,7 @@ import { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { TrustedProxies } from '../http/trusted-proxies.js';
 import { INTERNAL_KEY_ID } from './internal-tokens.js';
 import { KeyRing } from './key-ring.js';
 import { isIssuersKeyId, IssuerTokens } from './issuer-tokens.js';
@@ -99,6 +100,7 @@ export class Authenticator {
     private readonly tokens: ShortLivedTokens,
     private readonly failures: FailedAttempts = new FailedAttempts(0),
     @Optional() @Inject(IssuerTokens) private readonly issued?: IssuerTokens,
+    private readonly proxies: TrustedProxies = new TrustedProxies(''),
   ) {}
 
   /** False: no keys are required, and every client is `ANYBODY`, whatever it presents. */
@@ -127,12 +129,12 @@ export class Authenticator {
    */
   authenticateUpgrade({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): SignedIn {
     const token = bearerToken(headers) ?? subprotocolToken(headers) ?? sessionToken(headers);
-    return this.#signIn(token, socket.remoteAddress);
+    return this.#signIn(token, this.proxies.clientOf(headers, socket.remoteAddress));
   }
 
   /** A Socket.IO handshake: `auth.token`, or the header. @throws DomainError as `#signIn` */
   authenticateHandshake({ auth, headers, address }: Caller & { readonly auth: unknown }): SignedIn {
-    return this.#signIn(handshakeToken(auth, headers), address);
+    return this.#signIn(handshakeToken(auth, headers), this.proxies.clientOf(headers, address));
   }
 
   /**
@@ -163,6 +165,11 @@ export class Authenticator {
   /** A token that ends by itself, and with the key it came from. */
   mint(principal: Principal, grant: Omit<TokenGrant, 'principal'>): ShortLivedToken {
     return this.tokens.mint({ principal, ...grant });
+  }
+
+  /** It is refused from now on by this process. */
+  revoke(token: string): void {
+    this.tokens.revoke(token);
   }
 
   /** What such a token carries; undefined: nothing, or it is no such token. */

@@ -14,7 +14,8 @@ const MAPPED = /^::ffff:(?=\d+\.)/i;
 
 /**
  * Open WebUI serves many people with one key and can say in headers for whom it asks. Where its key or its address is
- * trusted, each of its users is a tenant: `TENANT.USER`, with files, batches, limits and a fair share of its own.
+ * trusted, each of its users is a tenant: `TENANT~USER`, with files, batches, limits and a fair share of its own.
+ * No key and no claim can have a tenant of such a name.
  */
 export class ForwardedUsers {
   readonly #keys: ReadonlySet<string>;
@@ -48,8 +49,8 @@ export class ForwardedUsers {
 
 /** A name that would be too long ends in a digest, so that two users never share one. */
 function tenantOf(tenant: string, user: string): string {
-  const name = `${tenant}.${user}`;
+  const name = `${tenant}~${user}`;
   if (name.length <= LONGEST) return name;
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 32);
-  return `${tenant.slice(0, LONGEST - digest.length - 1)}.${digest}`;
+  return `${tenant.slice(0, LONGEST - digest.length - 1)}~${digest}`;
 }

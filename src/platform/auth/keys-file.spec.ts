@@ -57,12 +57,13 @@ describe('the keys file', () => {
   });
 
   it('may give a key limits of its own, known ones in whole numbers', () => {
-    const limits = { requests_per_minute: 60, requests_per_day: 0 };
+    const limits = { requests_per_minute: 60, requests_per_day: 9 };
     const { entry } = addApiKey(path, { tenant: 'acme', scopes: ['inference'], limits });
     expect(readKeysFile(path)).toEqual([entry]);
-    expect(new KeyRing(path).limitsOf(entry.id)).toEqual({ requestsPerMinute: 60, requestsPerDay: 0 });
+    expect(new KeyRing(path).limitsOf(entry.id)).toEqual({ requestsPerMinute: 60, requestsPerDay: 9 });
     for (const wrong of [
       '{ requests_per_hour: 1 }',
+      '{ concurrent_requests: 0 }',
       '{ requests_per_minute: -1 }',
       '{ requests_per_minute: 0.5 }',
       '60',
@@ -72,12 +73,14 @@ describe('the keys file', () => {
       ]);
   });
 
-  it('bounds the deadlines of a key, and takes 0 for none', () => {
+  it('bounds the deadlines of a key, which 0 would not', () => {
     const limits = (ms: number) => ({ max_deadline_ms: ms });
-    const made = [5000, 0].map(ms => addApiKey(path, { tenant: 'acme', scopes: ['inference'], limits: limits(ms) }));
+    const add = (ms: number) => addApiKey(path, { tenant: 'acme', scopes: ['inference'], limits: limits(ms) });
+    const { key, entry } = add(5000);
     const ring = new KeyRing(path);
-    expect(made.map(({ key }) => ring.find(key)?.terms?.maxDeadlineMs)).toEqual([5000, undefined]);
-    expect(made.map(({ entry }) => ring.limitsOf(entry.id))).toEqual([undefined, undefined]);
+    expect(ring.find(key)?.terms?.maxDeadlineMs).toBe(5000);
+    expect(ring.limitsOf(entry.id)).toBeUndefined();
+    expect(() => add(0)).toThrow('from 1 to 1e9; leave out what is not limited');
   });
 
   it('gives a tenant the largest weight of its keys, 1 to 1000, and follows the file', () => {

@@ -35,6 +35,9 @@ export interface TokenGrant {
  * with the same secret accepts them.
  */
 export class ShortLivedTokens {
+  /** Until they would have ended, by instant in Unix milliseconds. */
+  readonly #revoked = new Map<string, number>();
+
   /** @param secret the same on all replicas; absent: random, so tokens end with the process. */
   constructor(
     private readonly secret: Buffer = randomBytes(32),
@@ -58,6 +61,14 @@ export class ShortLivedTokens {
     return { tenant, keyId, scopes: new Set(scopes), ...(terms && { terms }) };
   }
 
+  /** Ends one of ours before its time, in this process. */
+  revoke(token: string): void {
+    const claims = this.#claimsOf(token);
+    if (!claims) return;
+    for (const [old, endMs] of this.#revoked) if (endMs <= this.nowMs()) this.#revoked.delete(old);
+    this.#revoked.set(token, claims.expiresAtMs);
+  }
+
   /** What `mint` was given to carry. Undefined: nothing, or the token is not to be trusted. */
   contentOf(token: string): string | undefined {
     return this.#claimsOf(token)?.content;
@@ -72,7 +83,7 @@ export class ShortLivedTokens {
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
     // Signed by us: it is what `mint` wrote.
     const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Claims;
-    return this.nowMs() < claims.expiresAtMs ? claims : undefined;
+    return this.nowMs() < claims.expiresAtMs && !this.#revoked.has(token) ? claims : undefined;
   }
 
   #sign(body: string): Buffer {

@@ -30,6 +30,10 @@ export const SERVER_SETTINGS = {
     'Web pages that may call from a browser: comma-separated origins, such as https://app.example or ' +
       'tauri://localhost, or *.',
   ),
+  'server.trusted_proxies': text(
+    '',
+    'Proxies in front, comma-separated addresses and networks: their X-Forwarded-For and X-Forwarded-Proto are believed.',
+  ),
   'server.allowed_hosts': text(
     '',
     'Without API keys: comma-separated Host values accepted besides this machine, without port; * = any.',

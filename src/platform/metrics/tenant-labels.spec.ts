@@ -15,8 +15,10 @@ describe('metrics.tenants', () => {
   };
 
   it('is off, top-1 to top-100, or names with commas', () => {
-    expect(['off', 'top-1', 'top-100', 'acme', 'acme, globex,a.b'].filter(text => !isTenantSetting(text))).toEqual([]);
-    expect(['', 'acme,', 'a b', 'a~b', '{}'].filter(isTenantSetting)).toEqual([]);
+    expect(
+      ['off', 'top-1', 'top-100', 'acme', 'acme, globex,a.b', 'acme~ada'].filter(text => !isTenantSetting(text)),
+    ).toEqual([]);
+    expect(['', 'acme,', 'a b', 'a/b', '{}'].filter(isTenantSetting)).toEqual([]);
   });
 
   it('names those that are listed, and no other', () => {

@@ -1,6 +1,6 @@
 const OFF = 'off';
 const TOP = /^top-([1-9]\d?|100)$/;
-const NAMES = /^[A-Za-z0-9._-]{1,64}(\s*,\s*[A-Za-z0-9._-]{1,64}){0,99}$/;
+const NAMES = /^[A-Za-z0-9._~-]{1,64}(\s*,\s*[A-Za-z0-9._~-]{1,64}){0,99}$/;
 /** How long requests are counted before it is decided anew who is named. */
 const WINDOW_MS = 60_000;
 /** Tenants counted in one window; beyond it they are known as `other` only. */

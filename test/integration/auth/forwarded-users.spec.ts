@@ -16,10 +16,10 @@ const tenantOf = (trusted: string, user: string, address = '192.0.2.1', keyId = 
 
 describe('users that a front end names', () => {
   it.each([
-    ['front', '192.0.2.1', 'web.ada'],
-    ['192.0.2.1', '192.0.2.1', 'web.ada'],
-    ['192.0.2.0/24', '::ffff:192.0.2.9', 'web.ada'],
-    ['2001:db8::/32', '2001:db8::1', 'web.ada'],
+    ['front', '192.0.2.1', 'web~ada'],
+    ['192.0.2.1', '192.0.2.1', 'web~ada'],
+    ['192.0.2.0/24', '::ffff:192.0.2.9', 'web~ada'],
+    ['2001:db8::/32', '2001:db8::1', 'web~ada'],
     ['back, 192.0.2.2', '192.0.2.1', 'web'],
     ['', '192.0.2.1', 'web'],
   ])('trusted %j, from %s: tenant %s', (trusted, address, tenant) => {
@@ -30,6 +30,10 @@ describe('users that a front end names', () => {
     const long = ['a', 'b'].map(end => tenantOf('front', 'x'.repeat(63) + end));
     for (const { length } of long) expect(length).toBeLessThanOrEqual(64);
     expect(long[0]).not.toBe(long[1]);
+  });
+
+  it('never have the name of a tenant that a key or a claim can have', () => {
+    for (const user of ['ada', 'x'.repeat(64)]) expect(tenantOf('front', user)).not.toMatch(/^[A-Za-z0-9._-]{1,64}$/);
   });
 
   it('are believed from no request of the gateway itself, and from none without a key', () => {

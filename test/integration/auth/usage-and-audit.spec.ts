@@ -95,6 +95,13 @@ describe('the audit log', () => {
     expect(next.data).toEqual([body.data[3]]);
   });
 
+  it('names the target of every route, also with a NUL in it, which PostgreSQL would refuse', async () => {
+    await call('POST', '/admin/v1/catalogue/no-such-model/cancel');
+    await call('DELETE', '/admin/v1/keys/a%00b');
+    const { body } = await call('GET', '/admin/v1/audit?limit=2');
+    expect(body.data.map(({ target }) => target)).toEqual(['a\uFFFDb', 'no-such-model']);
+  });
+
   it('has no entry for reading, nor for those without the right key', async () => {
     const { secret } = await issue();
     const before = (await call('GET', '/admin/v1/audit')).body.data.length;

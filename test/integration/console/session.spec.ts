@@ -3,7 +3,7 @@ import { io } from 'socket.io-client';
 import { Authenticator } from '../../../src/platform/auth/authenticator.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
-import { KeysFolder } from '../auth/keys-folder.js';
+import { bearer, KeysFolder } from '../auth/keys-folder.js';
 
 const LINKS = { 'console.trace_url': 'https://traces.example/{request_id}', 'console.manual_url': '' } as const;
 
@@ -95,6 +95,36 @@ describe('the session of the console', () => {
       204,
       expect.stringContaining('switchyard_session=; Path=/; Max-Age=0'),
     ]);
+    expect((await errorOf(ask('/admin/v1/queue', { cookie }))).code).toBe('invalid_api_key');
+    expect(await (await ask('/console/session', { cookie })).json()).toMatchObject({ signed_in: false });
+  });
+});
+
+describe('behind a proxy with TLS', () => {
+  const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.7, 198.51.100.2' };
+  const wrongFrom = async (url: string, address: string) =>
+    (await errorOf(fetch(`${url}/v1/models`, { headers: { ...bearer('sk-wrong'), 'x-forwarded-for': address } }))).code;
+
+  it('that is trusted, the cookie is Secure and wrong keys count by the address of the client', async () => {
+    const proxied = await GatewayRig.start({
+      models: [sttModel()],
+      settings: {
+        ...{ 'auth.keys_file': folder.file, 'auth.failures_per_minute': 1 },
+        'server.trusted_proxies': '127.0.0.0/8, 198.51.100.2',
+      },
+    });
+    const answer = await proxied.post('/console/session', { key: operator }, { headers: forwarded });
+    expect(cookieOf(answer)).toMatch(/; Secure$/);
+    for (const code of ['invalid_api_key', 'rate_limit_exceeded'])
+      expect(await wrongFrom(proxied.url, '203.0.113.7, 198.51.100.2')).toBe(code);
+    expect(await wrongFrom(proxied.url, '203.0.113.8')).toBe('invalid_api_key');
+    // What a client wrote itself stands before what the proxy appended.
+    expect(await wrongFrom(proxied.url, '192.0.2.1, 203.0.113.7')).toBe('rate_limit_exceeded');
+    await proxied.close();
+  });
+
+  it('that is not trusted, its headers say nothing', async () => {
+    expect(cookieOf(await signIn(operator, forwarded))).not.toMatch(/Secure/);
   });
 });
 

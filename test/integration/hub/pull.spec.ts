@@ -143,6 +143,34 @@ describe('a pull is refused', () => {
     expect(await rig.names()).toEqual(['switchyard-model.json']);
   });
 
+  it('at the first byte beyond the announced size, and nothing of it stays', async () => {
+    await using rig = await PullRig.start();
+    rig.cutting = false;
+    rig.hub.script(ENCODER, { kind: 'endless' });
+    await expect(rig.pull({ include: [ENCODER] })).rejects.toMatchObject({
+      kind: 'checksum',
+      message: expect.stringContaining(`more than the ${encoder.length} bytes`),
+    });
+    const received = rig.events.reduce((sum, event) => sum + (event.type === 'received' ? event.bytes : 0), 0);
+    expect(received).toBeLessThanOrEqual(encoder.length);
+    expect(await rig.names()).toEqual(['switchyard-model.json']);
+  });
+
+  it('when it comes compressed, whose size says nothing, and when a name is no text', async () => {
+    await using rig = await PullRig.start();
+    rig.hub.script(ENCODER, { kind: 'endless', headers: { 'content-encoding': 'gzip' } });
+    await expect(rig.pull({ include: [ENCODER] })).rejects.toMatchObject({ kind: 'refused' });
+    rig.hub.announced.set(ENCODER, { rfilename: { a: 1 } });
+    await expect(rig.pull()).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('no text') });
+  });
+
+  it('when its list of files has more than 16 MiB', async () => {
+    await using rig = await PullRig.start();
+    const files = { 'switchyard-model.json': Buffer.alloc(17 * 1024 * 1024, ' ') };
+    await using hub = await HubServer.start({ files });
+    await expect(rig.pull({ from: `${hub.url}/cdn/switchyard-model.json` })).rejects.toMatchObject({ kind: 'refused' });
+  });
+
   it('when a small file is not the git blob that the hub names', async () => {
     await using rig = await PullRig.start();
     rig.hub.script('config.json', { kind: 'body', body: Buffer.from('{"d_model":9}') });

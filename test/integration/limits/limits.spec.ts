@@ -87,12 +87,12 @@ describe('limits.requests_per_minute', () => {
   it('is another one for a key that has its own', async () => {
     const [big, free, acme] = [
       key('acme', { requests_per_minute: 100 }),
-      key('acme', { requests_per_minute: 0 }),
+      key('acme', { requests_per_minute: 1e9 }),
       key('acme'),
     ];
     const rig = await gateway({ 'limits.requests_per_minute': 1 });
     expect((await quick(rig, big)).headers.get('x-ratelimit-remaining-requests')).toBe('99');
-    expect((await quick(rig, free)).headers.get('x-ratelimit-limit-requests')).toBeNull();
+    expect((await quick(rig, free)).headers.get('x-ratelimit-limit-requests')).toBe('1000000000');
     expect((await quick(rig, acme)).status).toBe(404);
     expect((await quick(rig, acme)).status).toBe(429);
     expect((await quick(rig, big)).status).toBe(404);
