@@ -132,7 +132,9 @@ async function serve(settings) {
   if (!ready) warn(`\nNot every model is ready: ${detail}`);
   else if (settings.models.length === 0) warn(await noModel(base, settings));
   else say(`\n${bold('Switchyard is ready')} on ${base}`);
-  say(whatToTry(base, settings));
+  // The first key of the database makes keys required, whatever the settings say.
+  const keyed = settings.keyed || (await fetch(`${base}/v1/models`)).status === 401;
+  say(whatToTry(base, { ...settings, keyed }));
   return gateway.exitCode;
 }
 

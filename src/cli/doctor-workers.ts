@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { programFolders } from '../platform/config/process-environment.js';
 import { type Settings } from '../platform/config/settings.js';
+import { KEY_TEXTS, type StatusAnswer } from './operate/status.js';
 import { type Diagnosis } from './shared/diagnosis.js';
 
 const ASK_LIMIT_MS = 2000;
@@ -40,17 +41,24 @@ interface Listed {
   readonly data: readonly { readonly id: string; readonly problem?: string }[];
 }
 
-/** What a gateway that runs here says is wrong with its workers; nothing where it asks for a key. */
-export async function checkWorkers({ host, port }: Settings['server']): Promise<readonly Diagnosis[]> {
+/** What a gateway that runs here says of its keys and its workers; nothing of workers where it asks for a key. */
+export async function checkGateway(server: Settings['server']): Promise<readonly Diagnosis[]> {
   try {
-    const url = `http://${host}:${port}/admin/v1/workers`;
-    const response = await fetch(url, { signal: AbortSignal.timeout(ASK_LIMIT_MS) });
-    if (!response.ok) return [];
-    const { data } = (await response.json()) as Listed;
-    return data.flatMap(({ id, problem }) =>
-      problem === undefined ? [] : [{ what: 'worker', state: 'fail' as const, detail: `${id}: ${problem}` }],
-    );
+    const status = await asked(server, 'status');
+    if (status.status === 401) return [{ what: 'keys', state: 'ok', detail: 'required' }];
+    const { gateway } = (await status.json()) as Pick<StatusAnswer, 'gateway'>;
+    const { data } = (await (await asked(server, 'workers')).json()) as Listed;
+    const state = gateway.keys === 'ignored' ? 'warn' : 'ok';
+    return [
+      { what: 'keys', state, detail: KEY_TEXTS[gateway.keys] },
+      ...data.flatMap(({ id, problem }) =>
+        problem === undefined ? [] : [{ what: 'worker', state: 'fail' as const, detail: `${id}: ${problem}` }],
+      ),
+    ];
   } catch {
     return [];
   }
 }
+
+const asked = ({ host, port }: Settings['server'], what: string): Promise<Response> =>
+  fetch(`http://${host}:${port}/admin/v1/${what}`, { signal: AbortSignal.timeout(ASK_LIMIT_MS) });

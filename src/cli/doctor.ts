@@ -17,7 +17,7 @@ import {
 } from './doctor-checks.js';
 import { type Diagnosis, diagnosisText } from './shared/diagnosis.js';
 import { checkLlamaKernels, checkPythonWorkers } from './doctor-engines.js';
-import { checkCommands, checkWorkers } from './doctor-workers.js';
+import { checkCommands, checkGateway } from './doctor-workers.js';
 import { print, printJson } from './shared/terminal.js';
 
 export const doctorCommand = (): Command =>
@@ -65,7 +65,7 @@ export async function diagnose(): Promise<readonly Diagnosis[]> {
     ...(await checkLlamaKernels(models)),
     await checkModelFiles(models, settings),
     await checkPort(settings.server),
-    ...(await checkWorkers(settings.server)),
+    ...(await checkGateway(settings.server)),
     await checkFolder('data folder', settings.data.dir),
     await checkFolder('models folder', settings.hub.modelsDir),
     ...(await checkServers(config)),

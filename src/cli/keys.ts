@@ -30,6 +30,9 @@ const ONLY_IN_DATABASE = {
 const NOTES = `The key goes to stdout, once; only its hash is stored. Without --file a running gateway stores it in its
 database. With --file it is added to the keys file of this configuration, which works without a gateway.`;
 
+const NOW_REQUIRED = `From now on every request needs a key, those of this command too: SWITCHYARD_API_KEY or --key-file.
+Web pages ask for it; revoking it does not make the gateway open again.`;
+
 export const keysCommand = (): Command =>
   commandGroup('keys', 'API keys: create, list, revoke, rotate', [
     createCommand(),
@@ -62,6 +65,7 @@ function createCommand(): Command {
       if (options.json) return printJson(key);
       print(key.secret ?? '');
       say(`${key.id} for ${key.tenant} (${key.scopes.join(', ')}). The key above is not shown again.`);
+      if (key.makes_keys_required) say(NOW_REQUIRED);
     });
 }
 

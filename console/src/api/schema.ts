@@ -2372,6 +2372,8 @@ export interface components {
             last_used_at: number | null;
             /** @description Its own limits; null: those of its tenant. */
             limits: Record<string, never> | null;
+            /** @description It is the first key: from now on every request needs one. */
+            makes_keys_required: boolean;
             /** @description The only models it may use; null: all. */
             models: string[] | null;
             name: string;
@@ -2980,6 +2982,11 @@ export interface components {
              * @example gw_0198a1b2
              */
             id: string;
+            /**
+             * @description ignored: `auth.allow_anonymous` takes the effect from keys.
+             * @enum {string}
+             */
+            keys: "required" | "not_required" | "ignored";
             /** @description Unix seconds. */
             started_at: number;
             uptime_s: number;

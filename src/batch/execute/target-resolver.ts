@@ -22,9 +22,10 @@ export function gatewayAccess(settings: Settings, link: ProcessorLink | undefine
   const host = server.host === '0.0.0.0' || server.host === '::' ? '127.0.0.1' : server.host;
   const named = batch.gatewayUrl || link?.gatewayUrl;
   const urls = addressesOf(named ?? `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`);
-  if (!requiresKeys(settings)) return { urls, authorization: () => undefined };
   const tokens = internalTokens(auth, link?.tokenSecret);
+  // A token is sent where no keys are required, too: the first key of the database may come at any time.
   if (!tokens) {
+    if (!requiresKeys(settings)) return { urls, authorization: () => undefined };
     const message = 'a separately run batch processor needs the secret that the gateway signs tokens with';
     throw new ConfigError([{ origin: 'auth.token_secret_file', message }]);
   }

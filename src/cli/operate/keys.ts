@@ -17,6 +17,7 @@ export interface KeyAnswer {
   readonly revoked_at: number | null;
   /** Of a new one only. */
   readonly secret?: string;
+  readonly makes_keys_required?: boolean;
 }
 
 const pathOf = (id: string): string => `/admin/v1/keys/${encodeURIComponent(id)}`;

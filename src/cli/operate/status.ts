@@ -1,4 +1,5 @@
 import { type Command } from 'commander';
+import { type KeyState } from '../../platform/auth/key-ring.js';
 import { durationText, msText } from '../shared/durations.js';
 import { type GatewayClient } from '../shared/gateway-client.js';
 import { gatewayCommand } from '../shared/gateway-command.js';
@@ -10,6 +11,7 @@ export interface StatusAnswer {
     readonly version: string;
     readonly uptime_s: number;
     readonly draining: boolean;
+    readonly keys: KeyState;
   };
   readonly bottleneck: { readonly text: string } | null;
   readonly models: readonly ModelStatus[];
@@ -44,7 +46,7 @@ export const statusCommand = (): Command =>
   });
 
 export function statusText({ gateway, bottleneck, models, dependencies, batches }: StatusAnswer): string {
-  const { id, version, uptime_s: uptime, draining } = gateway;
+  const { id, version, uptime_s: uptime, draining, keys } = gateway;
   const down = dependencies.filter(({ state }) => state !== 'up');
   const troubles = down.map(({ name, state, text }) => `${MARKS.warn} ${name} ${state}${text && `: ${text}`}`);
   return [
@@ -56,8 +58,16 @@ export function statusText({ gateway, bottleneck, models, dependencies, batches 
     '',
     `dependencies  ${dependencies.map(({ name, state }) => `${name} ${state}`).join(', ') || '-'}`,
     `batches       ${batches ? `${batches.running} running, ${batches.waiting} waiting` : 'unknown'}`,
+    `keys          ${KEY_TEXTS[keys]}`,
   ].join('\n');
 }
+
+/** Who may call. */
+export const KEY_TEXTS: Readonly<Record<KeyState, string>> = {
+  required: 'required',
+  not_required: 'not required: whoever reaches the gateway may do everything',
+  ignored: 'not required, and without effect: auth.allow_anonymous is true',
+};
 
 const MODEL_HEAD = 'model,state,realtime,batch,oldest wait,in flight,workers,free slots,in/s,done/s,refused/s'.split(
   ',',

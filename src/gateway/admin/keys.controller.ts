@@ -34,7 +34,9 @@ import {
   storedKeyDto,
 } from './keys.dto.js';
 
-const issued = ({ key, secret }: IssuedKey): IssuedKeyDto => ({ ...storedKeyDto(key), secret });
+const issued = ({ key, secret, first = false }: IssuedKey): IssuedKeyDto => ({
+  ...{ ...storedKeyDto(key), secret, makes_keys_required: first },
+});
 
 /** API keys: those of the database are made, rotated and revoked here; those of the keys file are listed. */
 @ApiTags('admin')

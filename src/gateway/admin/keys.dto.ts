@@ -119,6 +119,8 @@ export class ApiKeyDto {
 
 export class IssuedKeyDto extends ApiKeyDto {
   @ApiProperty({ description: 'The key itself. It is shown here only.', example: 'sk-switchyard-…' }) secret!: string;
+  @ApiProperty({ description: 'It is the first key: from now on every request needs one.' })
+  makes_keys_required!: boolean;
 }
 
 export class ApiKeyListDto {

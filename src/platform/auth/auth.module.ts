@@ -26,7 +26,10 @@ import { StoredKeys } from './stored-keys.js';
       provide: KeyRing,
       inject: [SETTINGS, StoredKeys],
       useFactory: (settings: Settings, stored: StoredKeys) =>
-        new KeyRing(settings.auth.keysFile, { required: requiresKeys(settings), key: settings.auth.key, stored }),
+        new KeyRing(settings.auth.keysFile, {
+          ...{ required: requiresKeys(settings), key: settings.auth.key, stored },
+          anonymous: settings.auth.allowAnonymous,
+        }),
     },
     {
       provide: KeyIssuer,

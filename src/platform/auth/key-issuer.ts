@@ -18,6 +18,8 @@ export interface IssuedKey {
   readonly key: StoredKey;
   /** Shown once, stored nowhere. */
   readonly secret: string;
+  /** Keys are required from now on. */
+  readonly first?: boolean;
 }
 
 /** Makes, rotates and revokes the keys of the database. A change is in effect on this gateway when it resolves. */
@@ -28,15 +30,19 @@ export class KeyIssuer {
     private readonly ring: KeyRing,
   ) {}
 
-  /** @throws DomainError `too_many_keys` */
+  /** @throws DomainError `too_many_keys`, or `invalid_value` for a first key that would have no effect or lock out */
   async create(wanted: NewKey, nowMs = Date.now()): Promise<IssuedKey> {
+    const first = !this.ring.enabled;
+    if (this.ring.state === 'ignored') throw new DomainError('invalid_value', NO_EFFECT);
+    if (first && !wanted.scopes.includes('admin'))
+      throw new DomainError('invalid_value', ADMIN_FIRST, { param: 'scopes' });
     if ((await this.store.countLive()) >= MAX_LIVE_KEYS)
       throw new DomainError('too_many_keys', `There are ${MAX_LIVE_KEYS} keys; revoke those that are not used.`);
     const { secret, sha256, prefix } = newSecret();
     const key = { ...wanted, id: timeOrderedId('key_', nowMs), sha256, prefix, createdAtMs: nowMs };
     await this.store.create(key);
     await this.keys.refresh();
-    return { key, secret };
+    return { key, secret, first };
   }
 
   /** One that may do everything, unless there are keys. Gateways that start at the same time may make one each. */
@@ -85,6 +91,11 @@ export class KeyIssuer {
     return key;
   }
 }
+
+const NO_EFFECT = 'Keys have no effect while `auth.allow_anonymous` is true; set it to false and restart the gateway.';
+const ADMIN_FIRST =
+  '`scopes` must have `admin`: the first key makes keys required, and without an admin key nobody could make another. ' +
+  'Make one for yourself first: `switchyard keys create --tenant ops --scope admin inference`.';
 
 function newSecret() {
   const { key: secret, entry } = createApiKey({ tenant: '', scopes: [] });

@@ -12,12 +12,18 @@ import { type StoredKeys } from './stored-keys.js';
 /** Polled, not subscribed to: mounted secrets are swapped by moving links, which file events miss. */
 const POLL_MS = 2000;
 
+/** `ignored`: `auth.allow_anonymous` is set, so a key of the database has no effect. */
+export const KEY_STATES = ['required', 'not_required', 'ignored'] as const;
+export type KeyState = (typeof KEY_STATES)[number];
+
 export interface KeyRingOptions {
   /** Keys are asked for, also without a file. */
   readonly required?: boolean;
   /** `auth.key`; '' for none. */
   readonly key?: string;
   readonly stored?: StoredKeys;
+  /** `auth.allow_anonymous`: the keys of the database have no effect. */
+  readonly anonymous?: boolean;
   readonly nowMs?: () => number;
 }
 
@@ -48,9 +54,16 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
     this.changed$ = merge(this.#changed, options.stored?.changed$ ?? EMPTY);
   }
 
-  /** False: no keys are required, every client may do everything. */
+  /** False: no keys are required, every client may do everything. The first key of the database makes it true. */
   get enabled(): boolean {
-    return this.path !== '' || this.#entries.length > 0 || this.options.required === true;
+    return this.state === 'required';
+  }
+
+  get state(): KeyState {
+    const { required, anonymous, stored } = this.options;
+    if (this.path !== '' || this.#entries.length > 0 || required) return 'required';
+    if (anonymous) return 'ignored';
+    return stored?.everMade ? 'required' : 'not_required';
   }
 
   /** The keys of the file or the setting, which are changed there only. */

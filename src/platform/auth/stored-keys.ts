@@ -34,6 +34,11 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
     private readonly pollMs = POLL_MS,
   ) {}
 
+  /** Also true when all were revoked: revoking a key must let nobody in. */
+  get everMade(): boolean {
+    return this.#version > 0;
+  }
+
   get held(): HeldKeys {
     return this.#held;
   }

@@ -48,7 +48,7 @@ export const SERVER_SETTINGS = {
   ),
   'auth.required': flag(
     false,
-    'Require an API key on loopback too, without a keys file: keys are then those of the database.',
+    'Require an API key on loopback too, without a keys file. The first key of the database has the same effect.',
   ),
   'auth.allow_anonymous': flag(
     false,

@@ -67,6 +67,19 @@ describe('the first key of a database', () => {
     expect([await status(), await status(key)]).toEqual([401, 401]);
   });
 
+  it('is printed alone on stdout; list, rotate and revoke find it and later ones by their ids', async () => {
+    const admin = (await create('--scope', 'admin')).stdout.trim();
+    const run = (...args: string[]) => command('keys', ...args, '--api-key', admin);
+    const made = await run('create', '--tenant', 'acme', '--name', 'web shop', '--model', 'stt');
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^sk-switchyard-\S+\n$/) });
+    const [id = ''] = made.stderr.split(' ');
+    const rotated = await run('rotate', id);
+    expect([rotated.code, rotated.stdout === made.stdout]).toEqual([0, false]);
+    expect((await run('list')).stdout).toMatch(new RegExp(`^${id} +web shop +acme +inference +stt +data`, 'm'));
+    expect(await run('revoke', id)).toMatchObject({ code: 0, stdout: `${id} of acme revoked\n` });
+    expect(await run('revoke', 'key_none')).toMatchObject({ code: 5, stdout: '' });
+  });
+
   it('is not made where auth.allow_anonymous is set; earlier keys are said to have no effect', async () => {
     await create('--scope', 'admin');
     await rig.close();

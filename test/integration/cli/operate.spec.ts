@@ -133,19 +133,6 @@ describe('commands that use a running gateway', () => {
     expect(await run('workers', 'logs', 'none')).toMatchObject({ code: 5, stdout: '' });
   });
 
-  it('keys create prints the key alone on stdout; list, rotate and revoke find it by its id', async () => {
-    const made = await run('keys', 'create', '--tenant', 'acme', '--name', 'web shop', '--model', 'synthetic');
-    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^sk-switchyard-\S+\n$/) });
-    const [id = ''] = made.stderr.split(' ');
-    const rotated = await run('keys', 'rotate', id);
-    expect([rotated.code, rotated.stdout === made.stdout]).toEqual([0, false]);
-    expect((await run('keys', 'list')).stdout).toMatch(
-      new RegExp(`^${id} +web shop +acme +inference +synthetic +data`, 'm'),
-    );
-    expect(await run('keys', 'revoke', id)).toMatchObject({ code: 0, stdout: `${id} of acme revoked\n` });
-    expect(await run('keys', 'revoke', 'key_none')).toMatchObject({ code: 5, stdout: '' });
-  });
-
   it('bench reports latency, throughput and grouping', async () => {
     const { code, stdout } = await child(['bench', 'synthetic', '--audio', 'clip.txt', '-n', '6', '-c', '3', '--json']);
     const report = JSON.parse(stdout) as { answered: number; p99_ms: number; mean_group: number };

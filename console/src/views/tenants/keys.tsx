@@ -1,6 +1,7 @@
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { type Answer, post, request } from '../../api/client';
 import { useGet } from '../../api/resource';
+import { session, signIn } from '../../api/session';
 import { attempt, attemptConfirmed, Dialog } from '../../ui/actions';
 import { Button, Field } from '../../ui/controls';
 import { Card, CopyButton, State, Time } from '../../ui/parts';
@@ -10,10 +11,12 @@ import { below, type Column, Table } from '../../ui/table';
 type Key = Answer<'/admin/v1/keys'>['data'][number];
 type Issued = Answer<'/admin/v1/keys', 'post'>;
 
+/** Outlives the view, which is drawn anew when the first key signs in. */
+const made = signal<Issued | undefined>(undefined);
+
 export function Keys() {
   const list = useGet('/admin/v1/keys', { everyMs: 10_000 });
   const creating = useSignal(false);
-  const made = useSignal<Issued | undefined>(undefined);
   const done = (key: Issued) => {
     creating.value = false;
     made.value = key;
@@ -26,6 +29,7 @@ export function Keys() {
   );
   return (
     <Card title="Keys" aside={create}>
+      {!session.value?.keys_required && <p class="muted">{OPEN}</p>}
       <Loaded from={list} none={<Blank icon="tenants" title="No keys" />}>
         {({ data }) => <KeyTable of={data} reload={list.reload} rotated={done} />}
       </Loaded>
@@ -34,6 +38,7 @@ export function Keys() {
       </Dialog>
       <Dialog open={made.value !== undefined} title="Your new key" onClose={() => (made.value = undefined)}>
         <p>It is shown only once. Switchyard stores its hash.</p>
+        {made.value?.makes_keys_required && <p>{NOW_REQUIRED}</p>}
         <code class="secret">{made.value?.secret}</code>
         <div class="inline dialog-actions">
           <CopyButton text={made.value?.secret ?? ''} />
@@ -45,6 +50,11 @@ export function Keys() {
     </Card>
   );
 }
+
+const OPEN =
+  'No key is required: whoever reaches this server may do everything. The first key that you create makes keys ' +
+  'required and needs the scope admin. It has no effect while auth.allow_anonymous is set.';
+const NOW_REQUIRED = 'From now on every request needs a key. This browser is signed in with it.';
 
 interface KeyTableProps {
   readonly of: readonly Key[];
@@ -96,6 +106,9 @@ const SCOPES = [
   ['admin', 'administer the server, see all tenants'],
 ] as const;
 
+const isChosen = (scope: string): boolean =>
+  scope === 'inference' || (scope === 'admin' && !session.value?.keys_required);
+
 function CreateForm({ done, close }: { done: (key: Issued) => void; close: () => void }) {
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -109,7 +122,12 @@ function CreateForm({ done, close }: { done: (key: Issued) => void; close: () =>
       ...(models.length > 0 && { models }),
       ...(days > 0 && { expires_in_days: days }),
     };
-    await attempt(async () => done(await post('/admin/v1/keys', { body })), 'The key is created.');
+    const act = async () => {
+      const key = await post('/admin/v1/keys', { body });
+      if (key.makes_keys_required) await signIn(key.secret);
+      done(key);
+    };
+    await attempt(act, 'The key is created.');
   };
   return (
     <form class="stack" onSubmit={event => void submit(event)}>
@@ -123,7 +141,7 @@ function CreateForm({ done, close }: { done: (key: Issued) => void; close: () =>
         <legend class="muted small">Scopes</legend>
         {SCOPES.map(([scope, means]) => (
           <label key={scope} class="inline">
-            <input type="checkbox" name="scopes" value={scope} defaultChecked={scope === 'inference'} /> {means}
+            <input type="checkbox" name="scopes" value={scope} defaultChecked={isChosen(scope)} /> {means}
           </label>
         ))}
       </fieldset>

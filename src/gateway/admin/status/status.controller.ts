@@ -1,6 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { BOTTLENECKS, type BottleneckKind } from '../../../core/status/bottleneck.js';
+import { KEY_STATES, KeyRing, type KeyState } from '../../../platform/auth/key-ring.js';
 import { GatewayIdentity } from '../../../platform/clock/clock.module.js';
 import { productVersion } from '../../../platform/process/product-version.js';
 import { MODEL_STATES } from '../../worker-pool/worker-view.js';
@@ -13,6 +14,8 @@ export class StatusGatewayDto {
   @ApiProperty({ description: 'Unix seconds.' }) started_at!: number;
   @ApiProperty() uptime_s!: number;
   @ApiProperty({ description: 'It shuts down and accepts nothing new.' }) draining!: boolean;
+  @ApiProperty({ enum: KEY_STATES, description: 'ignored: `auth.allow_anonymous` takes the effect from keys.' })
+  keys!: KeyState;
 }
 
 export class BottleneckDto {
@@ -87,6 +90,7 @@ export class AdminStatusController {
   constructor(
     private readonly status: GatewayStatus,
     private readonly identity: GatewayIdentity,
+    private readonly ring: KeyRing,
   ) {}
 
   @Get()
@@ -107,7 +111,8 @@ export class AdminStatusController {
   #gateway({ draining }: GatewaySnapshot): StatusGatewayDto {
     const { id, startedAtMs } = this.identity;
     const uptime = Math.floor((Date.now() - startedAtMs) / 1000);
-    return { id, version: this.#version, started_at: Math.floor(startedAtMs / 1000), uptime_s: uptime, draining };
+    const startedAt = Math.floor(startedAtMs / 1000);
+    return { id, version: this.#version, started_at: startedAt, uptime_s: uptime, draining, keys: this.ring.state };
   }
 }
 
