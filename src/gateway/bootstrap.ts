@@ -12,9 +12,9 @@ import { CrossOrigins, registerCrossOriginHooks } from '../platform/http/cross-o
 import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { logRequests } from '../platform/logging/request-lines.js';
 import { AuditLog, registerAuditHooks } from './admin/audit-log.js';
-import { AdminRefusals, registerRefusalHooks } from './admin/refusals.metrics.js';
 import { serveDocs } from './http/openapi/swagger.js';
 import { fastifyOptions } from './http/fastify-options.js';
+import { HttpErrors, registerHttpErrorHooks } from './http/http-errors.metrics.js';
 import { registerHttpHooks, registerUnroutedHook } from './http/http-hooks.js';
 import { IntakeGate } from './http/intake-gate.js';
 import { keepJsonBytes } from './http/json-body.js';
@@ -85,7 +85,7 @@ export function configureGateway(app: NestFastifyApplication, settings: Settings
   });
   registerUnroutedHook(fastify);
   registerAuditHooks(fastify, app.get(AuditLog));
-  registerRefusalHooks(fastify, app.get(AdminRefusals));
+  registerHttpErrorHooks(fastify, app.get(HttpErrors));
   const inner = app.get(InnerRequests);
   registerLimitHooks(fastify, { limiter: app.get(RateLimiter), isCounted: ({ headers }) => inner.isInner(headers) });
   registerIdempotencyHooks(fastify, { service: app.get(IdempotencyService), inner, ...idempotency(settings) });

@@ -1825,7 +1825,7 @@ export interface components {
         };
         BottleneckDto: {
             /** @enum {string} */
-            kind: "draining" | "disk_full" | "dependency_down" | "no_worker" | "workers_lost" | "tenant_floods" | "queue_grows" | "slots_full";
+            kind: "draining" | "disk_full" | "dependency_down" | "no_worker" | "workers_lost" | "requests_fail" | "tenant_floods" | "queue_grows" | "slots_full";
             /** @description Null: it concerns all models. */
             model: string | null;
             /** @description What limits the gateway now, and what would help. */
@@ -3012,6 +3012,7 @@ export interface components {
             /** @description Accepted into the queue. */
             arrived_per_s: number;
             completed_per_s: number;
+            failed_per_s: number;
             /** @description Rejected by the queue. */
             refused_per_s: number;
         };

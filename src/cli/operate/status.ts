@@ -30,6 +30,7 @@ interface ModelStatus {
   readonly rates: {
     readonly arrived_per_s: number;
     readonly completed_per_s: number;
+    readonly failed_per_s: number;
     readonly refused_per_s: number;
   };
 }
@@ -69,13 +70,12 @@ export const KEY_TEXTS: Readonly<Record<KeyState, string>> = {
   ignored: 'not required, and without effect: auth.allow_anonymous is true',
 };
 
-const MODEL_HEAD = 'model,state,realtime,batch,oldest wait,in flight,workers,free slots,in/s,done/s,refused/s'.split(
-  ',',
-);
+const MODEL_HEAD =
+  'model,state,realtime,batch,oldest wait,in flight,workers,free slots,in/s,done/s,failed/s,refused/s'.split(',');
 
 const modelRow = ({ id, state, waiting, workers, slots, rates, ...model }: ModelStatus): readonly string[] => [
   ...[id, state, String(waiting.realtime), String(waiting.batch)],
   ...[model.oldest_wait_ms > 0 ? msText(model.oldest_wait_ms) : '-', String(model.in_flight)],
   ...[`${workers.ready}/${workers.total}`, `${slots.free}/${slots.total}`],
-  ...[rates.arrived_per_s, rates.completed_per_s, rates.refused_per_s].map(rate => rate.toFixed(1)),
+  ...[rates.arrived_per_s, rates.completed_per_s, rates.failed_per_s, rates.refused_per_s].map(rate => rate.toFixed(1)),
 ];

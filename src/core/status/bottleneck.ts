@@ -1,3 +1,7 @@
+import { DEFAULT_TENANT } from '../request/request-key.js';
+import { ERROR_REGISTRY } from '../shared/domain-error.js';
+import { type ModelRates } from './request-history.js';
+
 /** One model, as far as the rule below looks at it. */
 export interface ModelLoad {
   readonly id: string;
@@ -19,7 +23,7 @@ export interface ModelLoad {
   };
   readonly slots: { readonly total: number; readonly free: number };
   /** Requests per second over the last minute. */
-  readonly rates: { readonly arrived: number; readonly completed: number; readonly refused: number };
+  readonly rates: ModelRates;
 }
 
 export interface DependencyLoad {
@@ -44,6 +48,7 @@ export const BOTTLENECKS = [
   'dependency_down',
   'no_worker',
   'workers_lost',
+  'requests_fail',
   'tenant_floods',
   'queue_grows',
   'slots_full',
@@ -60,11 +65,14 @@ export interface Bottleneck {
 
 /** Uploads and batches fail soon below this much. */
 const LOW_DISK_BYTES = 256 * 1024 * 1024;
-/** Share of a queue from which one tenant is the cause, if others wait as well; and the least that counts. */
+/** Share of a queue from which one tenant is the cause, and the least that counts. */
 const FLOOD_SHARE = 0.75;
 const FLOOD_WAITING = 10;
 /** Growth below this is noise. */
 const GROWTH_PER_S = 0.2;
+/** Share of what leaves that fails, and failures per second (three in a minute), from which it is a bottleneck. */
+const FAILING_SHARE = 0.1;
+const FAILING_PER_S = 0.05;
 
 type ModelRule = (model: ModelLoad) => Bottleneck | undefined;
 
@@ -121,19 +129,32 @@ const workersLost: ModelRule = ({ id, waiting, rates, workers: { total, ready, s
   return of('workers_lost', id, `${id}: ${are}; ${trend(waiting, rates)}. Add a worker or shed load.`);
 };
 
+const requestsFail: ModelRule = ({ id, rates }) => {
+  const { failed, commonestFailure: code } = rates;
+  const left = leaving(rates);
+  if (!code || failed < FAILING_PER_S || failed / left < FAILING_SHARE) return undefined;
+  const help =
+    ERROR_REGISTRY[code].status < 500
+      ? 'Their callers send what is rejected: look at these requests.'
+      : 'Look at these requests and at the log of its workers.';
+  const share = `${perSecond(failed)} of ${perSecond(left)} that end`;
+  return of('requests_fail', id, `${id}: requests fail (${share}), most of them with ${code}. ${help}`);
+};
+
+/** Where all are of the default tenant, there may be no other. */
 const tenantFloods: ModelRule = ({ id, waiting, busiestTenant }) => {
-  if (!busiestTenant || waiting < FLOOD_WAITING || busiestTenant.waiting === waiting) return undefined;
-  if (busiestTenant.waiting / waiting < FLOOD_SHARE) return undefined;
-  const { tenant, waiting: own } = busiestTenant;
+  if (!busiestTenant || waiting < FLOOD_WAITING) return undefined;
+  const { tenant } = busiestTenant;
+  // The queue and its tenants are not read in the same instant.
+  const own = Math.min(busiestTenant.waiting, waiting);
+  if (own / waiting < FLOOD_SHARE || (own === waiting && tenant === DEFAULT_TENANT)) return undefined;
   const help = "Lower that tenant's limits, or add a worker.";
   return of('tenant_floods', id, `${id}: ${own} of ${waiting} waiting requests are of tenant ${tenant}. ${help}`);
 };
 
 const queueGrows: ModelRule = ({ id, waiting, rates }) => {
-  const grows = rates.arrived - rates.completed >= GROWTH_PER_S;
-  if (waiting === 0 || !(grows || rates.refused > 0)) return undefined;
-  const refused = rates.refused > 0 ? `; ${perSecond(rates.refused)} are refused` : '';
-  return of('queue_grows', id, `${id}: ${trend(waiting, rates)}${refused}. Add a worker or shed load.`);
+  if (waiting === 0 || !(growth(rates) >= GROWTH_PER_S || rates.refused > 0)) return undefined;
+  return of('queue_grows', id, `${id}: ${trend(waiting, rates)}. Add a worker or shed load.`);
 };
 
 const slotsFull: ModelRule = ({ id, waiting, slots }) => {
@@ -142,7 +163,7 @@ const slotsFull: ModelRule = ({ id, waiting, slots }) => {
   return of('slots_full', id, `${id}: ${all}, but the queue does not grow. A further worker would shorten the wait.`);
 };
 
-const MODEL_RULES: readonly ModelRule[] = [noWorker, workersLost, tenantFloods, queueGrows, slotsFull];
+const MODEL_RULES: readonly ModelRule[] = [noWorker, workersLost, requestsFail, tenantFloods, queueGrows, slotsFull];
 
 const of = (kind: BottleneckKind, model: string, text: string): Bottleneck => ({ kind, model, text });
 
@@ -150,11 +171,22 @@ const requests = (count: number): string => `${count} request${count === 1 ? '' 
 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
-const perSecond = (rate: number): string => `${rate < 10 ? Number(rate.toFixed(1)) : Math.round(rate)}/s`;
+/** Rare things by the minute: `2/min`. */
+function perSecond(rate: number): string {
+  if (rate > 0 && rate < 0.1) return `${Math.ceil(rate * 60)}/min`;
+  return `${rate < 10 ? Number(rate.toFixed(1)) : Math.round(rate)}/s`;
+}
 
-function trend(waiting: number, { arrived, completed }: ModelLoad['rates']): string {
-  const growth = arrived - completed;
-  if (growth >= GROWTH_PER_S) return `the queue has ${requests(waiting)} and grows by ${perSecond(growth)}`;
-  if (growth <= -GROWTH_PER_S) return `the queue has ${requests(waiting)} and shrinks by ${perSecond(-growth)}`;
-  return `the queue has ${requests(waiting)}`;
+/** However they end: what failed or was cancelled has left the queue as well. */
+const leaving = ({ completed, failed, cancelled }: ModelRates): number => completed + failed + cancelled;
+
+const growth = (rates: ModelRates): number => rates.arrived - leaving(rates);
+
+function trend(waiting: number, rates: ModelRates): string {
+  const by = growth(rates);
+  const verb = by >= GROWTH_PER_S ? ' and grows' : by <= -GROWTH_PER_S ? ' and shrinks' : '';
+  const failed = rates.failed > 0 ? ` (${perSecond(rates.failed)} failed)` : '';
+  const refused = rates.refused > 0 ? `, ${perSecond(rates.refused)} are refused` : '';
+  const flow = `${perSecond(rates.arrived)} arrive, ${perSecond(leaving(rates))} leave${failed}${refused}`;
+  return `the queue has ${requests(waiting)}${verb && `${verb} by ${perSecond(Math.abs(by))}`}: ${flow}`;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type DispatchEvent } from '../dispatch/dispatch-event.js';
+import { type ErrorCode } from '../shared/domain-error.js';
 import { type RequestKey } from '../request/request-key.js';
 import { RequestHistory, WaitHistogram } from './request-history.js';
 
@@ -46,6 +47,17 @@ describe('RequestHistory', () => {
     expect(history.points(1)[0]?.models.get('m')?.waitP95Ms).toBeLessThan(110);
   });
 
+  it('knows the commonest code of what failed in the last minute, of ended steps and the open one', () => {
+    const history = ring();
+    const failed = (code: ErrorCode): DispatchEvent => ({ ...(settled('failed') as object), code }) as DispatchEvent;
+    for (const event of [failed('invalid_audio'), failed('invalid_audio')]) history.apply(event);
+    history.close(10_000, 1, NOTHING);
+    for (let count = 0; count < 3; count++) history.apply(failed('engine_failed'));
+    expect(history.rates('m', 10_000)).toMatchObject({ failed: 0.5, commonestFailure: 'engine_failed' });
+    for (const event of [failed('invalid_audio'), failed('invalid_audio')]) history.apply(event);
+    expect(history.rates('m', 10_000).commonestFailure).toBe('invalid_audio');
+  });
+
   it('takes rates over the last minute, and over less while it is young', () => {
     const history = new RequestHistory({ steps: 360, startMs: 0 });
     for (let count = 0; count < 10; count++) history.apply(accepted);
@@ -55,7 +67,9 @@ describe('RequestHistory', () => {
     expect(history.rates('m', 70_000).arrived).toBe(0);
     for (let count = 0; count < 60; count++) history.apply(settled('completed'));
     expect(history.rates('m', 70_000).completed).toBe(1);
-    expect(history.rates('other', 70_000)).toEqual({ arrived: 0, completed: 0, refused: 0 });
+    expect(history.rates('other', 70_000)).toEqual({
+      ...{ arrived: 0, completed: 0, failed: 0, cancelled: 0, refused: 0 },
+    });
   });
 });
 

@@ -1,4 +1,5 @@
 import { type DispatchEvent } from '../dispatch/dispatch-event.js';
+import { type ErrorCode } from '../shared/domain-error.js';
 
 /** What is read from the queue when a step ends. */
 export interface ModelGauges {
@@ -18,8 +19,12 @@ export interface ModelCounts {
   readonly refused: number;
 }
 
+export type FailuresByCode = ReadonlyMap<ErrorCode, number>;
+
 /** One model in one step. Waits are those of requests that a worker took in it; absent: it took none. */
 export interface ModelPoint extends ModelCounts, ModelGauges {
+  /** Of the failed ones; absent: none. */
+  readonly failures?: FailuresByCode;
   readonly waitP50Ms?: number;
   readonly waitP95Ms?: number;
 }
@@ -35,7 +40,11 @@ export interface HistoryPoint {
 export interface ModelRates {
   readonly arrived: number;
   readonly completed: number;
+  readonly failed: number;
+  readonly cancelled: number;
   readonly refused: number;
+  /** The code that most of the failed ones have. */
+  readonly commonestFailure?: ErrorCode;
 }
 
 export interface HistoryOptions {
@@ -45,11 +54,15 @@ export interface HistoryOptions {
   readonly startMs: number;
 }
 
-type Tally = { -readonly [K in keyof ModelCounts]: number } & { readonly waits: WaitHistogram };
+type Tally = { -readonly [K in keyof ModelCounts]: number } & {
+  readonly waits: WaitHistogram;
+  readonly failures: Map<ErrorCode, number>;
+};
 
 const newTally = (): Tally => ({
   ...{ arrived: 0, completed: 0, failed: 0, cancelled: 0, refused: 0 },
   waits: new WaitHistogram(),
+  failures: new Map(),
 });
 
 const RATE_MS = 60_000;
@@ -70,7 +83,7 @@ export class RequestHistory {
   apply(event: DispatchEvent): void {
     if (event.type === 'accepted') this.#tally(event.model).arrived++;
     else if (event.type === 'rejected') this.#tally(event.model).refused++;
-    else if (event.type === 'settled') this.#tally(event.model)[event.status]++;
+    else if (event.type === 'settled') this.#settle(event);
     else if (event.type === 'leased' && event.attempt === 1) this.#tally(event.model).waits.add(event.queueWaitMs);
   }
 
@@ -98,17 +111,26 @@ export class RequestHistory {
   /** Over about the last minute, the step that runs included. */
   rates(model: string, nowMs: number): ModelRates {
     const first = this.#ends.findLastIndex(end => end <= nowMs - RATE_MS) + 1;
-    const recent: (ModelCounts | undefined)[] = this.#points.slice(first).map(({ models }) => models.get(model));
+    const recent: (Partial<Tally | ModelPoint> | undefined)[] = this.#points
+      .slice(first)
+      .map(({ models }) => models.get(model));
     recent.push(this.#open.get(model));
     const sinceMs = this.#ends[first - 1] ?? Math.max(this.options.startMs, nowMs - RATE_MS);
     const seconds = Math.max(SHORTEST_RATE_MS, nowMs - sinceMs) / 1000;
-    const rate = (count: (counts: ModelCounts) => number): number =>
-      recent.reduce((sum, counts) => sum + (counts ? count(counts) : 0), 0) / seconds;
+    const rate = (name: keyof ModelCounts): number =>
+      recent.reduce((sum, counts) => sum + (counts?.[name] ?? 0), 0) / seconds;
+    const commonestFailure = commonest(recent.flatMap(counts => [...(counts?.failures ?? [])]));
     return {
-      arrived: rate(({ arrived }) => arrived),
-      completed: rate(({ completed }) => completed),
-      refused: rate(({ refused }) => refused),
+      ...{ arrived: rate('arrived'), completed: rate('completed'), failed: rate('failed') },
+      ...{ cancelled: rate('cancelled'), refused: rate('refused') },
+      ...(commonestFailure && { commonestFailure }),
     };
+  }
+
+  #settle({ model, status, code }: Extract<DispatchEvent, { readonly type: 'settled' }>): void {
+    const tally = this.#tally(model);
+    tally[status]++;
+    if (status === 'failed' && code) tally.failures.set(code, (tally.failures.get(code) ?? 0) + 1);
   }
 
   #tally(model: string): Tally {
@@ -118,12 +140,19 @@ export class RequestHistory {
   }
 }
 
-function pointOf({ waits, ...counts }: Tally, gauges?: ModelGauges): ModelPoint {
+function commonest(counts: readonly (readonly [ErrorCode, number])[]): ErrorCode | undefined {
+  const sums = new Map<ErrorCode, number>();
+  for (const [code, count] of counts) sums.set(code, (sums.get(code) ?? 0) + count);
+  return [...sums].sort(([, a], [, b]) => b - a)[0]?.[0];
+}
+
+function pointOf({ waits, failures, ...counts }: Tally, gauges?: ModelGauges): ModelPoint {
   const { waiting = 0, inFlight = 0, oldestWaitMs = 0 } = gauges ?? {};
   const [waitP50Ms, waitP95Ms] = [waits.quantile(0.5), waits.quantile(0.95)];
   return {
     ...counts,
     ...{ waiting, inFlight, oldestWaitMs },
+    ...(failures.size > 0 && { failures }),
     ...(waitP50Ms !== undefined && { waitP50Ms }),
     ...(waitP95Ms !== undefined && { waitP95Ms }),
   };

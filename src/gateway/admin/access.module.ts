@@ -4,7 +4,6 @@ import { RealtimeModule } from '../realtime/realtime.module.js';
 import { AuditLog } from './audit-log.js';
 import { AdminAuditController } from './audit.controller.js';
 import { AdminKeysController } from './keys.controller.js';
-import { adminRefusalProviders } from './refusals.metrics.js';
 import { UsageRecorder } from './usage-recorder.js';
 import { AdminUsageController } from './usage.controller.js';
 
@@ -12,6 +11,6 @@ import { AdminUsageController } from './usage.controller.js';
 @Module({
   imports: [ModelsModule, RealtimeModule],
   controllers: [AdminAuditController, AdminKeysController, AdminUsageController],
-  providers: [AuditLog, UsageRecorder, ...adminRefusalProviders],
+  providers: [AuditLog, UsageRecorder],
 })
 export class AdminAccessModule {}

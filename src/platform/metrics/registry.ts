@@ -119,8 +119,9 @@ export const METRICS = {
   ),
   switchyard_tenant_queue_depth: gauge('Requests of this gateway that wait now, by tenant.', 'tenant'),
   switchyard_limit_refusals_total: counter('Requests refused by a limit of their caller, by its name.', 'limit'),
-  switchyard_admin_refusals_total: counter(
-    'Requests to /admin without the right key, by status: 401, 403, 429 (too many wrong keys).',
+  switchyard_http_errors_total: counter(
+    'HTTP answers with a status from 400, every refusal included; area: admin (routes below /admin), api.',
+    'area',
     'status',
   ),
   switchyard_limit_store_failures_total: counter('Calls to the shared limits that Redis did not answer.'),

@@ -37,8 +37,11 @@ const blobs = async (): Promise<string[]> => {
 
 describe('respond-async on a disk without room', () => {
   it('is 507 storage_full, which no client tries again by itself, and leaves nothing of the body behind', async () => {
+    const counted = () => rig.metric('switchyard_http_errors_total{area="api",status="507"}');
+    const before = (await counted()) || 0;
     const error = await errorOf(keep(9 * 1_048_576, { 'idempotency-key': 'too-much' }));
     expect(error).toMatchObject({ status: 507, code: 'storage_full' });
+    expect(await counted()).toBe(before + 1);
     expect(error.headers.get('x-should-retry')).toBe('false');
     await until(async () => (await blobs()).length === 0);
   });

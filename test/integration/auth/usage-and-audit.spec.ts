@@ -134,14 +134,14 @@ it('a key of some models runs batches on its terms: lines that name another mode
 
 it('admin routes count who was refused for want of a key or a scope', async () => {
   const { secret } = await issue();
-  const before = await scraped('switchyard_admin_refusals_total', { status: '403' });
-  const others = await scraped('switchyard_admin_refusals_total', { status: '401' });
+  const before = await scraped('switchyard_http_errors_total', { area: 'admin', status: '403' });
+  const others = await scraped('switchyard_http_errors_total', { area: 'admin', status: '401' });
   await call('GET', '/admin/v1/keys', { key: 'sk-wrong' });
   await call('GET', '/admin/v1/none', { key: 'sk-wrong' });
   await call('POST', '/admin/v1/keys', { key: secret, body: {} });
   await call('GET', '/v1/models', { key: 'sk-wrong' });
-  expect(await scraped('switchyard_admin_refusals_total', { status: '403' })).toBe(before + 1);
-  expect(await scraped('switchyard_admin_refusals_total', { status: '401' })).toBe(others + 2);
+  expect(await scraped('switchyard_http_errors_total', { area: 'admin', status: '403' })).toBe(before + 1);
+  expect(await scraped('switchyard_http_errors_total', { area: 'admin', status: '401' })).toBe(others + 2);
 });
 
 it('audio that live sessions recognise is usage of their key', async () => {

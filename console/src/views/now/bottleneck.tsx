@@ -12,6 +12,7 @@ const NEXT: Readonly<Record<Kind, readonly [view: string, title: string, section
   dependency_down: ['health', 'Health', 'switchyarddependencydown'],
   no_worker: ['workers', 'Workers', 'switchyardmodelwithoutworker'],
   workers_lost: ['workers', 'Workers', 'switchyardhalfofworkersaway'],
+  requests_fail: ['requests', 'Its requests', 'switchyardfailures'],
   tenant_floods: ['requests', 'Its requests', 'switchyardqueuefull'],
   queue_grows: ['requests', 'Its requests', 'switchyardinteractivewait'],
   slots_full: ['requests', 'Its requests', 'switchyardinteractivewait'],

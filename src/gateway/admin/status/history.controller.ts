@@ -89,7 +89,7 @@ function pointDto({ at, models }: HistoryPoint, model: string | undefined): Hist
   return { at, models: Object.fromEntries(shown.map(([id, point]) => [id, modelPointDto(point)])) };
 }
 
-const modelPointDto = ({ inFlight, oldestWaitMs, waitP50Ms, waitP95Ms, ...counts }: ModelPoint): ModelPointDto => ({
+const modelPointDto = ({ inFlight, oldestWaitMs, waitP50Ms, waitP95Ms, failures: _, ...counts }: ModelPoint) => ({
   ...counts,
   in_flight: inFlight,
   oldest_wait_ms: Math.round(oldestWaitMs),

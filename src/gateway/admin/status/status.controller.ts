@@ -45,6 +45,7 @@ export class StatusSlotsDto {
 export class StatusRatesDto {
   @ApiProperty({ description: 'Accepted into the queue.' }) arrived_per_s!: number;
   @ApiProperty() completed_per_s!: number;
+  @ApiProperty() failed_per_s!: number;
   @ApiProperty({ description: 'Rejected by the queue.' }) refused_per_s!: number;
 }
 
@@ -125,6 +126,7 @@ const modelDto = ({ id, state, workers, slots, rates, ...model }: ModelStatus): 
   rates: {
     arrived_per_s: hundredths(rates.arrived),
     completed_per_s: hundredths(rates.completed),
+    failed_per_s: hundredths(rates.failed),
     refused_per_s: hundredths(rates.refused),
   },
 });
