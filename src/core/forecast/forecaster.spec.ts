@@ -75,6 +75,15 @@ describe('Forecaster', () => {
     expect(startOf('y', 200_000)).toBeUndefined();
   });
 
+  it('knows it as soon as there is a worker again, however short ago it was asked without one', () => {
+    busySince(100_000);
+    came('x', 100_100);
+    workers = [];
+    expect(startOf('x', 100_400)).toBeUndefined();
+    workers = [WORKER];
+    expect(startOf('x', 100_401)).toBe(599);
+  });
+
   it('lets requests start one after the other, when the worker is done with the one before', () => {
     busySince(100_000);
     for (const id of ['x', 'y', 'z']) came(id, 100_100);

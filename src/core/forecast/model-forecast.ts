@@ -60,7 +60,8 @@ class RunCache {
   at(nowMs: number, inFlight: number): ForecastRun | undefined {
     // A burst takes every slot within the time for which a run is used.
     const isFilled = inFlight >= (this.#run?.slotsIfIdle ?? Infinity);
-    if (nowMs < this.#staleAtMs && !isFilled) return this.#run;
+    // None could be made: a worker may be ready, or have answered, at any moment, and to look costs nothing.
+    if (this.#run && nowMs < this.#staleAtMs && !isFilled) return this.#run;
     this.#run = this.make(nowMs);
     this.#staleAtMs = nowMs + Math.max(REUSED_LEAST_MS, (this.#run?.steps ?? 0) * REUSED_MS_PER_STEP);
     return this.#run;
