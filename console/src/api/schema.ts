@@ -2687,7 +2687,9 @@ export interface components {
         RerankingDto: {
             /** @description Id of the request; as Cohere has it, with `meta`. */
             id: string;
-            meta: components["schemas"]["RerankMetaDto"];
+            meta: {
+                [key: string]: unknown;
+            };
             /** @example bge-reranker-v2-m3 */
             model: string;
             /** @example list */
@@ -2695,14 +2697,6 @@ export interface components {
             /** @description The most relevant first. */
             results: components["schemas"]["RerankResultDto"][];
             usage: components["schemas"]["RerankUsageDto"];
-        };
-        RerankMetaDto: {
-            api_version: {
-                version?: string;
-            };
-            tokens: {
-                input_tokens?: number;
-            };
         };
         RerankResultDto: {
             document?: components["schemas"]["RerankedDocumentDto"];

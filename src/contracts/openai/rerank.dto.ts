@@ -69,11 +69,6 @@ class RerankUsageDto {
   @ApiProperty() total_tokens!: number;
 }
 
-class RerankMetaDto {
-  @ApiProperty({ type: 'object', properties: { version: { type: 'string' } } }) api_version!: { version: string };
-  @ApiProperty({ type: 'object', properties: { input_tokens: { type: 'number' } } }) tokens!: { input_tokens: number };
-}
-
 export class RerankingDto {
   @ApiProperty({ description: 'Id of the request; as Cohere has it, with `meta`.' }) id!: string;
   @ApiProperty({ example: 'list' }) object!: 'list';
@@ -81,5 +76,5 @@ export class RerankingDto {
   @ApiProperty({ type: [RerankResultDto], description: 'The most relevant first.' })
   results!: readonly RerankResultDto[];
   @ApiProperty({ type: RerankUsageDto }) usage!: RerankUsageDto;
-  @ApiProperty({ type: RerankMetaDto }) meta!: RerankMetaDto;
+  @ApiProperty({ type: 'object', additionalProperties: true }) meta!: object;
 }

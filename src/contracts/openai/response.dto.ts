@@ -1,6 +1,5 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsBoolean, IsOptional, IsString } from 'class-validator';
-import { isObject } from '../../core/shared/schema.js';
+import { IsBoolean, IsOptional, IsString } from 'class-validator';
 import {
   Holds,
   InRange,
@@ -12,7 +11,6 @@ import {
   WholeNumber,
 } from './field.decorators.js';
 import { LARGEST_COUNT, TextModelFields } from './generation.dto.js';
-import { MOST_TOOLS } from './responses.js';
 
 /** Characters of a text. */
 const LONGEST_TEXT = 10_485_760;
@@ -22,9 +20,6 @@ export const MOST_ITEMS = 10_000;
 const isInput = (value: unknown): boolean =>
   value === undefined || (typeof value === 'string' ? value.length <= LONGEST_TEXT : isListOfItems(value));
 const isListOfItems = (value: unknown): boolean => Array.isArray(value) && value.length <= MOST_ITEMS;
-
-const isAbsentOrObject = (value: unknown): boolean => value === undefined || isObject(value);
-const isAbsentNameOrObject = (value: unknown): boolean => typeof value === 'string' || isAbsentOrObject(value);
 
 const Text =
   (longest: number): PropertyDecorator =>
@@ -36,7 +31,7 @@ const Text =
 
 const Flag = (): PropertyDecorator => IsBoolean({ message: 'must be true or false' });
 
-/** Fields of a conversation, which are those that count as input. */
+/** Fields of a conversation, which are those that count as input. Those without a rule are read by `FieldReader`. */
 export class ResponseInputDto extends TextModelFields {
   @ApiPropertyOptional({
     oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }],
@@ -64,16 +59,12 @@ export class ResponseInputDto extends TextModelFields {
       '`function`, `custom`, and `namespace` of those; needs a model with the capability `tools`. Others are left out ' +
       'and reported.',
   })
-  @IsOptional()
-  @ArrayMaxSize(MOST_TOOLS, { message: `must have at most ${MOST_TOOLS} entries` })
-  @IsArray({ message: 'must be a list of tools' })
   tools?: readonly unknown[];
 
   @ApiPropertyOptional({
     oneOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, { type: 'object' }],
     description: '`auto`, `none`, `required`, `{type: "function", name}`, or `{type: "allowed_tools", mode, tools}`.',
   })
-  @Holds(isAbsentNameOrObject, 'must be auto, none, required or an object that names tools')
   tool_choice?: unknown;
 
   @ApiPropertyOptional({ type: Boolean, default: true, description: 'Several calls in one answer.' })
@@ -85,7 +76,6 @@ export class ResponseInputDto extends TextModelFields {
     additionalProperties: true,
     description: '`format`: text, json_object or json_schema.',
   })
-  @Holds(isAbsentOrObject, 'must be an object such as {"format": {"type": "text"}}')
   text?: unknown;
 
   @ApiPropertyOptional({
@@ -93,7 +83,6 @@ export class ResponseInputDto extends TextModelFields {
     additionalProperties: true,
     description: '`effort`: advice, for models that know it.',
   })
-  @Holds(isAbsentOrObject, 'must be an object such as {"effort": "low"}')
   reasoning?: unknown;
 
   @ApiPropertyOptional({
@@ -112,8 +101,7 @@ export class ResponseDto extends ResponseInputDto {
   stream = false;
 
   @ApiPropertyOptional({ type: 'object', additionalProperties: true, description: 'Only with `stream`.' })
-  @Holds(isAbsentOrObject, 'must be an object such as {"include_obfuscation": false}')
-  stream_options?: Readonly<Record<string, unknown>>;
+  stream_options?: unknown;
 
   @ApiPropertyOptional({ type: Boolean, description: 'Default: true where responses are stored.' })
   @IsOptional()

@@ -96,9 +96,6 @@ export interface ItemReference {
   readonly id: string;
 }
 
-/** Of one request, and of one namespace. */
-export const MOST_TOOLS = 1024;
-
 interface DeclaredTool {
   readonly name: string;
   readonly description: string | null;
@@ -176,10 +173,10 @@ export interface ResponseRequest extends ResponseParams {
   readonly include: readonly string[];
   readonly stream: boolean;
   /** Absent: the model's own. */
-  readonly temperature?: number;
-  readonly top_p?: number;
-  readonly presence_penalty?: number;
-  readonly frequency_penalty?: number;
+  readonly temperature?: number | undefined;
+  readonly top_p?: number | undefined;
+  readonly presence_penalty?: number | undefined;
+  readonly frequency_penalty?: number | undefined;
 }
 
 export interface ResponseUsage {

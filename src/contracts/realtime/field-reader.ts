@@ -149,7 +149,7 @@ export class FieldReader {
 }
 
 const asksForNothing = (value: unknown): boolean =>
-  value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+  value === undefined || value === '' || value === false || (Array.isArray(value) && value.length === 0);
 
 const SHOWN_CHARACTERS = 80;
 

@@ -36,10 +36,10 @@ export function callableTools(tools: readonly ResponseTool[], paths: readonly st
 export const isNamed = ({ name, tool, namespace }: CallableTool, named: NamedTool): boolean =>
   named.name === name || (named.name === tool.name && (named.namespace ?? namespace) === namespace);
 
-export interface UsableTools {
+interface UsableTools {
   readonly usable: readonly CallableTool[];
   /** One of them, or how many have to be called. */
-  readonly choice: 'auto' | 'none' | 'required' | CallableTool;
+  readonly choice: Exclude<ToolChoice, object> | CallableTool;
 }
 
 /** The tools that a choice leaves. */

@@ -2,13 +2,14 @@ import { type FieldReader } from '../realtime/field-reader.js';
 import {
   type CustomTool,
   type FunctionTool,
-  MOST_TOOLS,
   type NamedTool,
   type ResponseTool,
   type ToolChoice,
 } from '../openai/responses.js';
 import { type CallableTool, callableTools, isNamed } from './callable-tools.js';
 
+/** Of one request, and of one namespace. */
+const MOST_TOOLS = 1024;
 const LONGEST_NAME = 128;
 const NAME = /^[\w.-]{1,128}$/;
 

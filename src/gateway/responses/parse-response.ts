@@ -47,14 +47,13 @@ export function parseResponse(body: Body, options: ParseOptions): ParsedResponse
   demandStore(dto, fields, options.stores);
   demandInclude(dto, fields);
   noteAdvice(dto, fields, model);
-  return { request: { ...requestOf(dto, body, options), ...sampled(dto) }, model, tier: dto.service_tier };
+  return { request: requestOf(dto, body, options), model, tier: dto.service_tier };
 }
 
 /** What has no effect here. Another server may know how hard to think. */
 function noteAdvice(dto: ResponseDto, fields: FieldReader, { engine }: ModelSpec): void {
   if (dto.truncation === 'auto') fields.ignore('truncation', 'nothing of a conversation is dropped');
-  if (dto.stream_options?.include_obfuscation === true)
-    fields.object('stream_options')?.ignore('include_obfuscation', 'events are not padded');
+  fields.object('stream_options')?.advised('include_obfuscation', 'events are not padded');
   if (engine === 'openai-http') return;
   fields.advised('reasoning', 'this model decides by itself');
   fields.object('text')?.advised('verbosity', 'this model decides by itself');
@@ -85,6 +84,10 @@ function requestOf(dto: ResponseDto, body: Body, { newId, stores, ignored }: Par
     include: dto.include ?? [],
     stream: dto.stream,
     store: dto.store ?? stores,
+    temperature: dto.temperature,
+    top_p: dto.top_p,
+    presence_penalty: dto.presence_penalty,
+    frequency_penalty: dto.frequency_penalty,
   };
 }
 
@@ -107,15 +110,6 @@ function paramsOf(dto: ResponseDto, fields: FieldReader): Omit<ResponseParams, '
     safety_identifier: dto.safety_identifier ?? null,
     prompt_cache_key: dto.prompt_cache_key ?? null,
     background: dto.background,
-  };
-}
-
-function sampled({ temperature, top_p, presence_penalty, frequency_penalty }: ResponseDto) {
-  return {
-    ...(temperature !== undefined && { temperature }),
-    ...(top_p !== undefined && { top_p }),
-    ...(presence_penalty !== undefined && { presence_penalty }),
-    ...(frequency_penalty !== undefined && { frequency_penalty }),
   };
 }
 

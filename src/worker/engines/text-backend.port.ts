@@ -82,7 +82,8 @@ export type TextOutcome =
 export type Prompt =
   | {
       readonly type: 'chat';
-      readonly messages: unknown;
+      /** Each has one text as its `content`. */
+      readonly messages: readonly Readonly<Record<string, unknown>>[];
       readonly tools?: unknown;
     }
   | { readonly type: 'text'; readonly text: string }

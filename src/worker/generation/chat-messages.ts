@@ -32,7 +32,7 @@ function inGrammar({ name, tool, path }: CallableTool): GrammarTool {
   return { name, path: `${path}.function.parameters`, ...(parameters && { parameters }) };
 }
 
-const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
+const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
 const MOST_MESSAGES = 100_000;
 const MOST_CALLS = 1000;
 const MOST_NAME = 128;

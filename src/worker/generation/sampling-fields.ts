@@ -143,9 +143,7 @@ function responseFormatOf(body: FieldReader): Grammar | undefined {
   if (type !== 'json_schema') return undefined;
   const outer = format?.object('json_schema');
   if (!outer) throw format!.missing('json_schema');
-  const schema = outer.raw('schema');
   // OpenAI takes a format without a schema for "any JSON".
-  if (schema === undefined) return { type: 'json_object' };
-  if (typeof schema !== 'object' || Array.isArray(schema)) throw outer.invalid('schema', 'must be a JSON schema');
-  return { type, schema: schema! };
+  if (!outer.has('schema')) return { type: 'json_object' };
+  return { type, schema: schemaIn(outer, 'schema') };
 }

@@ -12,20 +12,14 @@ describe('prompts for llama.cpp', () => {
   beforeAll(async () => void (backend = await llamaBackend()));
   afterAll(() => backend.close());
 
-  const chat = (messages: unknown, more: { tools?: unknown; toolChoice?: unknown } = {}) =>
+  const chat = (messages: readonly Readonly<Record<string, unknown>>[], more: { tools?: unknown } = {}) =>
     backend.encode({ type: 'chat', messages, ...more });
   const turns = (tokens: readonly number[]): number => tokens.filter(token => token === TURN).length;
 
   it("are the model's own template around the messages, begun once and left open for the answer", async () => {
     const tokens = await chat([
-      { role: 'developer', content: 'be brief' },
-      {
-        role: 'user',
-        content: [
-          { type: 'text', text: 'one' },
-          { type: 'text', text: 'two' },
-        ],
-      },
+      { role: 'system', content: 'be brief' },
+      { role: 'user', content: 'one\ntwo' },
     ]);
     expect(tokens.filter(token => token === BOS)).toHaveLength(1);
     expect(tokens[0]).toBe(BOS);
@@ -54,25 +48,13 @@ describe('prompts for llama.cpp', () => {
       { role: 'user', content: 'x' },
       {
         role: 'assistant',
-        content: null,
+        content: '',
         tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: args } }],
       },
       { role: 'tool', tool_call_id: 'c', content: 'done' },
     ];
     const spaced = await chat(call('{ "a" :  1 }'));
     expect(await chat(call('{"a":1}'))).toEqual(spaced);
-  });
-
-  it.each([
-    ['a role that nobody knows', [{ role: 'robot', content: 'x' }], 'messages[0].role'],
-    [
-      'a picture',
-      [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }],
-      'messages[0].content[0]',
-    ],
-    ['no messages', [], 'messages'],
-  ])('refuse %s', async (_, messages, param) => {
-    await expect(chat(messages)).rejects.toMatchObject({ code: 'invalid_value', param });
   });
 
   it('refuse more text than any context holds, with its length', async () => {

@@ -3,63 +3,14 @@ import { type NativeBindings } from './library.js';
 import { Refusal } from './serve-child.js';
 import { errorMessage } from '../../../../core/shared/error-message.js';
 
-/** A message as chat templates know it. */
-export type TemplateMessage = Readonly<Record<string, unknown>> & { readonly role: string; readonly content: string };
+type Message = Readonly<Record<string, unknown>>;
 
-const ROLES: Readonly<Record<string, string>> = {
-  system: 'system',
-  developer: 'system',
-  user: 'user',
-  assistant: 'assistant',
-  tool: 'tool',
-};
-
-/**
- * OpenAI's messages in the form of chat templates: `developer` is `system`, parts of text are one text, and arguments
- * of tool calls are objects where the template writes JSON itself. @throws Refusal
- */
-export function templateMessages(messages: unknown, objectArguments: boolean): TemplateMessage[] {
-  if (!Array.isArray(messages) || messages.length === 0)
-    throw new Refusal('invalid_value', '`messages` is a list of at least one message.', 'messages');
-  return messages.map((message: unknown, index) => templateMessage(message, `messages[${index}]`, objectArguments));
-}
-
-function templateMessage(message: unknown, param: string, objectArguments: boolean): TemplateMessage {
-  const { role, content, tool_calls: calls, ...rest } = (message ?? {}) as Record<string, unknown>;
-  const known = typeof role === 'string' ? ROLES[role] : undefined;
-  if (known === undefined) {
-    const allowed = Object.keys(ROLES).join(', ');
-    throw new Refusal(
-      'invalid_value',
-      `\`${param}.role\` is ${JSON.stringify(role)}; allowed: ${allowed}.`,
-      `${param}.role`,
-    );
-  }
-  return {
+/** `chatMessages` has checked them. Arguments of calls are objects where the template writes JSON itself. */
+const templateMessages = (messages: readonly Message[], objectArguments: boolean): readonly Message[] =>
+  messages.map(({ tool_calls: calls, ...rest }) => ({
     ...rest,
-    role: known,
-    content: textOf(content, `${param}.content`),
     ...(Array.isArray(calls) && { tool_calls: calls.map((call: unknown) => templateCall(call, objectArguments)) }),
-  };
-}
-
-function textOf(content: unknown, param: string): string {
-  if (content === undefined || content === null) return '';
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content))
-    throw new Refusal('invalid_value', `\`${param}\` is neither text nor a list of parts.`, param);
-  const parts = content.map((part: unknown, index) => {
-    const { type, text, refusal } = (part ?? {}) as { type?: unknown; text?: unknown; refusal?: unknown };
-    if (type === 'text' && typeof text === 'string') return text;
-    if (type === 'refusal' && typeof refusal === 'string') return refusal;
-    throw new Refusal(
-      'invalid_value',
-      `\`${param}[${index}]\` is ${JSON.stringify(type)}; this model reads text only.`,
-      `${param}[${index}]`,
-    );
-  });
-  return parts.join('\n');
-}
+  }));
 
 function templateCall(call: unknown, objectArguments: boolean): unknown {
   const { function: called, ...rest } = (call ?? {}) as { function?: { arguments?: unknown } };
@@ -78,7 +29,7 @@ function objectOf(text: string): unknown {
 }
 
 export interface ChatRequest {
-  readonly messages: unknown;
+  readonly messages: readonly Message[];
   readonly tools?: unknown;
 }
 
