@@ -18,7 +18,7 @@ export const QUERY_LIMITS = {
   /** What the server ends by itself: a statement, the wait for a row that another session has locked. */
   statement_timeout: 8000,
   lock_timeout: 4000,
-} as const;
+};
 
 /** A process that freezes in a transaction loses it, and with it the rows that others wait for. */
 const IDLE_IN_TRANSACTION_MS = 5000;

@@ -44,8 +44,18 @@ class GuardedDriver implements Driver {
     return this.#guard.run(async () => new GuardedConnection(await this.inner.acquireConnection(options), this.#guard));
   }
 
-  beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
-    return this.#guard.run(() => this.inner.beginTransaction(innerOf(connection), settings));
+  /**
+   * A `begin` that timed out may still be executed: what the connection wrote later would look committed and be rolled
+   * back. The roll-back ends that transaction, or fails, which discards the connection.
+   */
+  async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+    const inner = innerOf(connection);
+    try {
+      await this.#guard.run(() => this.inner.beginTransaction(inner, settings));
+    } catch (error) {
+      await this.inner.rollbackTransaction(inner).catch(() => undefined);
+      throw error;
+    }
   }
 
   commitTransaction(connection: DatabaseConnection): Promise<void> {
