@@ -42,11 +42,11 @@ export async function abandonResponse(app: INestApplicationContext, left: Abando
     ...{ tenant, name: `response:${id}`, requestId: id, mode: 'async' as const, path: '/v1/responses/background' },
     ...{ fingerprint: '', headers: {}, blob: `kept/${id}`, ...times },
   } as const;
-  const dead = { owner: 'dead', nowMs: 0, leaseMs: Date.now() + 3_600_000 };
+  const dead = { owner: 'dead', leaseMs: 3_600_000 };
   await requests.open({ ...stored, status: 'running' }, dead);
   for (let count = 1; count < attempts; count++) {
-    await requests.release({ ...stored, attempts: count }, 'dead');
+    await requests.release('dead');
     await requests.takeOver(dead);
   }
-  await requests.release({ ...stored, attempts }, 'dead');
+  await requests.release('dead');
 }

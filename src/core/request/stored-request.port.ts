@@ -20,17 +20,18 @@ export interface StoredRequest {
   readonly fingerprint: string;
   /** Those that a second run needs; never credentials. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Where its body and its answer lie. */
+  /** Where its body and the answers of its attempts lie. */
   readonly blob: string;
   readonly status: StoredStatus;
-  /** Gateways that began it. */
+  /** Gateways that began it; of one that has ended, the attempt whose answer counts (D-39). */
   readonly attempts: number;
   /** A client asked another gateway to stop it. */
   readonly cancelling: boolean;
   readonly createdAtMs: number;
   readonly endedAtMs?: number;
   readonly expiresAtMs: number;
-  readonly leaseUntilMs: number;
+  /** No gateway holds it, by the clock of the database. Only `find` reads it. */
+  readonly lapsed: boolean;
   readonly answer?: StoredAnswer;
 }
 
@@ -42,18 +43,17 @@ export interface StoredAnswer {
 
 export type NewStoredRequest = Omit<
   StoredRequest,
-  'status' | 'attempts' | 'cancelling' | 'endedAtMs' | 'leaseUntilMs' | 'answer'
+  'status' | 'attempts' | 'cancelling' | 'endedAtMs' | 'lapsed' | 'answer'
 > & { readonly status: 'receiving' | 'running' };
 
-/** A gateway's hold on what it runs: writes of one that lost it change nothing. */
+/** A gateway's hold on what it runs, from now on by the clock of the database. */
 export interface StoredLease {
   readonly owner: string;
-  readonly nowMs: number;
   readonly leaseMs: number;
 }
 
 export type StoredRef = Pick<StoredRequest, 'tenant' | 'name'>;
-/** One attempt at a request: later ones under the same name have another blob or number. */
+/** The fencing token of one attempt: later ones under the same name have another blob or number. */
 export type StoredAttempt = Pick<StoredRequest, 'tenant' | 'name' | 'blob' | 'attempts'>;
 
 export interface Opened {
@@ -75,23 +75,21 @@ export interface StoredRequestStore {
   /** The latest of that id. @param tenant undefined: of any tenant */
   findById(requestId: string, tenant: string | undefined): Promise<StoredRequest | undefined>;
   /** Its body is stored. False: the lease was lost. */
-  markReceived(attempt: StoredAttempt, owner: string, fingerprint: string): Promise<boolean>;
+  markReceived(attempt: StoredAttempt, fingerprint: string): Promise<boolean>;
   /** Prolongs everything that `owner` holds, and resolves with it. */
   renewLeases(lease: StoredLease): Promise<readonly StoredRequest[]>;
-  /** False: another gateway has it, or it ended. */
-  end(attempt: StoredAttempt, owner: string, end: StoredEnding): Promise<boolean>;
+  /** May be repeated when its outcome is unknown. */
+  end(attempt: StoredAttempt, end: StoredEnding): Promise<EndOutcome>;
   /** As if it had never come. */
-  drop(attempt: StoredAttempt, owner: string): Promise<void>;
-  /** Another gateway may go on at once. */
-  release(attempt: StoredAttempt, owner: string): Promise<void>;
+  drop(attempt: StoredAttempt): Promise<void>;
+  /** Another gateway may go on at once. @param attempt absent: with everything that `owner` holds */
+  release(owner: string, attempt?: StoredAttempt): Promise<void>;
   /** One `async` request whose gateway is silent; its attempts are counted. */
   takeOver(lease: StoredLease): Promise<StoredRequest | undefined>;
-  /** True when it runs, wherever. */
+  /** True when it runs, wherever: from then on it cannot complete. */
   requestCancel(tenant: string, requestId: string): Promise<boolean>;
   /** Removes what has expired and what was never accepted. */
-  expire(nowMs: number, limit: number): Promise<readonly StoredRequest[]>;
-  /** Unix milliseconds by the clock that all gateways share: that of the database. */
-  nowMs(): Promise<number>;
+  expire(limit: number): Promise<readonly StoredRequest[]>;
   /** Those of these blobs that a row names. */
   referenced(blobs: readonly string[]): Promise<ReadonlySet<string>>;
 }
@@ -101,6 +99,12 @@ export interface StoredEnding {
   readonly fingerprint?: string;
   readonly status: StoredEnd;
   readonly answer: StoredAnswer;
-  readonly endedAtMs: number;
-  readonly expiresAtMs: number;
+  /** How long the answer is kept, milliseconds. */
+  readonly keepMs: number;
 }
+
+/**
+ * `ended`: by this attempt, now or by an earlier write. `cancelling`: it was cancelled and must not complete. `lost`:
+ * another attempt ended it or, unless this one completed, runs it.
+ */
+export type EndOutcome = 'ended' | 'cancelling' | 'lost';

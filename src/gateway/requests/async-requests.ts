@@ -5,8 +5,8 @@ import { filter, firstValueFrom, type Subscription } from 'rxjs';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type StoredEnd, type StoredRequest, type StoredRequestStore } from '../../core/request/stored-request.port.js';
 import { requestKey } from '../../core/request/request-key.js';
+import { backoffMs } from '../../core/shared/backoff.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type InnerAnswer, InnerRequests } from './inner-requests.js';
@@ -15,10 +15,12 @@ import { StoredLeases } from './stored-leases.js';
 
 /** Gateway deaths tolerated per request: after these, the request itself is the likely cause. */
 const MOST_ATTEMPTS = 3;
-/** Codes of what returns without help. */
-const AWAY = /"(queue|upstream)_unavailable"/;
-/** Pause before such a request is queued again. */
-const REQUEUE_MS = 1000;
+/**
+ * Codes of what passes: the request was accepted, so it waits and runs. `duplicate_request_id`: another attempt at it
+ * still runs here.
+ */
+const PASSING = /"((queue|upstream|storage)_unavailable|queue_full|duplicate_request_id)"/;
+const PAUSES = { firstMs: 1000, longestMs: 5000 };
 
 /** The request was rejected before it was queued: its caller receives this at once. */
 interface EarlyAnswer {
@@ -29,8 +31,15 @@ interface EarlyAnswer {
   readonly body: Buffer;
 }
 
-/** Runs one stored request in place of its route. @param early true until it was queued: a rejection is its caller's */
-export type StoredRequestRunner = (request: StoredRequest, early: () => boolean) => Promise<InnerAnswer>;
+export interface StoredAttemptOptions {
+  /** True until it was queued: a rejection is its caller's. */
+  readonly early: () => boolean;
+  /** Aborted when another gateway has the request. */
+  readonly gone: AbortSignal;
+}
+
+/** Runs one stored request in place of its route. */
+export type StoredRequestRunner = (request: StoredRequest, attempt: StoredAttemptOptions) => Promise<InnerAnswer>;
 
 /** Runs requests whose callers do not wait. If a gateway dies, another one runs its requests from the stored body. */
 @Injectable()
@@ -46,7 +55,6 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     private readonly inner: InnerRequests,
     private readonly leases: StoredLeases,
     private readonly events: DispatchEventBus,
-    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   onModuleInit(): void {
@@ -61,7 +69,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   /** After the drain every request has an answer; it is written before the database closes. */
   async onApplicationShutdown(): Promise<void> {
     this.#abandoned?.unsubscribe();
-    await Promise.allSettled(this.#running);
+    await Promise.allSettled([this.leases.close(), ...this.#running]);
   }
 
   /**
@@ -83,60 +91,50 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
 
   /** Resolves with a rejection while `early` holds; afterwards the outcome is in the store. */
   async #run(request: StoredRequest, early: () => boolean): Promise<EarlyAnswer | undefined> {
-    const release = this.leases.hold(request);
+    const { gone, release } = this.leases.run(request);
+    const runner = this.#runners.get(request.path) ?? this.#throughRoute;
     try {
-      const runner = this.#runners.get(request.path);
-      const answer = await (runner ? runner(request, early) : this.#throughRoute(request));
-      return await this.#outcome(request, answer, early);
+      for (let attempts = 1; !gone.aborted; attempts++) {
+        const answer = await runner(request, { early, gone });
+        if (answer.status < 400) return await this.#end(request, 'completed', answer);
+        const body = await storedText(answer.body);
+        if (gone.aborted) break;
+        if (early()) return await this.#reject(request, { ...answer, body });
+        const waits = PASSING.test(body.toString()) && Date.now() < request.expiresAtMs;
+        if (!waits) return await this.#fail(request, answer, body);
+        await sleep(backoffMs(attempts, PAUSES), undefined, { signal: gone }).catch(() => undefined);
+      }
+      return undefined;
     } finally {
       release();
     }
   }
 
-  async #throughRoute(request: StoredRequest): Promise<InnerAnswer> {
+  readonly #throughRoute: StoredRequestRunner = async (request, { gone: caller }) => {
     const { requestId, tenant, path, headers } = request;
     const bytes = await this.answers.bodySize(request);
     const body = Readable.from(this.answers.body(request), { objectMode: false });
-    return this.inner.run({ requestId, tenant, path, headers, body, ...(bytes !== undefined && { bytes }) });
+    return this.inner.run({ requestId, tenant, path, headers, body, caller, ...(bytes !== undefined && { bytes }) });
+  };
+
+  async #reject(request: StoredRequest, answer: EarlyAnswer): Promise<EarlyAnswer> {
+    await this.store.drop(request);
+    await this.answers.remove([request]);
+    return answer;
   }
 
-  async #outcome(request: StoredRequest, answer: InnerAnswer, early: () => boolean): Promise<EarlyAnswer | undefined> {
-    if (answer.status < 400) {
-      await this.#end(request, 'completed', answer);
-      return undefined;
-    }
-    const body = await storedText(answer.body);
-    if (early()) {
-      await this.store.drop(request, this.leases.owner);
-      await this.answers.remove([request]);
-      return { ...answer, body };
-    }
-    // The request was accepted, so it must run: it is queued again until Redis, or its upstream, is back.
-    if (AWAY.test(body.toString()) && this.leases.nowMs() < request.expiresAtMs) {
-      await sleep(REQUEUE_MS);
-      return this.#run(request, early);
-    }
+  async #fail(request: StoredRequest, answer: InnerAnswer, body: Buffer): Promise<undefined> {
     // This gateway shuts down; another one can run the request.
-    if (body.includes('"shutting_down"')) await this.store.release(request, this.leases.owner);
-    else
-      await this.#end(request, answer.status === 499 ? 'cancelled' : 'failed', {
-        ...answer,
-        body: Readable.from([body]),
-      });
-    return undefined;
+    if (body.includes('"shutting_down"')) return;
+    const status = answer.status === 499 ? 'cancelled' : 'failed';
+    await this.#end(request, status, { ...answer, body: Readable.from([body]) });
   }
 
-  async #end(request: StoredRequest, status: StoredEnd, answer: InnerAnswer): Promise<void> {
+  async #end(request: StoredRequest, status: StoredEnd, answer: InnerAnswer): Promise<undefined> {
     await this.answers.store(request, answer.body as AsyncIterable<Uint8Array>);
-    const endedAtMs = this.leases.nowMs();
-    const expiresAtMs = endedAtMs + this.settings.requests.keepMs;
-    const ended = await this.store.end(request, this.leases.owner, {
-      status,
-      answer: headOf(answer),
-      endedAtMs,
-      expiresAtMs,
-    });
-    if (ended) await this.answers.removeBody(request);
+    const outcome = await this.leases.end(request, { status, answer: headOf(answer) });
+    if (outcome === 'ended') await this.answers.removeBody(request);
+    if (outcome === 'cancelling') await this.#end(request, 'cancelled', errorAnswer(cancelled()));
   }
 
   async #resume(request: StoredRequest): Promise<void> {
@@ -145,13 +143,9 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
       return;
     }
     const error = new DomainError('gateway_lost', `${MOST_ATTEMPTS} gateways ended while they had this request.`);
-    const body = Readable.from([Buffer.from(JSON.stringify(errorEnvelope(error)))]);
-    const headers = {
-      'content-type': 'application/json; charset=utf-8',
-      // This gateway counts as an attempt in the store, although it only records the failure.
-      'x-switchyard-attempts': String(MOST_ATTEMPTS),
-    };
-    await this.#watched(this.#end(request, 'failed', { status: error.definition.status, headers, body }));
+    // This gateway counts as an attempt in the store, although it only records the failure.
+    const headers = { 'x-switchyard-attempts': String(MOST_ATTEMPTS) };
+    await this.#watched(this.#end(request, 'failed', errorAnswer(error, headers)));
   }
 
   /** After a failure here another gateway takes the request over when the lease ends. */
@@ -165,3 +159,11 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     return watched;
   }
 }
+
+const cancelled = (): DomainError => new DomainError('request_cancelled', 'The request was cancelled by its caller.');
+
+const errorAnswer = (error: DomainError, headers: InnerAnswer['headers'] = {}): InnerAnswer => ({
+  status: error.definition.status,
+  headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
+  body: Readable.from([Buffer.from(JSON.stringify(errorEnvelope(error)))]),
+});

@@ -72,6 +72,11 @@ export class IdempotencyService {
     const left = (): boolean => reply.raw.destroyed;
     const stored = await (isAsync ? this.replays.received(earlier, left) : this.replays.join(earlier, left));
     if (!stored) return false;
+    if (stored.status === 'completed' && (await this.answers.size(stored)) === undefined) {
+      // Its bytes are gone: what cannot be answered again runs again.
+      await this.store.drop(stored);
+      return false;
+    }
     await this.#demandSameBytes(call, stored);
     if (isAsync) await this.replays.accept(stored, reply);
     else this.replays.replay(stored, reply);
@@ -79,8 +84,7 @@ export class IdempotencyService {
   }
 
   #open({ request, options, json }: IdempotentCall) {
-    const lease = this.leases.lease();
-    const { nowMs } = lease;
+    const nowMs = Date.now();
     const headers = PASSED_ON.flatMap((name): [string, string][] => {
       const value = request.headers[name];
       return typeof value === 'string' ? [[name, value]] : [];
@@ -99,7 +103,7 @@ export class IdempotencyService {
         createdAtMs: nowMs,
         expiresAtMs: nowMs + this.settings.requests.keepMs,
       },
-      lease,
+      this.leases.lease,
     );
   }
 
@@ -117,8 +121,7 @@ export class IdempotencyService {
     const form = json ? undefined : this.#digested(request, stored);
     try {
       await this.answers.storeBody(stored, form ?? Readable.from([json]));
-      if (!(await this.store.markReceived(stored, this.leases.owner, form?.fingerprint ?? stored.fingerprint)))
-        throw lostLease();
+      if (!(await this.store.markReceived(stored, form?.fingerprint ?? stored.fingerprint))) throw lostLease();
       const early = await this.asyncs.begin(stored, detach);
       if (!early) return await this.replays.accept(stored, reply);
       void reply
@@ -128,7 +131,6 @@ export class IdempotencyService {
     } catch (error) {
       detach();
       await this.replays.drop(stored);
-      await this.answers.remove([stored]).catch(() => undefined);
       throw error;
     }
   }

@@ -50,12 +50,14 @@ export class Replays implements OnApplicationShutdown {
     fingerprint: () => string,
   ): Promise<void> {
     const { requestId, tenant, path } = request;
-    const release = this.leases.hold(request);
-    const caller = new AbortController();
-    const unwatch = watchDisconnect(reply, () => caller.abort());
+    const { gone, release } = this.leases.run(request);
+    const left = new AbortController();
+    const unwatch = watchDisconnect(reply, () => left.abort());
+    const caller = AbortSignal.any([left.signal, gone]);
     let stored: Promise<void> = Promise.resolve();
     try {
-      const answer = await this.inner.run({ requestId, tenant, path, ...sent, caller: caller.signal });
+      const answer = await this.inner.run({ requestId, tenant, path, ...sent, caller });
+      if (gone.aborted && answer.status !== 200) throw stillRunning(request);
       void reply.code(answer.status).headers(ownless(answer.headers));
       if (answer.status === 200) {
         const toStore = new PassThrough();
@@ -70,7 +72,7 @@ export class Replays implements OnApplicationShutdown {
       throw error;
     } finally {
       unwatch();
-      void stored.finally(release);
+      void stored.catch(() => undefined).finally(release);
     }
   }
 
@@ -117,11 +119,18 @@ export class Replays implements OnApplicationShutdown {
     return this.#awaited(request, left, ({ status }) => status === 'receiving');
   }
 
-  /** Removes the row of the request; if the database is away, its lease expires. Never rejects. */
+  /**
+   * Removes the request, row and bytes; if the database is away, its lease expires. Never rejects. In a shutdown one
+   * statement releases all rows.
+   */
   async drop(request: StoredRequest): Promise<void> {
-    await this.store
-      .drop(request, this.leases.owner)
-      .catch((error: unknown) => this.#logger.warn({ reason: (error as Error).message }, 'a row was not removed'));
+    if (!this.scheduler.accepting) return;
+    try {
+      await this.store.drop(request);
+      await this.answers.remove([request]);
+    } catch (error) {
+      this.#logger.warn({ reason: (error as Error).message }, 'a request was not removed');
+    }
   }
 
   /** Undefined: the request is gone, replaced, or its gateway died. */
@@ -136,7 +145,7 @@ export class Replays implements OnApplicationShutdown {
       const pauseMs = backoffMs(polls, POLLS);
       if (now?.blob !== request.blob) return undefined;
       if (!isOpen(now)) return now;
-      if (now.leaseUntilMs <= this.leases.nowMs()) return undefined;
+      if (now.lapsed) return undefined;
       if (performance.now() + pauseMs > endMs) throw stillRunning(request);
       await sleep(pauseMs);
       now = await this.store.find(request);
@@ -149,7 +158,11 @@ export class Replays implements OnApplicationShutdown {
     return storing.finally(() => this.#storing.delete(storing));
   }
 
-  /** Never rejects. */
+  /**
+   * Resolves when a retry finds the answer. With the database away it waits: the answer may be stored already, so that
+   * nothing is removed.
+   * @throws DomainError `duplicate_request_id` when another attempt has the request
+   */
   async #store(
     request: StoredRequest,
     answer: InnerAnswer,
@@ -158,17 +171,15 @@ export class Replays implements OnApplicationShutdown {
   ): Promise<void> {
     try {
       await this.answers.store(request, bytes);
-      const endedAtMs = this.leases.nowMs();
-      const expiresAtMs = endedAtMs + this.settings.requests.keepMs;
-      const head = { answer: headOf(answer), fingerprint: fingerprint() };
-      const end = { status: 'completed', ...head, endedAtMs, expiresAtMs } as const;
-      await this.store.end(request, this.leases.owner, end);
     } catch (error) {
       // An incomplete answer must not be replayed.
       this.#logger.warn({ reason: (error as Error).message }, 'an answer could not be stored for a retry');
       await this.drop(request);
-      await this.answers.remove([request]).catch(() => undefined);
+      throw error;
     }
+    const end = { status: 'completed', answer: headOf(answer), fingerprint: fingerprint() } as const;
+    const outcome = await this.leases.end(request, end);
+    if (outcome !== 'ended') throw stillRunning(request);
   }
 }
 
@@ -184,7 +195,7 @@ function split({ body }: InnerAnswer, toStore: PassThrough, stored: Promise<void
       last = chunk;
       done(null, ready);
     },
-    flush: done => void stored.then(() => done(null, last)),
+    flush: done => void stored.then(() => done(null, last), done),
   });
   body.on('error', error => {
     toCaller.destroy(error);

@@ -28,7 +28,7 @@ export class StoredContentController {
   async content(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const found = await this.stored.find(principalOf(request), id);
     if (!found) throw new DomainError('request_not_found', `There is no stored request \`${id}\`.`, { param: 'id' });
-    const content = this.stored.content(found);
+    const content = await this.stored.content(found);
     if (!content)
       throw new DomainError('request_not_finished', `\`${id}\` has no answer yet.`, {
         param: 'id',
@@ -62,10 +62,13 @@ export class CancellationsController {
   @ApiOkResponse({ type: CancellationDto })
   async cancel(@Param('id') id: string, @Req() request: FastifyRequest): Promise<CancellationDto> {
     const principal = principalOf(request);
-    const cancelled =
-      (await this.scheduler.cancel({ tenant: principal.tenant, id }, 'client')) ||
-      (await this.stored.cancel(principal, id)) ||
-      (permits(principal, 'admin') && (await this.#cancelOthers(id)));
+    const stopped = await this.scheduler.cancel({ tenant: principal.tenant, id }, 'client');
+    // Also of one that was stopped here: another attempt at it must not complete.
+    const marked = await this.stored.cancel(principal, id).catch((error: unknown) => {
+      if (stopped) return true;
+      throw error;
+    });
+    const cancelled = stopped || marked || (permits(principal, 'admin') && (await this.#cancelOthers(id)));
     return { request_id: id, cancelled };
   }
 

@@ -7,6 +7,7 @@ import { IdempotencyService } from './idempotency.service.js';
 import { InnerRequests } from './inner-requests.js';
 import { Replays } from './replays.js';
 import { CancellationsController, RequestsController, StoredContentController } from './requests.controller.js';
+import { StorageRetries } from './storage-retries.js';
 import { StoredAnswers } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
 import { StoredRequestsService } from './stored-requests.service.js';
@@ -21,12 +22,13 @@ import { StoredRequestsService } from './stored-requests.service.js';
   providers: [
     AsyncRequests,
     InnerRequests,
+    StorageRetries,
     StoredAnswers,
     IdempotencyService,
     StoredLeases,
     StoredRequestsService,
     Replays,
   ],
-  exports: [AsyncRequests, InnerRequests, IdempotencyService, StoredAnswers, StoredLeases],
+  exports: [AsyncRequests, InnerRequests, IdempotencyService, StorageRetries, StoredAnswers, StoredLeases],
 })
 export class RequestsModule {}

@@ -1,7 +1,7 @@
 import { type Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { type StoredAnswer, type StoredRequest } from '../../core/request/stored-request.port.js';
+import { type StoredAnswer, type StoredAttempt, type StoredRequest } from '../../core/request/stored-request.port.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { newStoredBlob } from '../../platform/storage/blob-keys.js';
 import { orStorageProblem } from '../../platform/storage/storage-problems.js';
@@ -32,16 +32,18 @@ export class StoredAnswers {
     return this.blobs.read(`${blob}/body`);
   }
 
-  store({ blob }: StoredRequest, bytes: AsyncIterable<Uint8Array>): Promise<number> {
-    return this.blobs.write(`${blob}/answer`, bytes);
+  store(attempt: StoredAttempt, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+    return this.blobs.write(answerKey(attempt), bytes);
   }
 
-  answer({ blob }: StoredRequest): AsyncIterable<Uint8Array> {
-    return this.blobs.read(`${blob}/answer`);
+  /** Of the attempt that counts. */
+  answer(ended: StoredAttempt): AsyncIterable<Uint8Array> {
+    return this.blobs.read(answerKey(ended));
   }
 
-  size({ blob }: StoredRequest): Promise<number | undefined> {
-    return this.blobs.size(`${blob}/answer`);
+  /** Undefined: the bytes are gone. */
+  size(ended: StoredAttempt): Promise<number | undefined> {
+    return this.blobs.size(answerKey(ended));
   }
 
   async removeBody({ blob }: StoredRequest): Promise<void> {
@@ -49,16 +51,19 @@ export class StoredAnswers {
   }
 
   /**
-   * Call it after the rows are removed: a row never names missing bytes. Garbage collection removes what a crash
-   * leaves.
+   * Call it after the rows are removed: a row never names missing bytes. Garbage collection removes what a crash, or
+   * an attempt that did not count, leaves.
    */
-  async remove(requests: readonly Pick<StoredRequest, 'blob'>[]): Promise<void> {
-    for (const { blob } of requests) {
-      await this.blobs.remove(`${blob}/body`);
-      await this.blobs.remove(`${blob}/answer`);
+  async remove(requests: readonly StoredRequest[]): Promise<void> {
+    for (const request of requests) {
+      await this.removeBody(request);
+      await this.blobs.remove(answerKey(request));
     }
   }
 }
+
+/** Attempts never share a key (D-39). The first one's is that of earlier releases. */
+const answerKey = ({ blob, attempts }: StoredAttempt): string => `${blob}/answer${attempts > 1 ? `.${attempts}` : ''}`;
 
 export function headOf({ status, headers }: Pick<InnerAnswer, 'status' | 'headers'>): StoredAnswer {
   const stored = Object.entries(headers).filter(([name]) => STORED_HEADERS.test(name));

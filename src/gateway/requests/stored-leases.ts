@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Subject } from 'rxjs';
 import {
+  type EndOutcome,
+  type StoredAttempt,
+  type StoredEnding,
   type StoredLease,
   type StoredRef,
   type StoredRequest,
@@ -10,9 +13,17 @@ import {
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
+import { StorageRetries } from './storage-retries.js';
 import { StoredAnswers } from './stored-answers.js';
 
 const PORTION = 200;
+
+/** One attempt that runs here. */
+export interface StoredRun {
+  /** Aborted when another gateway has the request, or may have it: this attempt has to stop. */
+  readonly gone: AbortSignal;
+  readonly release: () => void;
+}
 
 /**
  * Leases of this gateway's stored requests: renews those that run here, receives cancels sent to other gateways, takes
@@ -25,25 +36,28 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   /** Requests of gateways whose leases expired; this gateway now holds them. */
   readonly abandoned$ = this.#abandoned.asObservable();
   readonly owner = randomUUID();
+  readonly #runs = new Map<AbortController, StoredRequest>();
   #renewal: NodeJS.Timeout | undefined;
   #sweep: NodeJS.Timeout | undefined;
+  #renewing: Promise<void> | undefined;
+  /** Instants of this process's monotonic clock, milliseconds. */
+  #renewedMs = Infinity;
+  #patientUntilMs = 0;
   /** Requests that run or are served here, by name. */
   readonly #held = new Map<string, number>();
-  /** How far the database's clock is ahead of this host's: leases are compared by hosts whose clocks differ. */
-  #aheadMs = 0;
 
   constructor(
     @Inject(STORED_REQUEST_STORE) private readonly store: StoredRequestStore,
     private readonly answers: StoredAnswers,
     private readonly scheduler: SchedulerService,
+    private readonly retries: StorageRetries,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  async onApplicationBootstrap(): Promise<void> {
+  onApplicationBootstrap(): void {
     const { requests, files } = this.settings;
-    await this.#safely(() => this.#setClock());
-    this.#renewal = setInterval(() => void this.#safely(() => this.renew()), requests.leaseMs / 3);
-    this.#sweep = setInterval(() => void this.#safely(() => this.sweep(this.nowMs())), files.gcIntervalMs);
+    this.#renewal = setInterval(() => void (this.#renewing ??= this.#renewOnce()), requests.leaseMs / 3);
+    this.#sweep = setInterval(() => void this.#safely(() => this.#sweepOnce()), files.gcIntervalMs);
   }
 
   /** Leases are not renewed any more: a request ends within the grace, is released, or is taken over. */
@@ -53,13 +67,14 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     this.#abandoned.complete();
   }
 
-  /** Unix milliseconds of the clock that gateways share. */
-  nowMs(): number {
-    return Date.now() + this.#aheadMs;
+  /** After the drain: what did not end here may be run by another gateway at once. */
+  async close(): Promise<void> {
+    for (const run of this.#runs.keys()) run.abort();
+    await this.#safely(() => this.store.release(this.owner));
   }
 
-  lease(): StoredLease {
-    return { owner: this.owner, nowMs: this.nowMs(), leaseMs: this.settings.requests.leaseMs };
+  get lease(): StoredLease {
+    return { owner: this.owner, leaseMs: this.settings.requests.leaseMs };
   }
 
   /** Call it before the row is created: only held requests are renewed. @returns releases the request */
@@ -73,17 +88,60 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     };
   }
 
+  /** Holds an attempt whose row exists, until it is released. */
+  run(request: StoredRequest): StoredRun {
+    const run = new AbortController();
+    const release = this.hold(request);
+    this.#runs.set(run, request);
+    return {
+      gone: run.signal,
+      release: () => {
+        this.#runs.delete(run);
+        release();
+      },
+    };
+  }
+
+  /** Ends an attempt that has run here. With the database away it waits. */
+  end(attempt: StoredAttempt, ending: Omit<StoredEnding, 'keepMs'>): Promise<EndOutcome> {
+    const { keepMs } = this.settings.requests;
+    return this.retries.written(() => this.store.end(attempt, { ...ending, keepMs }));
+  }
+
   /** Renews the leases once. */
   async renew(): Promise<void> {
-    await this.#setClock();
-    const lease = this.lease();
-    for (const request of await this.store.renewLeases(lease)) {
+    const runs = [...this.#runs];
+    const held = await this.store.renewLeases(this.lease);
+    const blobs = new Set(held.map(({ blob }) => blob));
+    for (const [run, { blob }] of runs) if (!blobs.has(blob)) run.abort();
+    for (const request of held) {
       const { tenant, requestId: id, cancelling } = request;
       // The request ended here, but its end could not be written.
-      if (!this.#held.has(nameOf(request))) await this.store.release(request, this.owner);
+      if (!this.#held.has(nameOf(request))) await this.store.release(this.owner, request);
       else if (cancelling) await this.scheduler.cancel({ tenant, id }, 'client');
     }
-    for (let taken = await this.store.takeOver(lease); taken; taken = await this.store.takeOver(lease)) {
+    const isPatient = this.#isPatient();
+    this.#renewedMs = performance.now();
+    if (!isPatient) await this.#takeOver();
+  }
+
+  /**
+   * True while gateways that live may not have renewed yet: the database, or this process, did not answer for so long
+   * that leases may have lapsed meanwhile.
+   */
+  #isPatient(): boolean {
+    const { leaseMs } = this.lease;
+    const nowMs = performance.now();
+    if (nowMs - this.#renewedMs > leaseMs / 2) this.#patientUntilMs = nowMs + leaseMs;
+    return nowMs < this.#patientUntilMs;
+  }
+
+  /** Ends in time for the next renewal. */
+  async #takeOver(): Promise<void> {
+    const endMs = this.#renewedMs + this.lease.leaseMs / 3;
+    while (performance.now() < endMs && this.#abandoned.observed) {
+      const taken = await this.store.takeOver(this.lease);
+      if (!taken) return;
       this.#logger.warn(
         { requestId: taken.requestId, attempts: taken.attempts },
         'taken over from a gateway whose lease expired',
@@ -92,16 +150,19 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  async sweep(nowMs: number): Promise<number> {
-    const gone = await this.store.expire(nowMs, PORTION);
+  async sweep(): Promise<number> {
+    const gone = await this.store.expire(PORTION);
     await this.answers.remove(gone);
     return gone.length;
   }
 
-  async #setClock(): Promise<void> {
-    const askedMs = Date.now();
-    const databaseMs = await this.store.nowMs();
-    this.#aheadMs = Math.round(databaseMs - (askedMs + Date.now()) / 2);
+  async #sweepOnce(): Promise<void> {
+    if (!this.#isPatient()) await this.sweep();
+  }
+
+  async #renewOnce(): Promise<void> {
+    await this.#safely(() => this.renew());
+    this.#renewing = undefined;
   }
 
   /** If the database is away, the next run tries again. */

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type StoredRequest, type StoredRequestStore } from '../../core/request/stored-request.port.js';
+import { DomainError } from '../../core/shared/domain-error.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
 import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { type StoredFieldsDto } from './request.dto.js';
@@ -50,11 +51,13 @@ export class StoredRequestsService {
       : { ...fields, error: (json as { error?: unknown }).error };
   }
 
-  /** Undefined: there is none yet. */
-  content(
+  /** Undefined: there is none yet. @throws DomainError `request_not_found` when its bytes are gone */
+  async content(
     stored: StoredRequest,
-  ): { status: number; headers: Readonly<Record<string, string>>; body: Readable } | undefined {
+  ): Promise<{ status: number; headers: Readonly<Record<string, string>>; body: Readable } | undefined> {
     if (!stored.answer) return undefined;
+    if ((await this.answers.size(stored)) === undefined)
+      throw new DomainError('request_not_found', `The answer of \`${stored.requestId}\` is gone.`, { param: 'id' });
     return { ...stored.answer, body: Readable.from(this.answers.answer(stored), { objectMode: false }) };
   }
 

@@ -231,13 +231,26 @@ async function appendOne(db: Transaction<Database>, { run, first, events, ending
     .where('status', 'in', OPEN)
     .where('next_sequence', '=', first)
     .executeTakeFirst();
-  if (numUpdatedRows === 0n) return false;
+  if (numUpdatedRows === 0n) return isWritten(db, run, first + events.length);
   if (events.length > 0)
     await db
       .insertInto('response_events')
       .values(groupOf(run, first, events))
       .execute();
   return true;
+}
+
+/** By an earlier attempt at the same transaction whose outcome was not known: only this run writes with its epoch. */
+async function isWritten(db: Transaction<Database>, run: ResponseRun, next: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('responses')
+    .select('id')
+    .where('tenant', '=', run.tenant)
+    .where('id', '=', run.id)
+    .where('epoch', '=', run.epoch)
+    .where('next_sequence', '=', next)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 async function removeOne(db: Transaction<Database>, { tenant, id }: ResponseRef): Promise<boolean> {

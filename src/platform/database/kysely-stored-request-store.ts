@@ -1,5 +1,13 @@
-import { type ExpressionBuilder, type ExpressionWrapper, type Kysely, sql, type SqlBool } from 'kysely';
 import {
+  type ExpressionBuilder,
+  type ExpressionWrapper,
+  type Kysely,
+  type RawBuilder,
+  sql,
+  type SqlBool,
+} from 'kysely';
+import {
+  type EndOutcome,
   type StoredAttempt,
   type StoredEnd,
   type StoredEnding,
@@ -24,18 +32,23 @@ const BAD_ENDS: readonly StoredEnd[] = ['failed', 'cancelled'];
 export class KyselyStoredRequestStore implements StoredRequestStore {
   readonly #db: Kysely<Database>;
   readonly #skipsLocked: boolean;
+  /** Unix milliseconds by the clock that all gateways share, when the statement begins: it may have waited long. */
+  readonly #now: RawBuilder<number>;
 
   constructor({ db, dialect }: OpenDatabase) {
     this.#db = db;
     this.#skipsLocked = dialect === 'postgres';
+    this.#now = this.#skipsLocked
+      ? sql`(extract(epoch from now()) * 1000)::bigint`
+      : sql`cast(unixepoch('subsec') * 1000 as integer)`;
   }
 
   async open(request: NewStoredRequest, lease: StoredLease): Promise<Opened> {
     for (;;) {
-      const replaced = await this.#makeRoom(request, lease.nowMs);
+      const replaced = await this.#makeRoom(request);
       const row = await this.#db
         .insertInto('kept_requests')
-        .values(storedRequestRowOf(request, lease))
+        .values({ ...storedRequestRowOf(request, lease), lease_until_ms: this.#in(lease.leaseMs) })
         .onConflict(conflict => conflict.columns(['tenant', 'name']).doNothing())
         .returningAll()
         .executeTakeFirst();
@@ -49,10 +62,11 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
     const row = await this.#db
       .selectFrom('kept_requests')
       .selectAll()
+      .select(this.#now.as('now_ms'))
       .where('tenant', '=', tenant)
       .where('name', '=', name)
       .executeTakeFirst();
-    return row && storedRequestOf(row);
+    return row && storedRequestOf(row, row.now_ms);
   }
 
   async findById(requestId: string, tenant: string | undefined): Promise<StoredRequest | undefined> {
@@ -67,58 +81,63 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
     return row && storedRequestOf(row);
   }
 
-  async markReceived(attempt: StoredAttempt, owner: string, fingerprint: string): Promise<boolean> {
-    const { numUpdatedRows } = await this.#held(attempt, owner)
+  async markReceived(attempt: StoredAttempt, fingerprint: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#open(attempt)
+      .where('attempts', '=', attempt.attempts)
       .set({ status: 'running', fingerprint })
       .executeTakeFirst();
     return numUpdatedRows > 0n;
   }
 
-  async renewLeases({ owner, nowMs, leaseMs }: StoredLease): Promise<readonly StoredRequest[]> {
-    const rows = await this.#db
-      .updateTable('kept_requests')
-      .set({ lease_until_ms: nowMs + leaseMs })
-      .where('owner', '=', owner)
-      .where('status', 'not in', ENDED)
+  async renewLeases({ owner, leaseMs }: StoredLease): Promise<readonly StoredRequest[]> {
+    const rows = await this.#heldBy(owner)
+      .set({ lease_until_ms: this.#in(leaseMs) })
       .returningAll()
       .execute();
-    return rows.map(storedRequestOf);
+    return rows.map(row => storedRequestOf(row));
   }
 
-  async end(attempt: StoredAttempt, owner: string, ending: StoredEnding): Promise<boolean> {
-    const { status, answer, endedAtMs, expiresAtMs, fingerprint } = ending;
-    const { numUpdatedRows } = await this.#held(attempt, owner)
+  async end(attempt: StoredAttempt, ending: StoredEnding): Promise<EndOutcome> {
+    const { status, answer, keepMs, fingerprint } = ending;
+    const { numUpdatedRows } = await this.#open(attempt)
+      .$if(status === 'failed', query => query.where('attempts', '=', attempt.attempts))
+      .$if(status === 'completed', query => query.where('cancelling', '=', 0))
       .set({
         ...(fingerprint !== undefined && { fingerprint }),
         status,
+        attempts: attempt.attempts,
         answer: JSON.stringify(answer),
-        ended_at_ms: endedAtMs,
-        expires_at_ms: expiresAtMs,
+        ended_at_ms: this.#now,
+        expires_at_ms: this.#in(keepMs),
         owner: null,
       })
       .executeTakeFirst();
-    return numUpdatedRows > 0n;
+    return numUpdatedRows > 0n ? 'ended' : this.#outcome(attempt, status);
   }
 
-  async drop({ tenant, name, blob, attempts }: StoredAttempt, owner: string): Promise<void> {
+  async drop({ tenant, name, blob, attempts }: StoredAttempt): Promise<void> {
     await this.#db
       .deleteFrom('kept_requests')
       .where('tenant', '=', tenant)
       .where('name', '=', name)
-      .where('owner', '=', owner)
       .where('blob', '=', blob)
       .where('attempts', '=', attempts)
       .execute();
   }
 
-  async release(attempt: StoredAttempt, owner: string): Promise<void> {
-    await this.#held(attempt, owner).set({ lease_until_ms: 0, owner: null }).execute();
+  async release(owner: string, attempt?: StoredAttempt): Promise<void> {
+    await this.#heldBy(owner)
+      .$if(attempt !== undefined, query =>
+        query.where('blob', '=', attempt!.blob).where('attempts', '=', attempt!.attempts),
+      )
+      .set({ lease_until_ms: 0, owner: null })
+      .execute();
   }
 
-  async takeOver({ owner, nowMs, leaseMs }: StoredLease): Promise<StoredRequest | undefined> {
+  async takeOver({ owner, leaseMs }: StoredLease): Promise<StoredRequest | undefined> {
     const row = await this.#db
       .updateTable('kept_requests')
-      .set(({ eb }) => ({ owner, lease_until_ms: nowMs + leaseMs, attempts: eb('attempts', '+', 1) }))
+      .set(({ eb }) => ({ owner, lease_until_ms: this.#in(leaseMs), attempts: eb('attempts', '+', 1) }))
       .where(row =>
         row(
           row.refTuple('tenant', 'name'),
@@ -128,7 +147,7 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
             .select(['tenant', 'name'])
             .where('mode', '=', 'async')
             .where('status', '=', 'running')
-            .where('lease_until_ms', '<=', nowMs)
+            .where('lease_until_ms', '<=', this.#now)
             .orderBy('created_at_ms')
             .limit(1)
             .$if(this.#skipsLocked, query => query.forUpdate().skipLocked())
@@ -152,25 +171,17 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
     return numUpdatedRows > 0n;
   }
 
-  async nowMs(): Promise<number> {
-    if (!this.#skipsLocked) return Date.now();
-    const { rows } = await sql<{
-      now: number;
-    }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(this.#db);
-    return rows[0]!.now;
-  }
-
   async referenced(blobs: readonly string[]): Promise<ReadonlySet<string>> {
     if (blobs.length === 0) return new Set();
     const rows = await this.#db.selectFrom('kept_requests').select('blob').where('blob', 'in', blobs).execute();
     return new Set(rows.map(({ blob }) => blob));
   }
 
-  async expire(nowMs: number, limit: number): Promise<readonly StoredRequest[]> {
+  async expire(limit: number): Promise<readonly StoredRequest[]> {
     const rows = await this.#db
       .selectFrom('kept_requests')
       .select(['tenant', 'name', 'created_at_ms'])
-      .where(row => isOver(row, nowMs))
+      .where(row => isOver(row, this.#now))
       .limit(limit)
       .execute();
     const removed: StoredRequest[] = [];
@@ -180,7 +191,7 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
         .where('tenant', '=', tenant)
         .where('name', '=', name)
         .where('created_at_ms', '=', created_at_ms)
-        .where(row => isOver(row, nowMs))
+        .where(row => isOver(row, this.#now))
         .returningAll()
         .executeTakeFirst();
       if (gone) removed.push(storedRequestOf(gone));
@@ -188,25 +199,39 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
     return removed;
   }
 
-  async #makeRoom({ tenant, name }: StoredRef, nowMs: number): Promise<readonly StoredRequest[]> {
+  async #makeRoom({ tenant, name }: StoredRef): Promise<readonly StoredRequest[]> {
     const rows = await this.#db
       .deleteFrom('kept_requests')
       .where('tenant', '=', tenant)
       .where('name', '=', name)
-      .where(row => row.or([row('status', 'in', BAD_ENDS), isOver(row, nowMs)]))
+      .where(row => row.or([row('status', 'in', BAD_ENDS), isOver(row, this.#now)]))
       .returningAll()
       .execute();
-    return rows.map(storedRequestOf);
+    return rows.map(row => storedRequestOf(row));
   }
 
-  #held({ tenant, name, blob, attempts }: StoredAttempt, owner: string) {
+  /** Why nothing was written, or that an earlier write had been, whose outcome was not known. */
+  async #outcome(attempt: StoredAttempt, status: StoredEnd): Promise<EndOutcome> {
+    const now = await this.find(attempt);
+    if (now?.blob !== attempt.blob) return 'lost';
+    if (now.answer) return now.attempts === attempt.attempts ? 'ended' : 'lost';
+    return status === 'completed' ? 'cancelling' : 'lost';
+  }
+
+  #in(ms: number): RawBuilder<number> {
+    return sql`${this.#now} + ${ms}`;
+  }
+
+  #heldBy(owner: string) {
+    return this.#db.updateTable('kept_requests').where('owner', '=', owner).where('status', 'not in', ENDED);
+  }
+
+  #open({ tenant, name, blob }: StoredAttempt) {
     return this.#db
       .updateTable('kept_requests')
       .where('tenant', '=', tenant)
       .where('name', '=', name)
-      .where('owner', '=', owner)
       .where('blob', '=', blob)
-      .where('attempts', '=', attempts)
       .where('status', 'not in', ENDED);
   }
 }
@@ -214,7 +239,7 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
 /** Expired; or without a holder, and only its caller could run it again. */
 function isOver(
   row: ExpressionBuilder<Database, 'kept_requests'>,
-  nowMs: number,
+  nowMs: RawBuilder<number>,
 ): ExpressionWrapper<Database, 'kept_requests', SqlBool> {
   const ended = row.and([row('status', 'in', ENDED), row('expires_at_ms', '<=', nowMs)]);
   const callersOnly = row.or([row('mode', '=', 'waiting'), row('status', '=', 'receiving')]);

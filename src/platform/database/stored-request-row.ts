@@ -12,8 +12,8 @@ import { type StoredRequestRow } from './schema.js';
 /** The row of a request that `owner` has just taken. */
 export const storedRequestRowOf = (
   request: NewStoredRequest,
-  { owner, nowMs, leaseMs }: StoredLease,
-): StoredRequestRow => ({
+  { owner }: StoredLease,
+): Omit<StoredRequestRow, 'lease_until_ms'> => ({
   tenant: request.tenant,
   name: request.name,
   request_id: request.requestId,
@@ -24,7 +24,6 @@ export const storedRequestRowOf = (
   blob: request.blob,
   status: request.status,
   owner,
-  lease_until_ms: nowMs + leaseMs,
   attempts: 1,
   cancelling: 0,
   created_at_ms: request.createdAtMs,
@@ -33,7 +32,8 @@ export const storedRequestRowOf = (
   answer: null,
 });
 
-export const storedRequestOf = (row: StoredRequestRow): StoredRequest => ({
+/** @param nowMs by the clock of the database; absent: whether the lease has lapsed was not asked */
+export const storedRequestOf = (row: StoredRequestRow, nowMs = -1): StoredRequest => ({
   tenant: row.tenant,
   name: row.name,
   requestId: row.request_id,
@@ -43,7 +43,7 @@ export const storedRequestOf = (row: StoredRequestRow): StoredRequest => ({
   headers: JSON.parse(row.headers) as Readonly<Record<string, string>>,
   blob: row.blob,
   status: row.status as StoredStatus,
-  leaseUntilMs: row.lease_until_ms,
+  lapsed: row.lease_until_ms <= nowMs,
   attempts: row.attempts,
   cancelling: row.cancelling === 1,
   createdAtMs: row.created_at_ms,

@@ -2,8 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Kysely, sql } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import { rowOfJob } from '../../../src/platform/database/batch-row.js';
+import { postgresDialect } from '../../../src/platform/database/dialects.js';
+import { guarded } from '../../../src/platform/database/guarded-dialect.js';
+import { type Database } from '../../../src/platform/database/schema.js';
 import { KyselyAuditStore } from '../../../src/platform/database/kysely-audit-store.js';
 import { KyselyFileStore } from '../../../src/platform/database/kysely-file-store.js';
 import { KyselyJobStore } from '../../../src/platform/database/kysely-job-store.js';
@@ -126,5 +129,27 @@ describe('PostgreSQL', () => {
     await look(database.db as never);
     expect(seen).toEqual(['0', '0', '4000', '8000']);
     await database.db.destroy();
+  });
+
+  it('keeps what is written after a transaction whose begin timed out: 0 of 4 writes are rolled back later', async () => {
+    const url = server.createDatabase('frozen');
+    const limits = { query_timeout: 200, statement_timeout: 0, lock_timeout: 0 };
+    const db = new Kysely<Database>({ dialect: guarded(postgresDialect(url, limits)) });
+    const observer = connectDatabase(url);
+    await migrate(observer);
+    await Promise.all([1, 2, 3, 4].map(() => sql`select pg_sleep(0.1)`.execute(db)));
+    server.freeze();
+    const begun = [1, 2, 3, 4].map(() => db.transaction().execute(() => Promise.resolve()));
+    const refused = await Promise.allSettled(begun);
+    server.thaw();
+    expect(refused.map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
+    const write = (id: string) =>
+      sql`insert into upload_parts (id, upload_id, blob_key, bytes, created_at_ms) values (${id}, '', '', 0, 0)`;
+    const ids = ['a', 'b', 'c', 'd'];
+    await Promise.all(ids.map(id => write(id).execute(db)));
+    const { rows } = await sql<{ id: string }>`select id from upload_parts order by id`.execute(observer.db);
+    expect(rows.map(({ id }) => id)).toEqual(ids);
+    await db.destroy();
+    await observer.db.destroy();
   });
 });

@@ -89,7 +89,7 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     expect(first).toMatchObject({ status: 'in_progress', epoch: 1 });
     expect(await responses.append([{ run: first, first: 1, events: [event(1)] }])).toEqual(new Set());
     expect(await responses.append([{ run: first, first: 0, events: [event(0)] }])).toEqual(new Set([first]));
-    expect(await responses.append([{ run: first, first: 0, events: [event(0)] }])).toEqual(new Set());
+    expect(await responses.append([{ run: first, first: 0, events: [event(0)] }])).toEqual(new Set([first]));
     const second = (await othersResponses.begin({ tenant: ACME, id: 'r' }))!;
     expect(second).toMatchObject({ epoch: 2, nextSequence: 1 });
     expect(await responses.append([{ run: first, first: 1, events: [event(1)] }])).toEqual(new Set());
@@ -128,18 +128,29 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     expect(await responses.find(run, NOW + 500)).toMatchObject({ status: 'failed' });
   });
 
+  it('holds a run whose append is repeated because its outcome was not known, and writes it once', async () => {
+    const { responses, othersResponses } = await fresh();
+    await responses.create(record('again'), []);
+    const run = (await responses.begin({ tenant: ACME, id: 'again' }))!;
+    const append = { run, first: 0, events: [event(0), event(1)] };
+    const last = { run, first: 2, events: [event(2)], ending: ending('completed') };
+    for (const one of [append, append, last, last]) expect(await responses.append([one])).toEqual(new Set([run]));
+    expect((await responses.events(run, -1, 10)).flatMap(({ events }) => events)).toEqual([0, 1, 2].map(event));
+    expect(await othersResponses.append([{ ...append, first: 4 }])).toEqual(new Set());
+  });
+
   it('knows the responses that no stored request runs', async () => {
     const { responses, kept } = await fresh();
     await responses.create(record('run'), []);
     await responses.create(record('lost'), []);
     await responses.create(record('over', { status: 'completed' }), []);
-    const lease = { owner: 'one', nowMs: NOW, leaseMs: 10 };
+    const lease = { owner: 'one', leaseMs: 10 };
     await kept.open(keptFor('run'), lease);
     const { request } = await kept.open(keptFor('lost'), lease);
     const abandoned = async (beforeMs = NOW + 1) => (await responses.abandoned(beforeMs, 10)).map(({ id }) => id);
     expect(await abandoned()).toEqual([]);
     const answer = { status: 503, headers: {} };
-    await kept.end(request, 'one', { status: 'failed', answer, endedAtMs: NOW, expiresAtMs: NOW + 1 });
+    await kept.end(request, { status: 'failed', answer, keepMs: 1 });
     expect(await abandoned()).toEqual(['lost']);
     expect(await abandoned(NOW)).toEqual([]);
   });

@@ -4,7 +4,9 @@ import { type StoredRequestStore, type NewStoredRequest } from '../../../src/cor
 const NOW = 1_800_000_000_000;
 const LEASE = 10_000;
 
-const by = (owner: string, nowMs = NOW) => ({ owner, nowMs, leaseMs: LEASE });
+const by = (owner: string, leaseMs = LEASE) => ({ owner, leaseMs });
+/** A lease that has lapsed when the statement is over. */
+const lapsed = (owner: string) => by(owner, 0);
 const newRequest = (over: Partial<NewStoredRequest> = {}): NewStoredRequest => ({
   tenant: 'acme',
   name: 'id:r1',
@@ -19,11 +21,10 @@ const newRequest = (over: Partial<NewStoredRequest> = {}): NewStoredRequest => (
   expiresAtMs: NOW + 100_000,
   ...over,
 });
-const ending = (status: 'completed' | 'failed') => ({
+const ending = (status: 'completed' | 'failed' | 'cancelled', keepMs = 100_000) => ({
   status,
   answer: { status: status === 'completed' ? 200 : 500, headers: { 'content-type': 'audio/wav' } },
-  endedAtMs: NOW + 1,
-  expiresAtMs: NOW + 100_000,
+  keepMs,
 });
 
 /** What the table of stored requests promises, on either database. Two stores are two gateways. */
@@ -54,72 +55,105 @@ export function keptRequestStoreContract(
     expect(await kept.findById('r1', undefined)).toMatchObject({ requestId: 'r1' });
   });
 
-  it('ends a request once, by whoever holds it', async () => {
+  it('ends a request once; the same attempt may write its end again', async () => {
     const { kept, othersKept } = await open();
     const { request } = await kept.open(newRequest(), by('a'));
-    expect(await othersKept.end(request, 'b', ending('failed'))).toBe(false);
-    expect(await kept.end(request, 'a', ending('completed'))).toBe(true);
-    expect(await kept.end(request, 'a', ending('failed'))).toBe(false);
-    expect(await othersKept.find(request)).toMatchObject({ status: 'completed', answer: ending('completed').answer });
+    expect(await kept.end(request, ending('completed'))).toBe('ended');
+    expect(await kept.end(request, ending('completed'))).toBe('ended');
+    expect(await kept.end({ ...request, attempts: 2 }, ending('completed'))).toBe('lost');
+    expect(await kept.end({ ...request, blob: 'kept/2' }, ending('completed'))).toBe('lost');
+    const found = await othersKept.find(request);
+    expect(found).toMatchObject({ status: 'completed', answer: ending('completed').answer });
+    const keptMs = found!.expiresAtMs - found!.endedAtMs!;
+    expect([keptMs, Math.abs(found!.endedAtMs! - Date.now()) < 60_000]).toEqual([100_000, true]);
   });
 
-  it('gives a silent gateway’s request to one other, which counts it; the zombie can write no more', async () => {
+  it('gives a silent gateway’s request to one other, which counts it', async () => {
     const { kept, othersKept } = await open();
     const { request } = await kept.open(newRequest(), by('a'));
-    expect(await othersKept.takeOver(by('b', NOW + LEASE - 1))).toBeUndefined();
-    await kept.renewLeases(by('a', NOW + LEASE - 1));
-    expect(await othersKept.takeOver(by('b', NOW + LEASE))).toBeUndefined();
-    const late = NOW + 3 * LEASE;
-    const taken = await Promise.all([othersKept.takeOver(by('b', late)), kept.takeOver(by('c', late))]);
+    expect(await othersKept.takeOver(by('b'))).toBeUndefined();
+    expect(await othersKept.find(request)).toMatchObject({ lapsed: false });
+    await kept.renewLeases(lapsed('a'));
+    expect(await othersKept.find(request)).toMatchObject({ lapsed: true });
+    const taken = await Promise.all([othersKept.takeOver(by('b')), kept.takeOver(by('c'))]);
     expect(taken.filter(Boolean)).toHaveLength(1);
     expect(taken.find(Boolean)).toMatchObject({ requestId: 'r1', attempts: 2 });
-    expect(await kept.end(request, 'a', ending('completed'))).toBe(false);
+  });
+
+  it('renews a lease that lapsed while nobody took the request over', async () => {
+    const { kept, othersKept } = await open();
+    await kept.open(newRequest(), lapsed('a'));
+    expect(await kept.renewLeases(by('a'))).toMatchObject([{ requestId: 'r1', attempts: 1 }]);
+    expect(await othersKept.takeOver(by('b'))).toBeUndefined();
+  });
+
+  it('takes the first completed attempt, and names it; an attempt that was taken over cannot fail the request', async () => {
+    const { kept, othersKept } = await open();
+    const { request: first } = await kept.open(newRequest(), lapsed('a'));
+    const second = (await othersKept.takeOver(by('b')))!;
+    expect(await kept.end(first, ending('failed'))).toBe('lost');
+    expect(await kept.find(first)).toMatchObject({ status: 'running', attempts: 2 });
+    expect(await kept.end(first, ending('completed'))).toBe('ended');
+    expect(await othersKept.end(second, ending('completed'))).toBe('lost');
+    expect(await othersKept.end(second, ending('failed'))).toBe('lost');
+    expect(await kept.find(first)).toMatchObject({ status: 'completed', attempts: 1 });
+    expect(await othersKept.renewLeases(by('b'))).toEqual([]);
   });
 
   it('ignores an earlier attempt of the same gateway: taken over, or opened again under the same name', async () => {
     const { kept } = await open();
-    const { request } = await kept.open(newRequest(), by('a'));
-    const taken = await kept.takeOver(by('a', NOW + 2 * LEASE));
+    const { request } = await kept.open(newRequest(), lapsed('a'));
+    const taken = await kept.takeOver(by('a'));
     expect(taken).toMatchObject({ attempts: 2 });
-    await kept.drop(request, 'a');
-    await kept.release(request, 'a');
-    expect(await kept.end(request, 'a', ending('completed'))).toBe(false);
-    expect(await kept.find(request)).toMatchObject({ attempts: 2, status: 'running' });
-    const late = by('a', NOW + 9 * LEASE);
+    await kept.drop(request);
+    await kept.release('a', request);
+    expect(await kept.end(request, ending('failed'))).toBe('lost');
+    expect(await kept.markReceived(request, 'other')).toBe(false);
+    expect(await kept.find(request)).toMatchObject({ attempts: 2, status: 'running', lapsed: false });
     const waiting = newRequest({ name: 'w', mode: 'waiting', blob: 'kept/w1' });
-    const { request: first } = await kept.open(waiting, by('a'));
-    const { created } = await kept.open({ ...waiting, blob: 'kept/w2' }, late);
+    const { request: first } = await kept.open(waiting, lapsed('a'));
+    const { created } = await kept.open({ ...waiting, blob: 'kept/w2' }, by('a'));
     expect(created).toBe(true);
-    await kept.drop(first, 'a');
-    expect(await kept.find(first)).toMatchObject({ blob: 'kept/w2' });
-  });
-
-  it('knows the time by the clock of the database', async () => {
-    const { kept } = await open();
-    expect(Math.abs((await kept.nowMs()) - Date.now())).toBeLessThan(60_000);
+    await kept.drop(first);
+    expect(await kept.end(first, ending('completed'))).toBe('lost');
+    expect(await kept.find(first)).toMatchObject({ blob: 'kept/w2', status: 'running' });
   });
 
   it('gives a released one away at once, and never one whose caller waits', async () => {
     const { kept, othersKept } = await open();
     const { request } = await kept.open(newRequest(), by('a'));
-    await kept.release(request, 'a');
+    await kept.release('a', request);
     const { request: waiting } = await kept.open(newRequest({ name: 'w', mode: 'waiting' }), by('a'));
-    await kept.release(waiting, 'a');
+    await kept.release('a', waiting);
     expect(await othersKept.takeOver(by('b'))).toMatchObject({ name: 'id:r1' });
     expect(await othersKept.takeOver(by('b'))).toBeUndefined();
   });
 
-  it.each(['failed', 'lost', 'expired'] as const)('makes room for a new attempt where the first one %s', async how => {
+  it('releases all that a gateway holds, and nothing of another one', async () => {
     const { kept, othersKept } = await open();
-    const { request } = await kept.open(newRequest({ mode: 'waiting' }), by('a'));
-    if (how !== 'lost') await kept.end(request, 'a', ending(how === 'failed' ? 'failed' : 'completed'));
-    const nowMs = how === 'failed' ? NOW + 2 : NOW + (how === 'lost' ? LEASE : 100_000);
-    const again = await othersKept.open(newRequest({ mode: 'waiting', blob: 'kept/2' }), by('b', nowMs));
-    expect(again).toMatchObject({ created: true, replaced: [{ blob: 'kept/1' }] });
-    expect(await kept.end(request, 'a', ending('completed'))).toBe(false);
+    await kept.open(newRequest(), by('a'));
+    const { request: waiting } = await kept.open(newRequest({ name: 'w', mode: 'waiting', blob: 'kept/w' }), by('a'));
+    const { request: ended } = await kept.open(newRequest({ name: 'e', blob: 'kept/e' }), by('a'));
+    await kept.end(ended, ending('completed'));
+    await othersKept.open(newRequest({ name: 'o', blob: 'kept/o' }), by('b'));
+    await kept.release('a');
+    expect(await othersKept.takeOver(by('c'))).toMatchObject({ name: 'id:r1' });
+    expect(await othersKept.takeOver(by('c'))).toBeUndefined();
+    expect(await kept.find(waiting)).toMatchObject({ lapsed: true });
+    expect(await kept.find(ended)).toMatchObject({ status: 'completed' });
   });
 
-  it('tells the holder of a cancel that came elsewhere', async () => {
+  it.each(['failed', 'lost', 'expired'] as const)('makes room for a new attempt where the first one %s', async how => {
+    const { kept, othersKept } = await open();
+    const { request } = await kept.open(newRequest({ mode: 'waiting' }), how === 'lost' ? lapsed('a') : by('a'));
+    if (how === 'failed') await kept.end(request, ending('failed'));
+    if (how === 'expired') await kept.end(request, ending('completed', 0));
+    const again = await othersKept.open(newRequest({ mode: 'waiting', blob: 'kept/2' }), by('b'));
+    expect(again).toMatchObject({ created: true, replaced: [{ blob: 'kept/1' }] });
+    expect(await kept.end(request, ending('completed'))).toBe('lost');
+  });
+
+  it('tells the holder of a cancel that came elsewhere; from then on the request cannot complete', async () => {
     const { kept, othersKept } = await open();
     const { request } = await kept.open(newRequest(), by('a'));
     expect(await othersKept.requestCancel('other', 'r1')).toBe(false);
@@ -127,7 +161,9 @@ export function keptRequestStoreContract(
     expect(await othersKept.requestCancel('acme', 'r1')).toBe(true);
     expect(await othersKept.renewLeases(by('b'))).toEqual([]);
     expect(await kept.renewLeases(by('a'))).toMatchObject([{ requestId: 'r1', cancelling: true }]);
-    await kept.end(request, 'a', ending('failed'));
+    expect(await kept.end(request, ending('completed'))).toBe('cancelling');
+    expect(await kept.find(request)).toMatchObject({ status: 'running' });
+    expect(await kept.end(request, ending('cancelled'))).toBe('ended');
     expect(await othersKept.requestCancel('acme', 'r1')).toBe(false);
   });
 
@@ -136,29 +172,26 @@ export function keptRequestStoreContract(
     const { request } = await kept.open(newRequest({ blob: 'kept/named' }), by('a'));
     expect(await othersKept.referenced(['kept/named', 'kept/nobodys'])).toEqual(new Set(['kept/named']));
     expect(await othersKept.referenced([])).toEqual(new Set());
-    await kept.drop(request, 'a');
+    await kept.drop(request);
     expect(await othersKept.referenced(['kept/named'])).toEqual(new Set());
   });
 
   it('drops what never was, and expires what is over, once', async () => {
     const { kept, othersKept } = await open();
     const { request } = await kept.open(newRequest(), by('a'));
-    await othersKept.drop(request, 'b');
-    expect(await kept.find(request)).toBeDefined();
-    await kept.drop(request, 'a');
+    await kept.drop(request);
     expect(await kept.find(request)).toBeUndefined();
     const old = await kept.open(newRequest({ name: 'old' }), by('a'));
-    await kept.end(old.request, 'a', ending('completed'));
+    await kept.end(old.request, ending('completed', 0));
+    const recent = await kept.open(newRequest({ name: 'recent' }), by('a'));
+    await kept.end(recent.request, ending('completed'));
     await kept.open(newRequest({ name: 'arriving', status: 'receiving' }), by('a'));
-    await kept.open(newRequest({ name: 'running' }), by('a'));
-    expect(await kept.expire(NOW + 10, 10)).toEqual([]);
-    const gone = await Promise.all([kept.expire(NOW + 200_000, 10), othersKept.expire(NOW + 200_000, 10)]);
-    expect(
-      gone
-        .flat()
-        .map(({ name }) => name)
-        .sort(),
-    ).toEqual(['arriving', 'old']);
-    expect(await kept.find({ tenant: 'acme', name: 'running' })).toBeDefined();
+    await kept.open(newRequest({ name: 'broken off', status: 'receiving' }), lapsed('a'));
+    await kept.open(newRequest({ name: 'running' }), lapsed('a'));
+    const gone = await Promise.all([kept.expire(10), othersKept.expire(10)]);
+    const names = gone.flat().map(({ name }) => name);
+    expect(names.sort()).toEqual(['broken off', 'old']);
+    for (const name of ['recent', 'arriving', 'running'])
+      expect(await kept.find({ tenant: 'acme', name })).toBeDefined();
   });
 }

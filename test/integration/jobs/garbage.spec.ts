@@ -54,7 +54,7 @@ describe('garbage', () => {
         ...{ tenant: 'default', name: 'id:kept', requestId: 'kept', mode: 'waiting', path: '/v1/x', fingerprint: '' },
         ...{ headers: {}, blob: named, status: 'running', createdAtMs: nowMs, expiresAtMs: nowMs + MONTH_MS },
       },
-      { owner: 'somebody', nowMs, leaseMs: MONTH_MS },
+      { owner: 'somebody', leaseMs: MONTH_MS },
     );
     for (const blob of [named, nobodys])
       for (const part of ['body', 'answer']) await rig.blobs.write(`${blob}/${part}`, bytes());

@@ -44,15 +44,14 @@ export class BackgroundResponses {
   }
 
   async #begin(tenant: string, id: string) {
-    const lease = this.leases.lease();
-    const { nowMs } = lease;
+    const nowMs = Date.now();
     const { request } = await this.requests.open(
       {
         ...{ tenant, requestId: id, name: `response:${id}`, mode: 'async', path: BACKGROUND_PATH, status: 'running' },
         ...{ fingerprint: '', headers: {}, blob: this.answers.newBlob() },
         ...{ createdAtMs: nowMs, expiresAtMs: nowMs + this.settings.requests.keepMs },
       },
-      lease,
+      this.leases.lease,
     );
     return this.asyncs.begin(request, () => undefined);
   }

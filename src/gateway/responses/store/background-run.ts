@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ResponseItem, type ResponseRequest } from '../../../contracts/openai/responses.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type InferenceCaller, type InferenceRequest } from '../../inference/inference.service.js';
+import { type StoredAttemptOptions } from '../../requests/async-requests.js';
 import { type Generation } from '../../text/text-generation.service.js';
 import { type ReadAnswer, readAnswer } from '../generation-pieces.js';
 import { inWordsOfResponses } from '../response-generation.js';
@@ -19,14 +20,12 @@ export interface BackgroundWork {
   readonly caller: Pick<InferenceCaller, 'terms'>;
 }
 
-interface BackgroundRunOptions extends Omit<ResponseRunState, 'record'> {
+interface BackgroundRunOptions extends Omit<ResponseRunState, 'record'>, StoredAttemptOptions {
   /** @throws DomainError for what the model, as it is configured now, cannot do */
   readonly generation: () => Generation;
   readonly start: (generation: Generation, output: ChunkLines) => InferenceRequest;
   /** Unix milliseconds after which it no longer waits for a worker. */
   readonly giveUpAtMs: number;
-  /** True until the request was queued: its caller receives a rejection. */
-  readonly early: () => boolean;
   readonly maxBufferedBytes: number;
 }
 
@@ -80,9 +79,12 @@ export class BackgroundRun {
    * @throws DomainError when the generation failed; what it said before is on its way to the database
    */
   async #generate(generation: Generation): Promise<readonly GenerationPiece[]> {
-    const { start, writer, events, tokens, maxBufferedBytes } = this.options;
+    const { start, writer, events, tokens, maxBufferedBytes, gone } = this.options;
     const output = new ChunkLines(maxBufferedBytes);
     const inference = start(generation, output);
+    const stop = (): void => inference.cancel('shutdown');
+    gone.addEventListener('abort', stop, { once: true });
+    if (gone.aborted) stop();
     const last: GenerationPiece[] = [];
     let untold: readonly number[] = [];
     try {
@@ -121,7 +123,8 @@ export class BackgroundRun {
   async #mayContinue({ code, retryAfterMs = WAIT_MS }: DomainError): Promise<boolean> {
     if (Date.now() >= this.options.giveUpAtMs) return false;
     if (WAITED_FOR.includes(code)) {
-      await sleep(Math.min(Math.max(retryAfterMs, WAIT_MS), LONGEST_WAIT_MS));
+      const waitMs = Math.min(Math.max(retryAfterMs, WAIT_MS), LONGEST_WAIT_MS);
+      await sleep(waitMs, undefined, { signal: this.options.gone }).catch(() => undefined);
       return true;
     }
     this.#losses += 1;

@@ -2,11 +2,12 @@ import { Readable } from 'node:stream';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { errorEnvelope } from '../../../contracts/openai/error-envelope.js';
 import { RequestPriority } from '../../../core/request/request-priority.js';
+import { type ResponseRef } from '../../../core/request/response-record.port.js';
 import { type StoredRequest } from '../../../core/request/stored-request.port.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
-import { AsyncRequests } from '../../requests/async-requests.js';
+import { AsyncRequests, type StoredAttemptOptions } from '../../requests/async-requests.js';
 import { type InnerAnswer } from '../../requests/inner-requests.js';
 import { TextGenerationService } from '../../text/text-generation.service.js';
 import { generationOf } from '../response-generation.js';
@@ -32,31 +33,36 @@ export class BackgroundRunner implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.asyncs.runWith(BACKGROUND_PATH, (request, early) => this.#run(request, early));
+    this.asyncs.runWith(BACKGROUND_PATH, (request, attempt) => this.#run(request, attempt));
   }
 
-  async #run({ tenant, requestId: id }: StoredRequest, early: () => boolean): Promise<InnerAnswer> {
-    const run = await this.runs.begin({ tenant, id });
-    if (run?.record.request === undefined) return answered(GONE_STATUS, { id });
-    this.metrics.begun(run.record.epoch > 1);
+  async #run({ tenant, requestId: id }: StoredRequest, attempt: StoredAttemptOptions): Promise<InnerAnswer> {
     try {
-      await this.#runOf(run, early).run();
+      const run = await this.runs.begin({ tenant, id });
+      if (run?.record.request === undefined) return await this.#ended({ tenant, id });
+      this.metrics.begun(run.record.epoch > 1);
+      await this.#runOf(run, attempt).run();
       // What was said is stored once, so that it can be deleted.
       return answered(200, { id, object: 'response', status: run.writer.response.status });
     } catch (error) {
-      // With the database away the outcome cannot be written: this run, or that of another gateway, begins again.
-      if (!(error instanceof DomainError) || error.code === 'storage_unavailable') throw error;
+      if (!(error instanceof DomainError)) throw error;
       return { ...answered(error.definition.status, errorEnvelope(error)), error };
     }
   }
 
-  #runOf({ record, ...state }: ResponseRunState, early: () => boolean): BackgroundRun {
+  /** An attempt before this one ended it, or its client did. */
+  async #ended(ref: ResponseRef): Promise<InnerAnswer> {
+    const status = await this.runs.statusOf(ref);
+    return answered(status === 'cancelled' ? GONE_STATUS : 200, { id: ref.id, object: 'response', status });
+  }
+
+  #runOf({ record, ...state }: ResponseRunState, attempt: StoredAttemptOptions): BackgroundRun {
     const { tenant, id, createdAtMs } = record;
     const { request, conversation, caller } = JSON.parse(record.request!) as BackgroundWork;
     const asked = { ...caller, tenant, id, priority: RequestPriority.BATCH };
     return new BackgroundRun({
       ...state,
-      early,
+      ...attempt,
       generation: () => generationOf(request, conversation, this.catalog),
       start: (generation, output) => this.generations.start(asked, generation, output),
       giveUpAtMs: createdAtMs + this.settings.responses.backgroundMs,

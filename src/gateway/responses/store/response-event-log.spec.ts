@@ -6,6 +6,10 @@ import {
   type ResponseRun,
 } from '../../../core/request/response-record.port.js';
 import { settingsFrom } from '../../../platform/config/settings.js';
+import { ProcessClock } from '../../../platform/clock/clock.module.js';
+import { storageUnavailable } from '../../../platform/http/passing-errors.js';
+import { StorageRetries } from '../../requests/storage-retries.js';
+import { ShutdownGrace } from '../../scheduler/shutdown-drain.js';
 import { DurableEvents, RunReplaced } from './durable-events.js';
 import { ResponseEventLog } from './response-event-log.js';
 
@@ -31,7 +35,7 @@ class ScriptedStore {
   }
 
   async append(appends: readonly ResponseAppend[]): Promise<ReadonlySet<ResponseRun>> {
-    if (this.failures-- > 0) throw new Error('the database is away');
+    if (this.failures-- > 0) throw storageUnavailable('The database is away.');
     this.transactions.push(appends);
     if (!this.#isOpen) await new Promise<void>(resolve => (this.#gate = resolve));
     return new Set(appends.map(({ run: one }) => one).filter(({ id }) => !this.replaced.has(id)));
@@ -41,7 +45,8 @@ class ScriptedStore {
 function started(flushMs = 0) {
   const store = new ScriptedStore();
   const settings = settingsFrom({ 'responses.flush_ms': flushMs });
-  return { store, log: new ResponseEventLog(store as unknown as ResponseRecordStore, settings) };
+  const retries = new StorageRetries(new ShutdownGrace(new ProcessClock(), settings));
+  return { store, log: new ResponseEventLog(store as unknown as ResponseRecordStore, retries, settings) };
 }
 const sizes = ({ transactions }: ScriptedStore) => transactions.map(appends => appends.map(one => one.events.length));
 

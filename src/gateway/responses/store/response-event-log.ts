@@ -1,22 +1,18 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import {
   type ResponseAppend,
   type ResponseEventGroup,
   type ResponseRecordStore,
   type ResponseRef,
-  type ResponseRun,
 } from '../../../core/request/response-record.port.js';
-import { backoffMs } from '../../../core/shared/backoff.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { RESPONSE_RECORDS } from '../../../platform/database/database.tokens.js';
+import { StorageRetries } from '../../requests/storage-retries.js';
 
 /** Responses in one transaction. */
 const MOST_APPENDS = 256;
-const RETRIES = { firstMs: 100, longestMs: 2000 };
-/** Attempts to write while the database is away, about 20 s; then another gateway continues when the lease ends. */
-const MOST_ATTEMPTS = 12;
 
 interface WaitingAppend {
   readonly append: ResponseAppend;
@@ -30,7 +26,6 @@ interface WaitingAppend {
  */
 @Injectable()
 export class ResponseEventLog implements OnApplicationShutdown {
-  readonly #logger = new Logger(ResponseEventLog.name);
   readonly #appended = new EventEmitter().setMaxListeners(0);
   #waiting: WaitingAppend[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -38,6 +33,7 @@ export class ResponseEventLog implements OnApplicationShutdown {
 
   constructor(
     @Inject(RESPONSE_RECORDS) private readonly records: ResponseRecordStore,
+    private readonly retries: StorageRetries,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -85,7 +81,8 @@ export class ResponseEventLog implements OnApplicationShutdown {
       const portion = this.#waiting.slice(0, MOST_APPENDS);
       this.#waiting = this.#waiting.slice(MOST_APPENDS);
       try {
-        const held = await this.#written(portion.map(({ append }) => append));
+        const appends = portion.map(({ append }) => append);
+        const held = await this.retries.written(() => this.records.append(appends));
         for (const { append, resolve } of portion) {
           resolve(held.has(append.run));
           this.#appended.emit(nameOf(append.run));
@@ -96,18 +93,6 @@ export class ResponseEventLog implements OnApplicationShutdown {
     }
     // In the turn in which the loop ended: who was just resolved may append at once, and must find a new one.
     this.#writing = undefined;
-  }
-
-  async #written(appends: readonly ResponseAppend[]): Promise<ReadonlySet<ResponseRun>> {
-    for (let attempts = 1; ; attempts++) {
-      try {
-        return await this.records.append(appends);
-      } catch (error) {
-        if (attempts === MOST_ATTEMPTS) throw error;
-        this.#logger.warn({ reason: (error as Error).message }, 'events of responses could not be written yet');
-        await sleep(backoffMs(attempts, RETRIES));
-      }
-    }
   }
 }
 

@@ -3,6 +3,9 @@ import { type ResponseRecord, type ResponseRun } from '../../../core/request/res
 import { settingsFrom } from '../../../platform/config/settings.js';
 import { KyselyResponseStore } from '../../../platform/database/kysely-response-store.js';
 import { connectDatabase, migrate, type OpenDatabase } from '../../../platform/database/open-database.js';
+import { ProcessClock } from '../../../platform/clock/clock.module.js';
+import { StorageRetries } from '../../requests/storage-retries.js';
+import { ShutdownGrace } from '../../scheduler/shutdown-drain.js';
 import { ResponseEventLog } from './response-event-log.js';
 import { ResponseFeed } from './response-feed.js';
 import { ResponseRecords } from './response-records.js';
@@ -41,7 +44,8 @@ describe('the feed of a background response', () => {
     await migrate(database);
     store = new CountedStore(database);
     const settings = settingsFrom({});
-    log = new ResponseEventLog(store, settings);
+    const retries = new StorageRetries(new ShutdownGrace(new ProcessClock(), settings));
+    log = new ResponseEventLog(store, retries, settings);
     feed = new ResponseFeed(log, new ResponseRecords(store, settings));
     await store.create(record(), [event(0)]);
     run = (await store.begin(REF))!;

@@ -4,6 +4,7 @@ import {
   type ResponseRecord,
   type ResponseRecordStore,
   type ResponseRef,
+  type StoredResponseStatus,
 } from '../../../core/request/response-record.port.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { RESPONSE_RECORDS } from '../../../platform/database/database.tokens.js';
@@ -45,6 +46,11 @@ export class ResponseRuns {
     const end = (last: readonly ResponseEvent[]): Promise<void> =>
       events.end(last, endingOf(writer.response, this.settings));
     return { record, writer, events, tokens, end };
+  }
+
+  /** One that was deleted counts as cancelled. */
+  async statusOf(ref: ResponseRef): Promise<StoredResponseStatus> {
+    return (await this.store.head(ref, Date.now()))?.status ?? 'cancelled';
   }
 
   async #allEvents(ref: ResponseRef): Promise<readonly StoredEvent[]> {

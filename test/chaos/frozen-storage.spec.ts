@@ -1,0 +1,129 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { syntheticText } from '../../src/worker/engines/synthetic/text.js';
+import { GatewayProcess } from '../support/gateway-process.js';
+import { PostgresServer } from '../support/postgres-server.js';
+import { ResponseClient, textOf } from '../support/response-client.js';
+import { describeWith, POSTGRES } from '../support/requires.js';
+import { syntheticModel } from '../support/synthetic-model.js';
+import { pause } from '../support/waiting.js';
+
+/** `CHAOS_FREEZES=45,60` for the long ones, beyond the lease and beyond the retries of callers; seconds. */
+const SECONDS = (process.env.CHAOS_FREEZES ?? '5,20').split(',').map(Number);
+const REQUESTS = 50;
+const RESPONSES = 20;
+const MODELS = [
+  syntheticModel({ baseMs: 1500, maxBatch: 4 }),
+  syntheticModel(
+    { tokens: 120, perTokenMs: 25, maxConcurrent: 4 },
+    { id: 'synthetic-llm', kind: 'llm', capabilities: ['chat', 'completions'] },
+  ),
+];
+const WORDS = 'whatever was computed is delivered';
+/** What the engine is told of a request that says nothing else: task, language, prompt, temperature. */
+const CONDITIONS = ['transcribe', '', '', '0'];
+
+let folder: string;
+let postgres: PostgresServer;
+let gateways: GatewayProcess[];
+
+/** Two gateways with default settings, one database and one blob store. */
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'switchyard-frozen-'));
+  postgres = await PostgresServer.start();
+  gateways = [];
+  for (const name of ['one', 'other']) {
+    const own = join(folder, name);
+    await mkdir(own);
+    const shared = { 'database.url': postgres.url(), 'data.dir': join(folder, 'data') };
+    gateways.push(
+      await GatewayProcess.start(MODELS, shared, { folder: own, clone: process.env.CHAOS_CLONE ?? undefined }),
+    );
+  }
+}, 120_000);
+afterEach(async () => {
+  for (const gateway of gateways) await gateway[Symbol.asyncDispose]();
+  await postgres[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+}, 120_000);
+
+const url = (at: number): string => `http://127.0.0.1:${gateways[at]!.port}`;
+const idOf = (index: number): string => `async-${index}`;
+const audioOf = (id: string): Buffer => Buffer.from(`audio of ${id}`);
+
+async function accept(id: string): Promise<void> {
+  const body = new FormData();
+  body.set('model', 'synthetic');
+  body.set('file', new Blob([audioOf(id)]), 'a.wav');
+  const headers = { prefer: 'respond-async', 'x-request-id': id };
+  const answer = await fetch(`${url(0)}/v1/audio/transcriptions`, { method: 'POST', body, headers });
+  expect([answer.status, id]).toEqual([202, id]);
+}
+
+interface RequestState {
+  readonly status: string;
+  readonly status_code?: number;
+  readonly result?: { readonly text: string };
+}
+
+/** Status, and whether head and bytes are its own. */
+async function outcome(id: string): Promise<string> {
+  const view = (await (await fetch(`${url(1)}/v1/requests/${id}`)).json()) as RequestState;
+  if (!['completed', 'failed', 'cancelled'].includes(view.status)) return 'open';
+  const content = await fetch(`${url(0)}/v1/requests/${id}/content`);
+  const { text, error } = (await content.json()) as { text?: string; error?: { code: string } };
+  if (error) return `${view.status}: ${error.code}`;
+  const isOwn = content.status === 200 && view.status_code === 200 && view.result?.text === text;
+  return isOwn && text === syntheticText(audioOf(id), CONDITIONS) ? view.status : `${view.status}, mixed`;
+}
+
+async function outcomes(ids: readonly string[], of: (id: string) => Promise<string>): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const id of ids) {
+    let seen = await of(id);
+    for (; seen === 'open'; seen = await of(id)) await pause(200);
+    counts[seen] = (counts[seen] ?? 0) + 1;
+  }
+  return counts;
+}
+
+const FREEZES = {
+  PostgreSQL: { stop: () => postgres.freeze(), go: () => postgres.thaw() },
+  'the gateway that runs it': {
+    stop: () => gateways[0]!.process.child.kill('SIGSTOP'),
+    go: () => gateways[0]!.process.child.kill('SIGCONT'),
+  },
+};
+const CASES = Object.keys(FREEZES).flatMap(what => SECONDS.map(seconds => [what as keyof typeof FREEZES, seconds]));
+
+describeWith(POSTGRES)('accepted work, with default settings', () => {
+  it.each(CASES as [keyof typeof FREEZES, number][])(
+    `all ends completed, with its own answer, while %s is stopped for %i s`,
+    async (what, seconds) => {
+      const client = new ResponseClient(url(0));
+      const undisturbed = textOf(await client.created(WORDS));
+      const ids = Array.from({ length: REQUESTS }, (_, index) => idOf(index));
+      await Promise.all(ids.map(accept));
+      const responses = await Promise.all(
+        Array.from({ length: RESPONSES }, async () => (await client.created(WORDS, { background: true })).id),
+      );
+      FREEZES[what].stop();
+      // The time is what this is about: leases lapse, statements time out, connections break.
+      await pause(seconds * 1000);
+      FREEZES[what].go();
+      const counts = {
+        requests: await outcomes(ids, outcome),
+        responses: await outcomes(responses, async id => {
+          const found = await client.found(id);
+          if (['queued', 'in_progress'].includes(found.status)) return 'open';
+          return textOf(found) === undisturbed ? found.status : `${found.status}, mixed`;
+        }),
+      };
+      process.stderr.write(`\n${what}, ${seconds} s: ${JSON.stringify(counts)}\n`);
+      expect(counts).toEqual({ requests: { completed: REQUESTS }, responses: { completed: RESPONSES } });
+    },
+    300_000,
+  );
+});

@@ -1,0 +1,261 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { filter, firstValueFrom } from 'rxjs';
+import { type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
+import { StoredAnswers } from '../../../src/gateway/requests/stored-answers.js';
+import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
+import { STORED_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
+import { KyselyStoredRequestStore } from '../../../src/platform/database/kysely-stored-request-store.js';
+import { connectDatabase } from '../../../src/platform/database/open-database.js';
+import { DispatchEventBus } from '../../../src/platform/events/events.module.js';
+import { storageUnavailable } from '../../../src/platform/http/passing-errors.js';
+import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
+import { sttModel } from '../api/models.js';
+
+const TENANT = 'default';
+/** Another gateway, which holds what it took for as long as a test needs. */
+const STRANGER = { owner: 'stranger', leaseMs: 3_600_000 };
+const PATH = '/v1/audio/transcriptions';
+
+const worker = new FixtureWorker({ model: 'stt' });
+let rig: GatewayRig;
+let store: StoredRequestStore;
+let leases: StoredLeases;
+let answers: StoredAnswers;
+
+beforeAll(async () => {
+  const addresses = [`127.0.0.1:${await worker.start()}`];
+  const models = [sttModel({ addresses, capabilities: ['transcribe', 'prompt'] })];
+  // Leases are renewed when a test says so.
+  rig = await GatewayRig.start({ models, settings: { 'requests.lease_ms': 3_600_000 } });
+  store = rig.app.get(STORED_REQUEST_STORE, { strict: false });
+  leases = rig.app.get(StoredLeases, { strict: false });
+  answers = rig.app.get(StoredAnswers, { strict: false });
+  await rig.ready('stt');
+});
+afterEach(() => void jest.restoreAllMocks());
+afterAll(async () => {
+  worker.releaseAll();
+  await rig.close();
+  worker.stop();
+});
+
+const form = (prompt = ''): FormData => {
+  const body = new FormData();
+  body.set('model', 'stt');
+  body.set('prompt', prompt);
+  body.set('file', new Blob(['audio']), 'a.wav');
+  return body;
+};
+const send = (headers: Record<string, string>, prompt = ''): Promise<Response> =>
+  rig.post(PATH, form(prompt), { headers });
+const later = (id: string, prompt = ''): Promise<Response> =>
+  send({ prefer: 'respond-async', 'x-request-id': id }, prompt);
+const stored = async (id: string) => (await store.find({ tenant: TENANT, name: `id:${id}` }))!;
+const content = (id: string): Promise<Response> => fetch(`${rig.url}/v1/requests/${id}/content`);
+const ended = (id: string) => until(async () => (await stored(id)).answer !== undefined);
+const times = (id: string): number => worker.received.filter(received => received === id).length;
+
+/** As a gateway does that finds its lease lapsed. */
+async function takenOver(id: string) {
+  await store.release(leases.owner, await stored(id));
+  return (await store.takeOver(STRANGER))!;
+}
+
+describe('an async request that another gateway has taken over', () => {
+  it('is stopped by the gateway that lost it, and neither failed nor cancelled', async () => {
+    await later('hold-lost', script.hold);
+    await until(() => worker.holding.includes('hold-lost'));
+    const taken = await takenOver('hold-lost');
+    await leases.renew();
+    await until(() => worker.cancelled.includes('hold-lost'));
+    await until(async () => !(await rig.json('/admin/v1/requests').then(JSON.stringify)).includes('hold-lost'));
+    expect(await stored('hold-lost')).toMatchObject({ status: 'running', attempts: 2 });
+    await store.drop(taken);
+  });
+
+  it('takes the answer of whichever attempt completes first, head and bytes of one', async () => {
+    await later('hold-first', script.hold);
+    await until(() => worker.holding.includes('hold-first'));
+    const taken = await takenOver('hold-first');
+    await answers.store(taken, Readable.from([Buffer.from('of the second attempt')]));
+    worker.release('hold-first');
+    await ended('hold-first');
+    expect(await stored('hold-first')).toMatchObject({ status: 'completed', attempts: 1 });
+    const ending = { answer: { status: 409, headers: {} }, keepMs: 1000 };
+    expect(await store.end(taken, { ...ending, status: 'failed' })).toBe('lost');
+    const answer = await content('hold-first');
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ text: expect.any(String) });
+  });
+
+  it('waits while its id is in use here: 409 is no outcome of an accepted request', async () => {
+    const interactive = send({ 'x-request-id': 'hold-in-use' }, script.hold);
+    await until(() => worker.holding.includes('hold-in-use'));
+    await abandoned('hold-in-use');
+    const { events$ } = rig.app.get(DispatchEventBus, { strict: false });
+    const refused = firstValueFrom(events$.pipe(filter(({ type }) => type === 'rejected')));
+    await leases.renew();
+    expect(await refused).toMatchObject({ requestId: 'hold-in-use', code: 'duplicate_request_id' });
+    worker.release('hold-in-use');
+    expect((await interactive).status).toBe(200);
+    await ended('hold-in-use');
+    expect(await stored('hold-in-use')).toMatchObject({ status: 'completed', answer: { status: 200 } });
+  });
+});
+
+describe('a cancel of an async request', () => {
+  it('is told as true only of work that does not complete, 100 at random moments', async () => {
+    const ids = Array.from({ length: 100 }, (_, index) => `cancelled-${index}`);
+    const told = new Map<string, boolean>();
+    await Promise.all(
+      ids.map(async (id, index) => {
+        await later(id);
+        for (let turn = 0; turn < index % 20; turn++) await new Promise(setImmediate);
+        const answer = await rig.post(`/v1/requests/${id}/cancel`, {});
+        told.set(id, ((await answer.json()) as { cancelled: boolean }).cancelled);
+      }),
+    );
+    for (const id of ids) await ended(id);
+    const statuses = await Promise.all(ids.map(async id => `${told.get(id)}: ${(await stored(id)).status}`));
+    expect([...new Set(statuses)].filter(one => !['true: cancelled', 'false: completed'].includes(one))).toEqual([]);
+  });
+
+  it('that comes while the end is being written, wins', async () => {
+    let written: () => void = () => undefined;
+    const end = store.end.bind(store);
+    const ending = jest.spyOn(store, 'end').mockImplementationOnce(async (...call) => {
+      await new Promise<void>(resolve => (written = resolve));
+      return end(...call);
+    });
+    await later('at-the-end');
+    await until(() => ending.mock.calls.length > 0);
+    const answer = await rig.post('/v1/requests/at-the-end/cancel', {});
+    expect(await answer.json()).toEqual({ request_id: 'at-the-end', cancelled: true });
+    written();
+    await ended('at-the-end');
+    expect(await stored('at-the-end')).toMatchObject({ status: 'cancelled' });
+    expect(await errorOf(content('at-the-end'))).toMatchObject({ status: 499, code: 'request_cancelled' });
+  });
+});
+
+describe('an end whose outcome is unknown', () => {
+  it.each(['written', 'not written'])(
+    'and was %s is read back: the answer is delivered, now and to a retry',
+    async how => {
+      const id = `unknown-${how.length}`;
+      const end = store.end.bind(store);
+      jest.spyOn(store, 'end').mockImplementationOnce(async (...call) => {
+        if (how === 'written') await end(...call);
+        throw storageUnavailable('The connection broke.');
+      });
+      const first = await send({ 'idempotency-key': id, 'x-request-id': id });
+      expect(first.status).toBe(200);
+      const again = await send({ 'idempotency-key': id });
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(await again.json()).toEqual(await first.json());
+      expect(times(id)).toBe(1);
+    },
+  );
+
+  it('holds the last bytes back until a retry finds the answer', async () => {
+    let back: () => void = () => undefined;
+    const end = store.end.bind(store);
+    const ending = jest.spyOn(store, 'end').mockImplementationOnce(async (...call) => {
+      await new Promise<void>(resolve => (back = resolve));
+      return end(...call);
+    });
+    let isAnswered = false;
+    const first = send({ 'idempotency-key': 'held back' }).finally(() => (isAnswered = true));
+    await until(() => ending.mock.calls.length > 0);
+    expect(isAnswered).toBe(false);
+    expect((await store.find({ tenant: TENANT, name: 'key:held back' }))?.status).toBe('running');
+    back();
+    expect((await first).status).toBe(200);
+    expect((await store.find({ tenant: TENANT, name: 'key:held back' }))?.status).toBe('completed');
+  });
+
+  it('of an attempt that was replaced gives its caller 409 to try again, never a second answer', async () => {
+    const first = send({ 'idempotency-key': 'replaced' }, script.hold);
+    await until(() => worker.holding.length > 0);
+    const name = 'key:replaced';
+    const earlier = (await store.find({ tenant: TENANT, name }))!;
+    await store.release(leases.owner, earlier);
+    await store.open({ ...earlier, status: 'running', blob: 'kept/replaced' }, STRANGER);
+    worker.releaseAll();
+    const error = await errorOf(first);
+    expect(error).toMatchObject({ status: 409, code: 'duplicate_request_id' });
+    expect(error.headers.get('x-should-retry')).toBe('true');
+    expect(await store.find({ tenant: TENANT, name })).toMatchObject({ status: 'running', blob: 'kept/replaced' });
+  });
+});
+
+describe('a stored answer whose bytes are gone', () => {
+  it('is a new attempt of a keyed request, not a 500, and 404 of an async one', async () => {
+    const key = { 'idempotency-key': 'emptied' };
+    await send(key);
+    await answers.remove([(await store.find({ tenant: TENANT, name: 'key:emptied' }))!]);
+    const again = await send(key);
+    expect(again.status).toBe(200);
+    expect(again.headers.get('idempotent-replayed')).toBeNull();
+    expect((await send(key)).headers.get('idempotent-replayed')).toBe('true');
+    await later('emptied');
+    await ended('emptied');
+    await answers.remove([await stored('emptied')]);
+    expect(await errorOf(content('emptied'))).toMatchObject({ status: 404, code: 'request_not_found' });
+  });
+});
+
+describe('a shutdown with stored requests in the queue', () => {
+  it('releases all of them with one statement, to be run by another gateway at once', async () => {
+    const busy = new FixtureWorker({ model: 'stt' });
+    const addresses = [`127.0.0.1:${await busy.start()}`];
+    const models = [sttModel({ addresses, capabilities: ['transcribe', 'prompt'] })];
+    const data = await mkdtemp(join(tmpdir(), 'switchyard-released-'));
+    const settings = { 'server.shutdown_grace_ms': 200, 'data.dir': data };
+    const ending = await GatewayRig.start({ models, settings });
+    await ending.ready('stt');
+    const table = ending.app.get<StoredRequestStore>(STORED_REQUEST_STORE, { strict: false });
+    const calls = (['release', 'drop', 'end'] as const).map(name => jest.spyOn(table, name));
+    const ids = Array.from({ length: 40 }, (_, index) => `hold-queued-${index}`);
+    for (const id of ids) {
+      const headers = { prefer: 'respond-async', 'x-request-id': id };
+      expect((await ending.post(PATH, form(script.hold), { headers })).status).toBe(202);
+    }
+    await ending.close();
+    busy.stop();
+    expect(calls.map(({ mock }) => mock.calls.length)).toEqual([1, 0, 0]);
+    const database = connectDatabase(join(data, 'switchyard.db'));
+    const others = new KyselyStoredRequestStore(database);
+    const released: string[] = [];
+    for (let taken = await others.takeOver(STRANGER); taken; taken = await others.takeOver(STRANGER))
+      released.push(taken.requestId);
+    expect(released.sort()).toEqual([...ids].sort());
+    await database.db.destroy();
+    await rm(data, { recursive: true });
+  });
+});
+
+/** What a gateway leaves that is killed while it runs a request. */
+async function abandoned(id: string): Promise<void> {
+  const sent = new Response(form());
+  const headers = { 'content-type': sent.headers.get('content-type')! };
+  const blob = answers.newBlob();
+  await answers.storeBody({ blob }, Readable.from([Buffer.from(await sent.arrayBuffer())]));
+  const times = { createdAtMs: Date.now(), expiresAtMs: Date.now() + 60_000 };
+  const request = {
+    tenant: TENANT,
+    name: `id:${id}`,
+    requestId: id,
+    path: PATH,
+    fingerprint: '',
+    headers,
+    blob,
+    ...times,
+  };
+  await store.open({ ...request, mode: 'async', status: 'running' }, { owner: 'dead', leaseMs: 0 });
+}
