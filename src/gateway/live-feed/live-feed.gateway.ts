@@ -9,6 +9,15 @@ import { type WebSocketGatewayOptions } from '../websockets/composite-websocket-
 import { LiveClients, type LiveNamespace, type LiveSocket } from './live-clients.js';
 import { LiveReplicas, type ReplicaMessage } from './live-replicas.js';
 
+const CONNECT_MS = 5000;
+/** For the answer to a close frame; `ws` would wait 30 s for it, also where no key was shown. */
+const CLOSE_MS = 1000;
+
+/** What is used here of an engine.io socket; `transport.socket` is missing in its types. */
+interface EngineSocket {
+  readonly transport: { readonly socket?: { terminate(): void } };
+}
+
 /**
  * Socket.IO at `/events/`, namespace `/events`. WebSocket only: long polling would need sticky sessions in front of
  * several gateways. Clients send little, so their messages are small.
@@ -21,11 +30,12 @@ import { LiveReplicas, type ReplicaMessage } from './live-replicas.js';
   serveClient: false,
   maxHttpBufferSize: 4096,
   // From the opened socket to the key.
-  connectTimeout: 5000,
+  connectTimeout: CONNECT_MS,
   perMessageDeflate: false,
 })
 export class LiveFeedGateway implements OnGatewayConnection<LiveSocket>, OnApplicationBootstrap, OnApplicationShutdown {
   @WebSocketServer() private readonly namespace!: LiveNamespace;
+  readonly #unadmitted = new WeakMap<object, NodeJS.Timeout>();
   #keys: Subscription | undefined;
 
   constructor(
@@ -38,17 +48,26 @@ export class LiveFeedGateway implements OnGatewayConnection<LiveSocket>, OnAppli
   onApplicationBootstrap(): void {
     // The unnamed namespace has no guard.
     this.namespace.server.use((_socket, next) => next(new Error(`Connect to the namespace ${LIVE_NAMESPACE}.`)));
+    this.namespace.server.engine.on('connection', (socket: EngineSocket) => this.#bound(socket));
     this.#joinReplicas();
     this.clients.guard(this.namespace);
     this.#keys = this.keyRing.changed$.subscribe(() => this.clients.disconnectWithdrawn(this.namespace));
   }
 
   handleConnection(socket: LiveSocket): void {
+    clearTimeout(this.#unadmitted.get(socket.conn));
     this.clients.connect(socket);
   }
 
   onApplicationShutdown(): void {
     this.#keys?.unsubscribe();
+  }
+
+  /** Who shows no key in time is gone soon after, whatever it answers. */
+  #bound(socket: EngineSocket): void {
+    const { transport } = socket;
+    const timer = setTimeout(() => transport.socket?.terminate(), CONNECT_MS + CLOSE_MS).unref();
+    this.#unadmitted.set(socket, timer);
   }
 
   #joinReplicas(): void {

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { io } from 'socket.io-client';
 import { LIVE_PATH } from '../../../src/contracts/events/live-event.js';
@@ -50,6 +52,17 @@ const tokenFor = async (scopes: readonly Scope[], ttlS: number) => {
 };
 
 describe('who may listen', () => {
+  it('is cut off without a key, also when it never answers the close frame', async () => {
+    const socket = connect(rig.port, '127.0.0.1');
+    const closed = once(socket.resume(), 'close');
+    socket.write(
+      `GET ${LIVE_PATH}?EIO=4&transport=websocket HTTP/1.1\r\nHost: 127.0.0.1:${rig.port}\r\nConnection: Upgrade\r\n` +
+        'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    );
+    // `ws` alone would hold it for 35 s, which is beyond the limit of this test.
+    await closed;
+  }, 25_000);
+
   it('needs a key with the scope events or admin', async () => {
     expect(await refusal()).toBe('invalid_api_key');
     expect(await refusal('sk-wrong')).toBe('invalid_api_key');
