@@ -11,7 +11,7 @@ function lines(deviceMs: number) {
     { id: 'b', prepMs: 400 },
   ];
   const outcomes = [
-    { ok: true as const, value: 0 },
+    { ok: true as const, value: { transcript: { language: 'en' }, durationS: 45.2 } },
     { ok: false as const, error: new Error('x') },
   ];
   journal.collected(
@@ -26,22 +26,24 @@ function lines(deviceMs: number) {
 }
 
 describe('BatchJournal', () => {
-  it('logs four lines before an engine call and one after it', () => {
+  it('logs four lines before an engine call, one per item and one after it, as the source document has them', () => {
     expect(lines(17_270).map(([level, message]) => [level, message])).toEqual([
       ['info', 'Batch collected: 2/6 items'],
       ['info', 'Batch ready: size=2, taking the device'],
       ['info', 'Micro-batch CPU prep done: 0.01s for 2 items'],
       ['info', 'Micro-batch start: size=2'],
+      ['info', 'Batch item transcribed: language=EN duration=45.20s gpu_time=8.63s'],
+      ['info', 'Batch item failed: x gpu_time=8.63s'],
       ['info', 'Micro-batch done: 1/2 succeeded in 18.50s (prep=1.23s device=17.27s)'],
     ]);
   });
 
   it('gives the numbers and the request ids as fields', () => {
-    expect(lines(17_270)[4]?.[2]).toMatchObject({ batchId: 'id', size: 2, succeeded: 1, requestIds: ['a', 'b'] });
+    expect(lines(17_270)[6]?.[2]).toMatchObject({ batchId: 'id', size: 2, succeeded: 1, requestIds: ['a', 'b'] });
   });
 
   it('tells short engine calls at info, too', () => {
-    expect(lines(20).map(([level]) => level)).toEqual(Array(5).fill('info'));
+    expect(lines(20).map(([level]) => level)).toEqual(Array(7).fill('info'));
   });
 });
 

@@ -62,7 +62,20 @@ export interface BatchMember {
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)}s`;
 
-/** Log lines at level info, with the numbers also as fields: four before an engine call, one after it. */
+/** What engines return for an item, as far as its line tells it. */
+interface DoneItem {
+  readonly transcript?: { readonly language: string };
+  readonly durationS?: number;
+  readonly dimensions?: number;
+}
+
+function itemText({ transcript, durationS = 0, dimensions }: DoneItem): string {
+  if (dimensions !== undefined) return `embedded: dimensions=${dimensions}`;
+  const duration = `duration=${seconds(durationS * 1000)}`;
+  return transcript ? `transcribed: language=${transcript.language.toUpperCase()} ${duration}` : `spoken: ${duration}`;
+}
+
+/** Log lines at level info, with the numbers also as fields: four before an engine call, one per item and one after. */
 export class BatchJournal {
   constructor(protected readonly log: JournalLog) {}
 
@@ -85,6 +98,12 @@ export class BatchJournal {
 
   done(members: readonly BatchMember[], result: LaneResult<unknown>): void {
     const { batchId, deviceMs, outcomes } = result;
+    outcomes.forEach((outcome, index) => {
+      const text = outcome.ok ? itemText(outcome.value as DoneItem) : `failed: ${outcome.error.message}`;
+      const itemMs = deviceMs / outcomes.length;
+      const fields = { event: 'item_done', requestId: members[index]?.id, batchId, ok: outcome.ok, deviceMs: itemMs };
+      this.log.info(fields, `Batch item ${text} gpu_time=${seconds(itemMs)}`);
+    });
     const prepMs = Math.max(...members.map(member => member.prepMs));
     const succeeded = outcomes.filter(outcome => outcome.ok).length;
     const fields = {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
-import { type JobValue, type LoadedResult, type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
+import { type LoadedResult, type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { blobOf, storeLarge } from '../../platform/storage/blob-keys.js';
@@ -30,7 +30,6 @@ export class ResultDelivery {
       await this.queue.complete(job, stored);
     });
     if (!settled) return this.#discard(stored);
-    this.#logDone(pulled, result);
     if (order.callback) await this.outbox.due(pulled);
   }
 
@@ -78,14 +77,6 @@ export class ResultDelivery {
     }
   }
 
-  #logDone({ job, order }: PulledJob, result: LoadedResult): void {
-    const fields = { event: 'item_done', jobId: job.id, outcome: result.outcome, ...result.phases };
-    if (result.outcome !== 'completed') return this.log.debug(fields, `Batch item ${result.outcome}`);
-    const { deviceMs, batchSize } = result.execution;
-    const all = { ...fields, deviceMs, batchSize, ...about(result.value) };
-    this.log.debug(all, `Batch item ${DONE[order.kind]}: ${words(about(result.value))} gpu_time=${seconds(deviceMs)}`);
-  }
-
   async #discard(result: QueueJobResult): Promise<void> {
     const blob = result.outcome === 'completed' ? blobOf(result.value) : undefined;
     if (blob === undefined) return;
@@ -94,31 +85,3 @@ export class ResultDelivery {
     });
   }
 }
-
-const DONE = {
-  transcription: 'transcribed',
-  translation: 'translated',
-  speech: 'spoken',
-  embedding: 'embedded',
-} as const;
-
-function about(value: JobValue): Readonly<Record<string, string | number>> {
-  switch (value.kind) {
-    case 'transcript':
-      return {
-        language: value.transcript.language.toUpperCase(),
-        duration: seconds(value.transcript.durationS * 1000),
-      };
-    case 'speech':
-      return { duration: seconds(value.durationS * 1000) };
-    case 'embeddings':
-      return { dimensions: value.dimensions };
-  }
-}
-
-const words = (fields: Readonly<Record<string, string | number>>): string =>
-  Object.entries(fields)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(' ');
-
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)}s`;
