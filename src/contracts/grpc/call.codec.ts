@@ -70,8 +70,24 @@ export const encodeExecution = (execution: CallExecution): Execution => ({
   shareMs: execution.shareMs ?? 0,
 });
 
+/** Log probabilities are the only numbers of a worker that may be negative. */
+const LOGPROB = /logprob$/i;
+
+/** Sets the numbers of a message to 0 that are not finite, or negative although they count or measure. In place. */
+export function corrected<T extends object>(message: T): T {
+  for (const [name, value] of Object.entries(message) as [string, unknown][]) {
+    const isSound = typeof value !== 'number' || (Number.isFinite(value) && (value >= 0 || LOGPROB.test(name)));
+    if (!isSound) Object.assign(message, { [name]: 0 });
+    else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) corrected(value);
+  }
+  return message;
+}
+
 /** A worker that reports no execution computed the request alone, in unknown time. */
-export const decodeExecution = (message: Execution | undefined): CallExecution => ({
+export const decodeExecution = (reported: Execution | undefined): CallExecution =>
+  executionOf(reported && corrected(reported));
+
+const executionOf = (message: Execution | undefined): CallExecution => ({
   prepMs: message?.prepMs ?? 0,
   readyWaitMs: message?.readyWaitMs ?? 0,
   deviceMs: message?.deviceMs ?? 0,

@@ -4,6 +4,7 @@ import { type TokenUsage } from '../formats/usage.js';
 import {
   type CallEnvelope,
   type CallExecution,
+  corrected,
   decodeEnvelope,
   decodeExecution,
   encodeEnvelope,
@@ -118,7 +119,7 @@ export function encodeGenerationMessage(message: GenerationMessage): GenerateRes
 export function decodeGenerationMessage({ message }: GenerateResponse): GenerationMessage | undefined {
   if (message?.$case === 'chunk') return { kind: 'chunk', json: message.value };
   if (message?.$case !== 'done') return undefined;
-  const { usage, finishReasons, execution, firstTokenMs } = message.value;
+  const { usage, finishReasons, execution, firstTokenMs } = corrected(message.value);
   return {
     kind: 'done',
     finishReasons,

@@ -7,12 +7,24 @@ const bare = (code: status, details = 'why') =>
   Object.assign(new Error(`${code} ${details}`), { code, details, metadata: new Metadata() });
 const received = (error: unknown) => Object.assign(new Error('sent'), encodeFailure(error));
 
-const PERMANENT = (Object.keys(ERROR_REGISTRY) as ErrorCode[]).filter(code => ERROR_REGISTRY[code].status !== 503);
+const codesOf = (...statuses: readonly number[]): ErrorCode[] =>
+  (Object.keys(ERROR_REGISTRY) as ErrorCode[]).filter(code => statuses.includes(ERROR_REGISTRY[code].status));
+const PERMANENT = [...codesOf(400, 413, 415, 499, 507), 'engine_failed', 'queue_full', 'inference_timeout'] as const;
+const FOREIGN = [...codesOf(401, 403, 404, 405, 422), 'insufficient_quota', 'rate_limit_exceeded'] as const;
 
 describe('errors of a worker', () => {
   it.each(PERMANENT)('%s keeps code, parameter and message', code => {
     const decoded = decodeFailure(received(new DomainError(code, 'größer als 0', { param: 'längen[]' })));
     expect(decoded).toMatchObject({ code, message: 'größer als 0', param: 'längen[]' });
+  });
+
+  it.each(FOREIGN)('%s is not a worker’s to send: engine_failed', code => {
+    expect(decodeFailure(received(new DomainError(code, 'why'))).code).toBe('engine_failed');
+  });
+
+  it('worker_crashed says that its engine died with the request', () => {
+    const crash = received(new DomainError('worker_crashed', 'the thread is gone'));
+    expect(decodeFailure(crash)).toMatchObject({ code: 'worker_lost', kind: 'died', together: 2 });
   });
 
   it('an error that is no DomainError becomes engine_failed with its message', () => {

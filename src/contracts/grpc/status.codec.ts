@@ -1,6 +1,6 @@
 import { Metadata, type ServiceError, status, type StatusObject } from '@grpc/grpc-js';
 import { type LossKind, WorkerLostError } from '../../core/request/worker-lost.js';
-import { DomainError, type ErrorCode, isErrorCode } from '../../core/shared/domain-error.js';
+import { DomainError, ERROR_REGISTRY, type ErrorCode, isErrorCode } from '../../core/shared/domain-error.js';
 import { errorMessage } from '../../core/shared/error-message.js';
 
 /** Trailer keys under which a worker's `DomainError` travels. */
@@ -58,11 +58,11 @@ export function decodeFailure(error: unknown, lostTogether?: number): DomainErro
   if (error instanceof DomainError) return error;
   if (!isServiceError(error)) return new DomainError('internal_error', errorMessage(error), { cause: error });
   const loss = lossOf(error);
-  if (loss) return new WorkerLostError(loss, error.details, error, lostTogether);
-  const code = trailer(error, CODE_KEY);
+  // A worker does not say how many its engine had when that ended.
+  if (loss) return new WorkerLostError(loss, error.details, error, loss === 'died' ? 2 : lostTogether);
   const param = trailer(error, PARAM_KEY);
   const foreignCode = trailer(error, FOREIGN_KEY);
-  return new DomainError(isErrorCode(code) ? code : codeOfStatus(error.code), error.details, {
+  return new DomainError(codeOf(error), error.details, {
     cause: error,
     ...(param !== undefined && { param: decoded(param) }),
     foreignCode,
@@ -102,7 +102,28 @@ function lossOf(ended: StatusObject): LossKind | undefined {
   if (isConnectionLost(ended)) return 'disconnected';
   const code = trailer(ended, CODE_KEY);
   if (DRAINING.has(code)) return 'draining';
+  if (code === 'worker_crashed') return 'died';
   return ended.code === status.UNAVAILABLE || code === 'worker_lost' ? 'refused' : undefined;
+}
+
+/** Statuses of codes about the input. */
+const INPUT_STATUSES: ReadonlySet<number> = new Set([400, 413, 415]);
+/** Other codes that a worker may send. */
+const WORKER_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'duplicate_request_id',
+  'request_cancelled',
+  'engine_failed',
+  'internal_error',
+  'queue_full',
+  'inference_timeout',
+  'storage_full',
+]);
+
+/** A code that is not the worker's to send, such as `invalid_api_key`, is a failure of its engine. */
+function codeOf(ended: ServiceError): ErrorCode {
+  const code = trailer(ended, CODE_KEY);
+  if (!isErrorCode(code)) return codeOfStatus(ended.code);
+  return WORKER_CODES.has(code) || INPUT_STATUSES.has(ERROR_REGISTRY[code].status) ? code : 'engine_failed';
 }
 
 function codeOfStatus(code: status): ErrorCode {

@@ -1,4 +1,5 @@
 import { type TranscriptWord } from '../formats/transcript.js';
+import { corrected } from './call.codec.js';
 import {
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,
@@ -46,6 +47,7 @@ export const STREAM_COMMIT: TranscribeStreamRequest = { message: { $case: 'commi
 
 /** `ready`: the worker has given the stream a place. Undefined: a kind of event this version does not know. */
 export function decodeStreamEvent({ event }: TranscribeStreamResponse): StreamEvent | 'ready' | undefined {
+  if (event) corrected(event);
   switch (event?.$case) {
     case 'ready':
       return 'ready';

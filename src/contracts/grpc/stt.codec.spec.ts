@@ -32,6 +32,24 @@ const call: TranscribeCallFields = {
 const { requestSerialize, requestDeserialize, responseSerialize, responseDeserialize } =
   speechToTextDefinition.transcribeFile;
 
+describe('numbers that a worker reports', () => {
+  it('are 0 where they are not finite, or negative; log probabilities may be negative', () => {
+    const times = { prepMs: NaN, readyWaitMs: -1, deviceMs: Infinity, batchSize: 1, batchId: 'b', shareMs: -2 };
+    const segment = { id: 0, start: -1, end: NaN, text: 'a', tokens: [], temperature: 0, noSpeechProb: 0 };
+    const transcript = {
+      ...{ text: 'a', language: 'en', durationS: NaN, words: [{ word: 'a', start: 0, end: -3, confidence: 1 }] },
+      segments: [{ ...segment, avgLogprob: -0.5 }],
+      logprobs: [{ token: 'a', logprob: -Infinity, bytes: Buffer.from('a') }],
+    };
+    const answer = decodeTranscript(responseDeserialize(responseSerialize(encodeTranscript(transcript, times))));
+    expect(answer.execution).toEqual({ prepMs: 0, readyWaitMs: 0, deviceMs: 0, batchSize: 1, batchId: 'b' });
+    expect(answer.transcript).toMatchObject({
+      ...{ durationS: 0, segments: [{ start: 0, end: 0, avgLogprob: -0.5 }], words: [{ end: 0 }] },
+      logprobs: [{ logprob: 0 }],
+    });
+  });
+});
+
 describe('TranscribeFile on the wire', () => {
   it('carries every field of a call there and back', () => {
     expect(decodeTranscribeCall(requestDeserialize(requestSerialize(encodeTranscribeCall(call))))).toEqual(call);

@@ -10,6 +10,7 @@ import {
 import {
   type CallEnvelope,
   type CallExecution,
+  corrected,
   decodeEnvelope,
   decodeExecution,
   encodeEnvelope,
@@ -151,7 +152,9 @@ const decodeSegment = ({ speaker, compressionRatio, ...segment }: Segment): Tran
 
 const encodeLogprob = ({ token, logprob, bytes }: TokenLogprob) => ({ token, logprob, bytes: Buffer.from(bytes) });
 
-export const decodeTranscript = (message: TranscribeFileResponse): TranscribeAnswer => ({
+export const decodeTranscript = (reported: TranscribeFileResponse): TranscribeAnswer => answerOf(corrected(reported));
+
+const answerOf = (message: TranscribeFileResponse): TranscribeAnswer => ({
   kind: 'transcript',
   transcript: {
     text: message.text,
@@ -211,5 +214,5 @@ export function decodeUploadAnswer({ message }: TranscribeUploadResponse): Uploa
   if (message?.$case === 'done') return decodeTranscript(message.value);
   if (message?.value.segment === undefined) return undefined;
   const { segment, words, logprobs } = message.value;
-  return { kind: 'segment', segment: decodeSegment(segment), words, logprobs };
+  return corrected<FinalSegment>({ kind: 'segment', segment: decodeSegment(segment), words, logprobs });
 }

@@ -2,6 +2,7 @@ import { SPEECH_FORMATS, type SpeechParams } from '../formats/speech.js';
 import {
   type CallEnvelope,
   type CallExecution,
+  corrected,
   decodeEnvelope,
   decodeExecution,
   encodeEnvelope,
@@ -71,7 +72,7 @@ export function decodeSpeechChunk({ message }: SynthesizeResponse): SpeechChunk 
     case 'done':
       return {
         kind: 'done',
-        durationS: message.value.durationS,
+        durationS: corrected(message.value).durationS,
         execution: decodeExecution(message.value.execution),
       };
     case undefined:

@@ -59,9 +59,9 @@ describe('a suspect', () => {
     expect(groups(1)).toEqual([1, 1]);
   });
 
-  it('never fails for losses in company', () => {
+  it('does not fail for losses in company, and is alone after two of them', () => {
     let suspicion = UNSUSPECTED;
-    for (let losses = 0; losses < 40; losses += 1) suspicion = suspected(suspicion, 2, true);
+    for (const together of [24, 12]) suspicion = suspected(suspicion, together, true);
     expect([suspicion.mostTogether, faultOf(suspicion)]).toEqual([1, undefined]);
   });
 });

@@ -44,7 +44,8 @@ const MOST_ALONE = 2;
  */
 export function suspected(before: Suspicion, together: number, died: boolean): Suspicion {
   const { mostTogether, alone, deaths } = before;
-  if (together <= 1) return { mostTogether: 1, alone: alone + 1, deaths: deaths + (died ? 1 : 0) };
+  if (together <= 1 || mostTogether === 1)
+    return { mostTogether: 1, alone: alone + 1, deaths: deaths + (died ? 1 : 0) };
   return { ...before, mostTogether: mostTogether === undefined ? Math.floor(together / 2) : 1 };
 }
 

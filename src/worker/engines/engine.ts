@@ -46,7 +46,7 @@ export interface EngineBase {
 
 /**
  * What computes (a thread, a process, another server) died during the call; any of its items may be the cause. Callers
- * get `engine_failed` or the given code; a pull worker retries the halves of the group.
+ * get `engine_failed` or the given code; of `worker_crashed` and in a pull worker each item is tried again (D-38).
  */
 export class DeviceGone extends DomainError {
   constructor(message: string, { cause, code = 'engine_failed' }: { cause?: unknown; code?: ErrorCode }) {

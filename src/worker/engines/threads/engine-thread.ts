@@ -107,7 +107,10 @@ export class EngineThread<P extends ThreadProtocol<P>, Info = unknown> {
 
   #die(cause: Error): void {
     if (this.#dead) return;
-    this.#dead = new DeviceGone(`The thread ${this.#name} is gone: ${cause.message}`, { cause });
+    this.#dead = new DeviceGone(`The thread ${this.#name} is gone: ${cause.message}`, {
+      cause,
+      code: 'worker_crashed',
+    });
     this.#opened.reject(this.#dead);
     for (const call of this.#pending.values()) call.reject(this.#dead);
     this.#pending.clear();
