@@ -1,11 +1,12 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pause } from '../../support/waiting.js';
+import { expectComputedOnce } from './queue-journal.js';
 import { descriptorBase, expectDescriptors, expectEnds, expectQuiet } from './aftermath.js';
 import { ClusterTopology } from './cluster-topology.js';
 import { FAULTS } from './faults.js';
 import { Ledger, type Violation } from './ledger.js';
-import { type EpisodePlan, faultMs, type PlannedFault } from './plan.js';
+import { type EpisodePlan, faultMs, isHidden, type PlannedFault } from './plan.js';
 import { SingleTopology } from './single-topology.js';
 import { type OperationName, Traffic } from './traffic.js';
 import { type Topology } from './topology.js';
@@ -67,7 +68,7 @@ async function underFire(topology: Topology, { plan, ledger, strikes, operations
   const beginMs = ledger.nowMs;
   const log = (text: string): void => void strikes.push(`${((ledger.nowMs - beginMs) / 1000).toFixed(2)} s ${text}`);
   const limitMs = PATIENCE_MS + faultMs(plan);
-  const traffic = new Traffic({ topology, ledger, operations, seed: plan.seed, limitMs });
+  const traffic = new Traffic({ topology, ledger, operations, seed: plan.seed, limitMs, isCalm: isHidden(plan) });
   const strike = async (fault: PlannedFault): Promise<void> => {
     await pause(fault.atMs);
     await FAULTS.get(fault.name)!.strike({ topology, ledger, fault, log });
@@ -79,6 +80,7 @@ async function underFire(topology: Topology, { plan, ledger, strikes, operations
   ledger.noteStuck();
   log('all settled');
   await expectQuiet(topology, ledger, log);
+  await expectComputedOnce(topology, ledger);
   await expectDescriptors(topology, base, ledger);
   log('quiet');
   await expectEnds(topology, ledger);

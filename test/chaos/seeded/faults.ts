@@ -18,6 +18,8 @@ interface Fault<Name extends string = string> {
   readonly name: Name;
   readonly about: string;
   readonly topologies: readonly TopologyName[];
+  /** Callers must not notice one of these: another process does the work, perhaps later. */
+  readonly isHidden?: boolean;
   /** The usual one first; 0: a blow. */
   readonly durationsMs: readonly number[];
   /** Resolves when it is over. */
@@ -34,12 +36,14 @@ const OUTAGES = [4000, 10_000, 30_000] as const;
 const BOTH = ['single', 'cluster'] as const;
 const CLUSTER = ['cluster'] as const;
 
+const isHidden = (kind: VictimKind): boolean => kind === 'worker' || kind === 'processor';
+
 const whereOf = (kind: VictimKind): readonly TopologyName[] =>
   kind === 'redis' || kind === 'postgres' ? CLUSTER : BOTH;
 
 const kill = <K extends VictimKind>(kind: K) => ({
   ...{ name: `kill-${kind}` as const, about: `kill -9 of a ${kind}; it is started again`, topologies: whereOf(kind) },
-  durationsMs: BLOW,
+  ...{ durationsMs: BLOW, isHidden: isHidden(kind) },
   strike: async (blow: Blow) => {
     const victim = chosen(blow, kind);
     blow.log(`kill -9 ${victim?.name}`);
@@ -52,7 +56,7 @@ const kill = <K extends VictimKind>(kind: K) => ({
 
 const terminate = <K extends VictimKind>(kind: K) => ({
   ...{ name: `term-${kind}` as const, about: `SIGTERM to a ${kind}; it is started again`, topologies: whereOf(kind) },
-  durationsMs: BLOW,
+  ...{ durationsMs: BLOW, isHidden: isHidden(kind) },
   strike: async (blow: Blow) => {
     const victim = chosen(blow, kind);
     if (victim?.process) return restartOrderly(blow, victim.process);
@@ -63,7 +67,7 @@ const terminate = <K extends VictimKind>(kind: K) => ({
 
 const freeze = <K extends VictimKind>(kind: K) => ({
   ...{ name: `freeze-${kind}` as const, about: `SIGSTOP of a ${kind}, SIGCONT later`, topologies: whereOf(kind) },
-  durationsMs: FREEZES,
+  ...{ durationsMs: FREEZES, isHidden: isHidden(kind) },
   strike: async (blow: Blow) => {
     const victim = chosen(blow, kind);
     if (!victim) return;

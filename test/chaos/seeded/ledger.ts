@@ -1,5 +1,6 @@
 /** What a violated invariant is called in the report. */
-export type Invariant = 'lost' | 'wrong' | 'twice' | 'tenant' | 'stuck' | 'slots' | 'descriptors' | 'end' | 'crash';
+export type Invariant =
+  'lost' | 'wrong' | 'twice' | 'tenant' | 'stuck' | 'visible' | 'slots' | 'descriptors' | 'end' | 'crash';
 
 export interface Violation {
   readonly invariant: Invariant;

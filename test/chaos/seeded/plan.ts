@@ -53,6 +53,11 @@ export function planEpisode(seed: number, { topology: wanted, faults }: PlanOpti
 /** Faults of the whole plan, one after the other: waiting callers may have to wait as long. */
 export const faultMs = ({ faults }: EpisodePlan): number => faults.reduce((sum, { ms }) => sum + ms, 0);
 
+/** At most one attempt of a request can be lost, so that no caller may notice anything. */
+export const isHidden = ({ faults }: EpisodePlan): boolean =>
+  faults.every(({ name }) => FAULTS.get(name)!.isHidden) &&
+  faults.filter(({ name }) => name.endsWith('-worker') && !name.startsWith('term')).length <= 1;
+
 function drawFaults(random: RandomSource, topology: TopologyName): WantedFault[] {
   const possible = [...FAULTS.values()].filter(({ topologies }) => topologies.includes(topology));
   const count = 1 + Math.floor(random() * 3);

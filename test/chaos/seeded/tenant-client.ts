@@ -26,6 +26,8 @@ export interface ClientOptions {
   readonly ledger: Ledger;
   /** A caller that has no answer by then is stuck. */
   readonly limitMs: number;
+  /** No fault of the plan is one that a caller may notice. */
+  readonly isCalm: boolean;
 }
 
 /** A caller of one tenant that repeats what may be repeated, as SDKs do. */
@@ -76,6 +78,7 @@ export class TenantClient {
   ): Promise<Answer | undefined> {
     return this.repeated(entry, path, async () => {
       const answer = await this.attempt(path, sent);
+      if (answer) this.#expectCalm(entry, path, answer);
       if (!answer || answer.status < 300 || also.includes(answer.status)) return answer;
       return this.mayRepeat(entry, path, answer) ? undefined : 'broken';
     });
@@ -92,6 +95,14 @@ export class TenantClient {
     }
     this.ledger.violate('stuck', entry, `no answer to ${what} in ${Math.round(this.options.limitMs / 1000)} s`);
     return undefined;
+  }
+
+  #expectCalm({ operation, id }: Entry, what: string, { status, headers, text }: Answer): void {
+    if (!this.options.isCalm) return;
+    const attempts = Number(headers.get('x-switchyard-attempts') ?? 1);
+    if (status < 500 && attempts <= 2) return;
+    const seen = `${status} after ${attempts} attempts at workers ${status < 500 ? '' : text.slice(0, 300)}`;
+    this.ledger.note('visible', `${operation} ${id}: ${what} was answered ${seen}`);
   }
 
   /** False: no retry helps, so the request is lost. */

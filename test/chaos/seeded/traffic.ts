@@ -40,6 +40,8 @@ export interface TrafficOptions {
   readonly seed: number;
   /** A caller that waits longer is stuck. */
   readonly limitMs: number;
+  /** No fault is one that a caller may notice. */
+  readonly isCalm: boolean;
 }
 
 /** Callers of two tenants, each with one request after the other, all drawn from the seed. */
@@ -83,8 +85,8 @@ export class Traffic {
   }
 
   #client(tenant: string): TenantClient {
-    const { topology, ledger, limitMs } = this.options;
-    return new TenantClient({ url: topology.url, tenant, key: topology.keys[tenant]!, ledger, limitMs });
+    const { topology, ...options } = this.options;
+    return new TenantClient({ ...options, url: topology.url, tenant, key: topology.keys[tenant]! });
   }
 }
 

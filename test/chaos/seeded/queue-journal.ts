@@ -1,0 +1,30 @@
+import { Redis } from 'ioredis';
+import { type Ledger } from './ledger.js';
+import { type Topology } from './topology.js';
+
+const JOURNAL = 'switchyard:requests-synthetic:events';
+
+/**
+ * No job of the shared queue ended with a result twice, by the journal that BullMQ keeps of its queue. A caller who left
+ * is a cancel, which ends a job, too; what is sent again under its id is a new one.
+ */
+export async function expectComputedOnce(topology: Topology, ledger: Ledger): Promise<void> {
+  const [server] = topology.of('redis');
+  if (!server) return;
+  const redis = new Redis(server.spec.port, '127.0.0.1');
+  try {
+    const entries = await redis.xrange(JOURNAL, '-', '+');
+    const done = entries.flatMap(([, flat]) => completedJob(flat));
+    const again = done.filter((id, at) => done.indexOf(id) !== at);
+    if (again.length > 0) ledger.note('twice', `jobs with two results: ${again.join(', ')}`);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** @param flat keys and values of one entry, in turn */
+function completedJob(flat: readonly string[]): string[] {
+  const fields = new Map(flat.flatMap((key, at) => (at % 2 === 0 ? [[key, flat[at + 1]!]] : [])));
+  const hasResult = fields.get('event') === 'completed' && fields.get('returnvalue')!.includes('"outcome":"completed"');
+  return hasResult ? [fields.get('jobId')!] : [];
+}
