@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pause } from '../../support/waiting.js';
 import { expectComputedOnce } from './queue-journal.js';
-import { descriptorBase, expectDescriptors, expectEnds, expectQuiet } from './aftermath.js';
+import { type DescriptorBase, descriptorBase, expectDescriptors, expectEnds, expectQuiet } from './aftermath.js';
 import { ClusterTopology } from './cluster-topology.js';
 import { FAULTS } from './faults.js';
 import { Ledger, type Violation } from './ledger.js';
@@ -17,12 +17,14 @@ const AFTER_MS = 2000;
 const PATIENCE_MS = 120_000;
 
 export interface EpisodeOptions {
-  /** For the logs of this episode. */
-  readonly folder: string;
+  /** For the logs, a folder for each topology that was started. */
+  readonly out: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly operations: readonly OperationName[];
-  /** Leaves the logs of an episode that passed, too. */
+  /** Leaves the logs of episodes that passed, too. */
   readonly keep: boolean;
+  /** The next episode of the same topology finds the processes of one that passed. */
+  readonly isShared: boolean;
 }
 
 export interface EpisodeResult {
@@ -33,38 +35,97 @@ export interface EpisodeResult {
   readonly settled: Readonly<Record<string, number>>;
   readonly attempts: number;
   readonly ms: number;
+  readonly logs: string;
 }
 
-export async function runEpisode(plan: EpisodePlan, options: EpisodeOptions): Promise<EpisodeResult> {
-  const startMs = performance.now();
-  mkdirSync(options.folder, { recursive: true });
-  // PostgreSQL's own account passes through it.
-  chmodSync(options.folder, 0o755);
-  const ledger = new Ledger();
-  const strikes: string[] = [];
-  try {
-    await using topology = topologyOf(plan, { ...options, ledger });
-    await topology.start();
-    await underFire(topology, { plan, ledger, strikes, operations: options.operations });
-  } catch (error) {
-    ledger.note('crash', `the episode broke off: ${error instanceof Error ? error.stack : String(error)}`);
+/** @param onResult called after each */
+export async function runEpisodes(
+  plans: readonly EpisodePlan[],
+  options: EpisodeOptions,
+  onResult: (result: EpisodeResult) => void,
+): Promise<void> {
+  let stage: Stage | undefined;
+  for (const [at, plan] of plans.entries()) {
+    stage ??= new Stage(plan, plans, options);
+    const isLast = !options.isShared || plans[at + 1]?.topology !== plan.topology;
+    const result = await stage.episode(plan, isLast);
+    if (isLast || result.violations.length > 0) {
+      await stage.end(result);
+      stage = undefined;
+    }
+    onResult(result);
   }
-  const { violations, settled, attempts } = ledger;
-  const ms = Math.round(performance.now() - startMs);
-  const result = { plan, strikes, violations, settled: Object.fromEntries(settled), attempts, ms };
-  clean(options, result);
-  return result;
+}
+
+/** The processes of one or several episodes. */
+class Stage {
+  readonly #folder: string;
+  readonly #topology: Topology;
+  /** Of the episode that runs. */
+  #ledger = new Ledger();
+  #base: DescriptorBase | undefined;
+
+  constructor(
+    first: EpisodePlan,
+    plans: readonly EpisodePlan[],
+    private readonly options: EpisodeOptions,
+  ) {
+    this.#folder = join(options.out, `seed-${first.seed}-${first.topology}`);
+    mkdirSync(this.#folder, { recursive: true });
+    // PostgreSQL's own account passes through it.
+    chmodSync(this.#folder, 0o755);
+    const played = options.isShared ? plans : [first];
+    const strikes = (name: string): boolean => played.some(({ faults }) => faults.some(fault => fault.name === name));
+    const onCrash = (how: string): void => this.#ledger.note('crash', how);
+    const common = {
+      ...{ folder: this.#folder, settings: options.settings, onCrash },
+      hasSmallDisk: strikes('disk-full'),
+    };
+    this.#topology =
+      first.topology === 'single'
+        ? new SingleTopology(common)
+        : new ClusterTopology({ ...common, hasSmallDatabase: strikes('postgres-full') });
+  }
+
+  async episode(plan: EpisodePlan, isLast: boolean): Promise<EpisodeResult> {
+    const startMs = performance.now();
+    const ledger = (this.#ledger = new Ledger());
+    const strikes: string[] = [];
+    try {
+      if (!this.#base) await this.#topology.start();
+      const base = (this.#base ??= descriptorBase(this.#topology));
+      const fire = { plan, ledger, strikes, base, operations: this.options.operations };
+      await underFire(this.#topology, fire);
+      if (isLast) await expectEnds(this.#topology, ledger);
+    } catch (error) {
+      ledger.note('crash', `the episode broke off: ${error instanceof Error ? error.stack : String(error)}`);
+    }
+    const { violations, settled, attempts } = ledger;
+    const ms = Math.round(performance.now() - startMs);
+    const counts = { settled: Object.fromEntries(settled), attempts, ms };
+    return { plan, strikes, violations, ...counts, logs: this.#folder };
+  }
+
+  /** Data of servers is large and says nothing; logs of what passed say nothing either. */
+  async end(result: EpisodeResult): Promise<void> {
+    await this.#topology[Symbol.asyncDispose]();
+    if (result.violations.length === 0 && !this.options.keep)
+      return rmSync(this.#folder, { recursive: true, force: true });
+    writeFileSync(join(this.#folder, 'report.json'), JSON.stringify(result, undefined, 2));
+    for (const name of ['data', 'postgres', 'redis'])
+      rmSync(join(this.#folder, name), { recursive: true, force: true });
+  }
 }
 
 interface Fire {
   readonly plan: EpisodePlan;
   readonly ledger: Ledger;
   readonly strikes: string[];
+  readonly base: DescriptorBase;
   readonly operations: readonly OperationName[];
 }
 
-async function underFire(topology: Topology, { plan, ledger, strikes, operations }: Fire): Promise<void> {
-  const base = descriptorBase(topology);
+async function underFire(topology: Topology, { plan, ledger, strikes, base, operations }: Fire): Promise<void> {
   const beginMs = ledger.nowMs;
   const log = (text: string): void => void strikes.push(`${((ledger.nowMs - beginMs) / 1000).toFixed(2)} s ${text}`);
   const limitMs = PATIENCE_MS + faultMs(plan);
@@ -83,19 +144,4 @@ async function underFire(topology: Topology, { plan, ledger, strikes, operations
   await expectComputedOnce(topology, ledger);
   await expectDescriptors(topology, base, ledger);
   log('quiet');
-  await expectEnds(topology, ledger);
-  log('ended');
-}
-
-function topologyOf(plan: EpisodePlan, options: EpisodeOptions & { readonly ledger: Ledger }): Topology {
-  const strikes = (name: string): boolean => plan.faults.some(fault => fault.name === name);
-  const common = { ...options, hasSmallDisk: strikes('disk-full') };
-  if (plan.topology === 'single') return new SingleTopology(common);
-  return new ClusterTopology({ ...common, hasSmallDatabase: strikes('postgres-full') });
-}
-
-/** Data of the servers is large and says nothing. */
-function clean({ folder, keep }: EpisodeOptions, result: EpisodeResult): void {
-  if (result.violations.length === 0 && !keep) return rmSync(folder, { recursive: true, force: true });
-  writeFileSync(join(folder, 'report.json'), JSON.stringify(result, undefined, 2));
 }

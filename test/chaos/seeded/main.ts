@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Agent, setGlobalDispatcher } from 'undici';
-import { runEpisode, type EpisodeResult } from './episode.js';
+import { runEpisodes, type EpisodeResult } from './episode.js';
 import { type FaultName, FAULTS } from './faults.js';
 import { planEpisode, TOPOLOGIES, type TopologyName, type WantedFault } from './plan.js';
 import { OPERATION_NAMES, type OperationName } from './traffic.js';
@@ -25,6 +25,7 @@ descriptors are free, and every process ends in time after SIGTERM. Settings are
   --set P=VALUE   a setting other than its default, such as --set requests.lease_ms=2000; may be repeated
   --out FOLDER    where logs of failed episodes are written (a temporary folder)
   --keep          keep the logs of all episodes
+  --share         start processes once for all episodes of a topology, and again after one that failed; faster
   --plan          print the plans and run nothing
   --help          this text
 
@@ -57,6 +58,7 @@ async function main(): Promise<number> {
       set: { type: 'string', multiple: true, default: [] },
       out: { type: 'string' },
       keep: { type: 'boolean', default: false },
+      share: { type: 'boolean', default: false },
       plan: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -72,12 +74,13 @@ async function main(): Promise<number> {
   const settings = Object.fromEntries(values.set.map(settingNamed));
   const operations = values.traffic.split(',').map(operationNamed);
   const results: EpisodeResult[] = [];
-  for (const plan of plans) {
-    const folder = join(out, `seed-${plan.seed}-${plan.topology}`);
-    const result = await runEpisode(plan, { folder, settings, operations, keep: values.keep });
+  const isShared = values.share;
+  // One topology after the other, so that its processes can be shared.
+  if (isShared) plans.sort((a, b) => a.topology.localeCompare(b.topology));
+  await runEpisodes(plans, { out, settings, operations, keep: values.keep, isShared }, result => {
     results.push(result);
-    print(`${results.length}/${episodes} ${episodeText(result, folder)}`);
-  }
+    print(`${results.length}/${episodes} ${episodeText(result)}`);
+  });
   const failed = results.filter(({ violations }) => violations.length > 0).length;
   print(`\n${summaryTable(results)}\n`);
   process.stdout.write(`${JSON.stringify({ seed, episodes, passed: episodes - failed, failed })}\n`);

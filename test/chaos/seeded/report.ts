@@ -8,8 +8,8 @@ export const planText = ({ seed, topology, faults }: EpisodePlan): string =>
   `seed ${seed}, ${topology}: ${faults.map(faultText).join(', ')}`;
 
 /** One line, and for an episode that failed what happened and where its logs are. */
-export function episodeText(result: EpisodeResult, logs: string): string {
-  const { plan, settled, attempts, ms, violations, strikes } = result;
+export function episodeText(result: EpisodeResult): string {
+  const { plan, settled, attempts, ms, violations, strikes, logs } = result;
   const count = Object.values(settled).reduce((sum, each) => sum + each, 0);
   const sums = `${count} requests in ${attempts} attempts, ${(ms / 1000).toFixed(1)} s`;
   const line = `${violations.length === 0 ? 'passed' : 'FAILED'}  ${planText(plan)}; ${sums}`;

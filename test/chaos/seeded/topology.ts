@@ -9,7 +9,6 @@ import { MetricsScrape } from '../../support/metrics-scrape.js';
 import { processTree } from '../../support/process-tree.js';
 import { SmallDisk } from '../../support/small-disk.js';
 import { pause } from '../../support/waiting.js';
-import { type Ledger } from './ledger.js';
 import { chaosModels } from './models.js';
 import { type TopologyName } from './plan.js';
 import { type ProcessSpec, sendSignal, SupervisedProcess } from './supervised-process.js';
@@ -20,7 +19,8 @@ const DATA_MIB = 64;
 
 export interface TopologyOptions {
   readonly folder: string;
-  readonly ledger: Ledger;
+  /** A process ended that nobody had told to. */
+  readonly onCrash: (how: string) => void;
   /** Differences from the defaults, by flag. */
   readonly settings: Readonly<Record<string, string>>;
   /** The data folder is on a disk that can be filled. */
@@ -107,8 +107,7 @@ export abstract class Topology implements AsyncDisposable {
   }
 
   protected add(spec: ProcessSpec): SupervisedProcess {
-    const { ledger } = this.options;
-    const added = new SupervisedProcess(spec, this.logs, how => ledger.note('crash', how));
+    const added = new SupervisedProcess(spec, this.logs, this.options.onCrash);
     this.processes.push(added);
     return added;
   }

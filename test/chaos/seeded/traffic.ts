@@ -71,7 +71,7 @@ export class Traffic {
     const random = seededRandom(this.options.seed * 1000 + TENANTS.findIndex(name => name === tenant) * 100 + caller);
     const [client, stranger] = [this.#client(tenant), this.#client(other)];
     for (let number = 0; !this.#isOver; number++) {
-      const id = `${tenant}-${caller}-${number}`;
+      const id = `${tenant}-${this.options.seed}-${caller}-${number}`;
       try {
         await next(random)({ client, stranger, random, id });
       } catch (error) {
