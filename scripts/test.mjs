@@ -10,7 +10,7 @@ Sets up, then runs every check. The last line is "N passed, N failed, N skipped"
 packages that skipped tests need.
 --quick: only ${QUICK.join(', ')}; lint checks changed files only
 --full: also ${FULL.join(', ')}, and more kills; the same as npm run test:full
---kills: how often the chaos step kills batch processors (15; full: 50) and processes of a cluster (5; full: 10)
+--kills: how often the chaos step kills batch processors (15; full: 50)
 Steps: ${STEPS.map(({ name }) => name).join(', ')}`;
 
 const SLOWEST = 10;

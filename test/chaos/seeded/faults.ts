@@ -28,6 +28,8 @@ interface Fault<Name extends string = string> {
 
 /** Beyond the grace of 10 s: what the launcher waits before it kills. */
 const END_LIMIT_MS = 20_000;
+/** Until then Node may not listen to signals yet: a process ends by the signal itself. */
+const BOOT_MS = 10_000;
 /** How long a machine is given to replace what was killed. */
 const DOWN_MS = 300;
 const BLOW = [0] as const;
@@ -106,7 +108,7 @@ async function restartOrderly({ log, ledger }: Blow, process: SupervisedProcess)
 export function noteEnding(ledger: Ledger, { spec: { name, kind } }: SupervisedProcess, ending: Ending): void {
   const ms = Math.round(ending.ms);
   if (ending.by === 'SIGKILL') ledger.note('end', `${name} did not end within ${ms} ms of SIGTERM and was killed`);
-  else if (kind !== 'upstream' && ending.by !== 0 && ending.by !== 'down')
+  else if (kind !== 'upstream' && ending.by !== 0 && ending.by !== 'down' && ending.ageMs > BOOT_MS)
     ledger.note('end', `${name} ended with ${ending.by} ${ms} ms after SIGTERM; wanted: 0`);
 }
 

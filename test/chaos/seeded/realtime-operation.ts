@@ -6,6 +6,9 @@ const HANDSHAKE_MS = 10_000;
 /** A session whose worker is replaced waits `realtime.recovery_ms` (30 s) at most. */
 const ANSWER_MS = 45_000;
 
+/** Share of callers who vanish: their sessions could be resumed for a while. */
+const DROPPED = 0.3;
+
 /** Three utterances of one live session, each heard as it was said; a session that breaks is begun again. */
 export const realtime: Operation = async turn => {
   const { client } = turn;
@@ -19,7 +22,7 @@ export const realtime: Operation = async turn => {
 /** Samples of 16 bits. */
 const evenBytes = (text: string): string => (text.length % 2 === 0 ? text : `${text} `);
 
-async function session({ client }: Turn, said: readonly string[]): Promise<readonly string[] | undefined> {
+async function session({ client, random }: Turn, said: readonly string[]): Promise<readonly string[] | undefined> {
   const { url } = client.options;
   const options = { headers: client.authorization, handshakeTimeout: HANDSHAKE_MS };
   let live: RealtimeClient | undefined;
@@ -37,7 +40,8 @@ async function session({ client }: Turn, said: readonly string[]): Promise<reado
   } catch {
     return undefined;
   } finally {
-    live?.drop();
+    if (random() < DROPPED) live?.drop();
+    else live?.socket.close();
   }
 }
 

@@ -17,6 +17,8 @@ export interface Ending {
   readonly ms: number;
   /** Exit code, or the signal that ended it. */
   readonly by: number | string;
+  /** How long it had lived when it was told. */
+  readonly ageMs: number;
 }
 
 /** One process of the topology. One that ends by itself is reported and started again; a fault says what comes after. */
@@ -24,7 +26,7 @@ export class SupervisedProcess {
   #child: ChildProcess | undefined;
   #isWanted = false;
   #isExpectedToEnd = false;
-  restarts = -1;
+  #startedAtMs = 0;
 
   constructor(
     readonly spec: ProcessSpec,
@@ -42,7 +44,7 @@ export class SupervisedProcess {
     const { name, file, args, cwd, env, uid, gid, tied } = this.spec;
     this.#isWanted = true;
     this.#isExpectedToEnd = false;
-    this.restarts += 1;
+    this.#startedAtMs = performance.now();
     const log = openSync(join(this.logs, `${name}.log`), 'a');
     const stdio = ['ignore' as const, log, log, ...(tied ? ['ipc' as const] : [])];
     const child = spawn(file, args, { cwd, env, uid, gid, stdio, detached: true });
@@ -65,8 +67,9 @@ export class SupervisedProcess {
     this.#isWanted = false;
     this.#isExpectedToEnd = true;
     const child = this.#child;
-    if (!child) return { ms: 0, by: 'down' };
     const startMs = performance.now();
+    const ageMs = startMs - this.#startedAtMs;
+    if (!child) return { ms: 0, by: 'down', ageMs };
     const exited = once(child, 'exit') as Promise<[number | null, string | null]>;
     // A process that is stopped would never see it.
     if (signal === 'SIGKILL') this.signal('SIGKILL');
@@ -74,7 +77,7 @@ export class SupervisedProcess {
     const killer = setTimeout(() => this.signal('SIGKILL'), limitMs);
     const [code, by] = await exited;
     clearTimeout(killer);
-    return { ms: performance.now() - startMs, by: by ?? code ?? 'unknown' };
+    return { ms: performance.now() - startMs, by: by ?? code ?? 'unknown', ageMs };
   }
 
   #ended(child: ChildProcess, by: number | string): void {
