@@ -1,3 +1,4 @@
+import { ownName } from '../platform/config/process-environment.js';
 import { engineVersion } from './engines/engine-packages.js';
 
 /** Runs on every machine, with packages from npm alone. */
@@ -5,6 +6,6 @@ const FIRST = { engine: 'whisper-onnx', model: 'whisper-base-onnx' } as const;
 
 /** What to type where no model is configured yet, up to the first one. */
 export function firstModelSteps(): readonly string[] {
-  const engine = engineVersion(FIRST.engine) === undefined ? [`  switchyard engines install ${FIRST.engine}`] : [];
-  return [...engine, `  switchyard models add ${FIRST.model}       # or another one: switchyard models search`];
+  const engine = engineVersion(FIRST.engine) === undefined ? [`  ${ownName()} engines install ${FIRST.engine}`] : [];
+  return [...engine, `  ${ownName()} models add ${FIRST.model}       # or another one: ${ownName()} models search`];
 }

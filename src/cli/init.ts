@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { launchDirectory } from '../platform/config/process-environment.js';
+import { launchDirectory, ownName } from '../platform/config/process-environment.js';
 import { CliError, EXIT } from './shared/cli-error.js';
 import { examples } from './shared/examples.js';
 import { firstModelSteps } from './first-model.js';
@@ -50,7 +50,7 @@ export const initCommand = (): Command =>
       if (json) printJson({ files });
       else print(files.join('\n'));
       const enter = target === launchDirectory() ? [] : [`  cd ${folder}`];
-      say([`${MARKS.ok} Next:`, ...enter, ...firstModelSteps(), '  switchyard up'].join('\n'));
+      say([`${MARKS.ok} Next:`, ...enter, ...firstModelSteps(), `  ${ownName()} up`].join('\n'));
     });
 
 /** @throws CliError exit code 2 where one of the files is there already */

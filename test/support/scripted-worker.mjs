@@ -198,10 +198,16 @@ const running = new Map();
 
 const NO_AUDIO = new Failure('invalid_audio', 'This is no WAV file.');
 
+/** A header that was written before the end is known holds ffffffff. */
+function dataBytes(audio) {
+  const told = audio.readUInt32LE(40);
+  return told === 0xffffffff ? audio.length - 44 : told;
+}
+
 /** Seconds by the header of a WAV file, in `--strict` mode; 1 otherwise. @throws Failure */
 function secondsOf(audio) {
   if (!options.strict || faulty('says-one-second')) return 1;
-  if (audio.toString('latin1', 0, 4) === 'RIFF') return audio.readUInt32LE(40) / audio.readUInt32LE(28);
+  if (audio.toString('latin1', 0, 4) === 'RIFF') return dataBytes(audio) / audio.readUInt32LE(28);
   if (faulty('accepts-anything')) return 1;
   throw NO_AUDIO;
 }

@@ -2236,6 +2236,7 @@ export interface components {
             file: string;
             /**
              * @description `batch`: at most 200 MiB and 50,000 lines, kept for 30 days.
+             * @example batch
              * @enum {string}
              */
             purpose: "assistants" | "batch" | "fine-tune" | "vision" | "user_data" | "evals";
@@ -3239,7 +3240,10 @@ export interface components {
             id: string;
             /** @example upload */
             object: string;
-            /** @enum {string} */
+            /**
+             * @example batch
+             * @enum {string}
+             */
             purpose: "assistants" | "batch" | "fine-tune" | "vision" | "user_data" | "evals";
             /** @enum {string} */
             status: "pending" | "completed" | "cancelled" | "expired";

@@ -8,7 +8,10 @@ export type Counts = Omit<LiveQueueLine, 'model'>;
 export const queue = signal<ReadonlyMap<string, Counts>>(new Map());
 export const workers = signal<readonly LiveWorker[]>([]);
 
-/** Per second, over the last seconds. */
+/** False until the feed has sent both: nothing is known before. */
+export const known = signal(false);
+
+/** Per second, over the last seconds; empty until there are two samples. */
 export type Rates = Readonly<Record<'arrived' | (typeof RATED)[number], number>>;
 const RATED = ['completed', 'failed', 'cancelled', 'rejected'] as const;
 
@@ -72,14 +75,25 @@ function measure(): void {
 
 /** Both rooms, while signed in. */
 export function watchQueue(): () => void {
+  const seen = new Set<string>();
+  const see = (room: string): void => {
+    known.value = seen.add(room).size === 2;
+  };
   const leave = [
-    feed.watch('queue', entries => take(entries as LiveQueueLine[])),
-    feed.watch('workers', entries => (workers.value = entries as LiveWorker[])),
+    feed.watch('queue', entries => {
+      take(entries as LiveQueueLine[]);
+      see('queue');
+    }),
+    feed.watch('workers', entries => {
+      workers.value = entries as LiveWorker[];
+      see('workers');
+    }),
   ];
   const timer = setInterval(measure, 1000);
   return () => {
     leave.forEach(each => each());
     clearInterval(timer);
     samples = [];
+    known.value = false;
   };
 }

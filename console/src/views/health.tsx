@@ -13,7 +13,8 @@ type Worker = Answer<'/admin/v1/workers'>['data'][number];
 /** What each dependency is for, what happens without it, and its section of the runbook. */
 const MEANING: Readonly<Record<string, readonly [text: string, section: string]>> = {
   redis: [
-    'Shared limits, queue and live feed of several gateways. Without it each gateway counts for itself.',
+    'Shared queue, limits and live feed of several gateways. Without it a shared queue refuses requests, and each ' +
+      'gateway counts limits for itself.',
     'switchyarddependencydown',
   ],
   database: [
@@ -95,6 +96,7 @@ function Alerts() {
                   key={row}
                   name={name}
                   state={state}
+                  tone={state === 'firing' && severity !== 'critical' ? 'warn' : undefined}
                   aside={[severity, ' ', <Time key="since" at={since} />]}
                   runbook={runbook}
                 >

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { editModels } from './models-document.js';
+import { editModels, ModelsDocument } from './models-document.js';
 
 const entry = (id: string) => `  - { id: ${id}, kind: stt, engine: synthetic, capabilities: [transcribe] }\n`;
 const MODEL = { id: 'new', kind: 'stt', engine: 'synthetic', capabilities: ['transcribe'] };
@@ -47,4 +47,11 @@ describe('editModels', () => {
     await expect(editModels(file(), models => models.put(MODEL, 'added'))).rejects.toThrow('models.yaml:1');
     expect(text()).toBe('models: [');
   });
+});
+
+it('writes the first entry over several lines, below `models: []` as init wrote it', () => {
+  const models = ModelsDocument.parse('# Models\nmodels: []\n', 'models.yaml', () => []);
+  models.put({ ...MODEL, id: 'a' }, 'added');
+  const lines = ['# Models', 'models:', '  # added', '  - id: a', '    kind: stt', '    engine: synthetic'];
+  expect(models.toString()).toBe([...lines, '    capabilities: [ transcribe ]', ''].join('\n'));
 });

@@ -24,6 +24,8 @@ export class ModelsDocument {
 
   /** Replaces the entry of that id, or adds it at the end. */
   put(model: { readonly id: string }, comment: string): void {
+    // `models: []`, as init writes it, would become one long line.
+    if (this.list.items.length === 0) this.list.flow = false;
     const node = this.document.createNode(model) as YAMLMap & Node;
     visit(node, { Seq: (_, seq) => void (seq.flow = seq.items.every(isScalar)) });
     node.flow = this.list.flow ?? false;

@@ -1,3 +1,4 @@
+import { ownName } from '../../platform/config/process-environment.js';
 import { dim, MARKS } from './terminal.js';
 
 /** One line of the doctor. */
@@ -11,4 +12,4 @@ export interface Diagnosis {
 }
 
 export const diagnosisText = ({ what, state, detail, fix }: Diagnosis): string =>
-  `${MARKS[state]} ${what.padEnd(14)} ${detail}${fix ? `\n${' '.repeat(17)}${dim('→')} ${fix}` : ''}`;
+  `${MARKS[state]} ${what.padEnd(14)} ${detail}${fix ? `\n${' '.repeat(17)}${dim('→')} ${fix.replace(/^switchyard /, `${ownName()} `)}` : ''}`;

@@ -1,5 +1,6 @@
 import { type ClientDuplexStream, Metadata, status } from '@grpc/grpc-js';
 import { setTimeout as pause } from 'node:timers/promises';
+import { streamedWavHeader } from '../../contracts/formats/wav-header.js';
 import { STREAM_COMMIT, streamAudioMessage, streamConfigMessage } from '../../contracts/grpc/stream.codec.js';
 import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../../contracts/grpc/stt.codec.js';
 import { maxWholeAudioBytes } from '../../platform/config/worker-spec.js';
@@ -29,6 +30,15 @@ export async function messageSize(context: CheckContext): Promise<string> {
   const size = `${Math.round((seconds * STUDIO_BYTES_PER_S) / MIB)} MiB`;
   const call = context.client.start(file(wavFile({ ...STUDIO, seconds })));
   return `${size} ${await demandTaken(call, `TranscribeFile with ${size} of audio`)}`;
+}
+
+/** As ffmpeg and recorders write it into a pipe: the length fields hold ffffffff. */
+export async function streamedWav({ client }: CheckContext): Promise<string> {
+  const seconds = 2;
+  const audio = Buffer.concat([streamedWavHeader(16_000), wavFile({ seconds }).subarray(44)]);
+  const { messages } = await checkedAnswer(client.start(file(audio)), 'a WAV file of unknown length');
+  judgeTranscript(messages[0], seconds);
+  return 'answered';
 }
 
 /** Longer than 60 s, then larger than 32 MiB. */

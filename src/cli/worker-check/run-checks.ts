@@ -4,7 +4,7 @@ import { decodeHealth } from '../../contracts/grpc/health.codec.js';
 import { MODEL_KINDS, type ModelKind } from '../../platform/config/model-spec.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
 import { answer, badItem, group, trailers } from './answer-checks.js';
-import { largeAudio, messageSize, stream } from './audio-checks.js';
+import { largeAudio, messageSize, stream, streamedWav } from './audio-checks.js';
 import { cancel, deadline, slots, unknownCancel } from './cancel-checks.js';
 import { type CheckContext, type CheckOptions, CheckVerdict, within } from './check.js';
 import { drain, pings } from './connection-checks.js';
@@ -59,6 +59,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'slots', anchor: GROUPS, about: 'as many requests at once as it reports', run: slots, needs: 'cancel' },
   { name: 'deadline', anchor: '6-deadlines', about: 'a deadline stops the work', run: deadline, needs: 'busy-health' },
   { ...AUDIO, name: 'message-size', about: 'the largest file that is sent as one message', run: messageSize },
+  { ...AUDIO, name: 'streamed-wav', about: 'a WAV file whose header does not know its length', run: streamedWav },
   { ...AUDIO, name: 'large-audio', about: 'audio beyond 60 s and 32 MiB, in pieces', run: largeAudio },
   { ...AUDIO, name: 'stream', about: 'a live stream gives one final for a commit', run: stream },
   { name: 'pings', anchor: '9-connections-tokens-tls', about: 'pings as those of a gateway', run: pings },

@@ -39,7 +39,10 @@ export class FileCreateDto {
   file!: unknown;
 
   @OneOf(UPLOAD_PURPOSES)
-  @ApiProperty({ enum: UPLOAD_PURPOSES, description: '`batch`: at most 200 MiB and 50,000 lines, kept for 30 days.' })
+  @ApiProperty({
+    ...{ enum: UPLOAD_PURPOSES, example: 'batch' },
+    description: '`batch`: at most 200 MiB and 50,000 lines, kept for 30 days.',
+  })
   purpose!: UploadPurpose;
 
   @OptionalObject(() => ExpiresAfterDto, 'expires_after[anchor] and expires_after[seconds]')

@@ -59,7 +59,7 @@ export class UploadDto {
   @ApiProperty() created_at!: number;
   @ApiProperty({ description: 'An hour after its creation.' }) expires_at!: number;
   @ApiProperty() filename!: string;
-  @ApiProperty({ enum: UPLOAD_PURPOSES }) purpose!: string;
+  @ApiProperty({ enum: UPLOAD_PURPOSES, example: 'batch' }) purpose!: string;
   @ApiProperty({ enum: ['pending', 'completed', 'cancelled', 'expired'] }) status!: Upload['status'];
   @ApiProperty({ type: FileDto, nullable: true, description: 'Once completed.' }) file!: FileDto | null;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { inheritedEnvironment } from './process-environment.js';
+import { inheritedEnvironment, ownName } from './process-environment.js';
 
 describe('the environment of a worker', () => {
   it.each([
@@ -27,4 +27,8 @@ describe('the environment of a worker', () => {
     'HF_TOKEN',
     'PATHS',
   ])('has no %s', name => expect(inheritedEnvironment({ [name]: 'x' })).toEqual({}));
+});
+
+it('names the command as it was typed: by npx, where there may be no other', () => {
+  expect([ownName({ npm_command: 'exec' }), ownName({})]).toEqual(['npx switchyard', 'switchyard']);
 });

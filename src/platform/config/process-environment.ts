@@ -34,6 +34,10 @@ export const tracingWanted = (environment: NodeJS.ProcessEnv = process.env): boo
 export const launchDirectory = (environment: NodeJS.ProcessEnv = process.env): string =>
   environment.INIT_CWD ?? process.cwd();
 
+/** What a person types: `npx switchyard` where npm runs the command, since there may be no other. */
+export const ownName = (environment: NodeJS.ProcessEnv = process.env): string =>
+  environment.npm_command === 'exec' ? 'npx switchyard' : 'switchyard';
+
 /** Where the command line finds a gateway, and the key it shows there; no settings of the gateway. */
 export const GATEWAY_VARIABLES = { url: 'SWITCHYARD_URL', key: 'SWITCHYARD_API_KEY' } as const;
 

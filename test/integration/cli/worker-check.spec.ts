@@ -85,9 +85,9 @@ const named = (results: readonly CheckResult[], wanted: CheckResult['state']) =>
 describe('switchyard worker check', () => {
   it.each([
     ['stt', []],
-    ['tts', ['message-size', 'large-audio', 'stream']],
-    ['llm', ['message-size', 'large-audio', 'stream']],
-    ['embedding', ['message-size', 'large-audio', 'stream']],
+    ['tts', ['message-size', 'streamed-wav', 'large-audio', 'stream']],
+    ['llm', ['message-size', 'streamed-wav', 'large-audio', 'stream']],
+    ['embedding', ['message-size', 'streamed-wav', 'large-audio', 'stream']],
   ] as const)('passes our own worker of kind %s', async (kind, notJudged) => {
     const { address, pid } = await ownWorker(kind);
     const results = await check(address, { model: 'own', voice: 'synthetic', ...(kind === 'stt' && { pid }) });

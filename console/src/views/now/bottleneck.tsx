@@ -18,6 +18,9 @@ const NEXT: Readonly<Record<Kind, readonly [view: string, title: string, section
   slots_full: ['requests', 'Its requests', 'switchyardinteractivewait'],
 };
 
+/** Requests fail or cannot be served; the other kinds only delay them. */
+const STOPPING: readonly Kind[] = ['draining', 'disk_full', 'dependency_down', 'no_worker', 'requests_fail'];
+
 /** One sentence: what binds now, and what would help. */
 export function Bottleneck() {
   const { data } = useGet('/admin/v1/status', { everyMs: 2000 });
@@ -27,7 +30,7 @@ export function Bottleneck() {
   const [view, title, section] = NEXT[kind];
   return (
     <span class="inline">
-      <span class="state warn wrap" role="status">
+      <span class={`state ${STOPPING.includes(kind) ? 'bad' : 'warn'} wrap`} role="status">
         {text}
       </span>
       <a href={href(view, undefined, view === 'requests' && model ? { model } : {})}>{title}</a>

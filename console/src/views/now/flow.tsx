@@ -27,7 +27,6 @@ export function Flow({ depths, waiting }: { depths: readonly Depth[]; waiting: r
   const rows = busiest(new Map([...idle, ...queue.value]));
   const most = Math.max(1, ...rows.map(([, { realtime, batch }]) => realtime + batch));
   if (rows.length === 0) {
-    if (feedState.value !== 'live') return <Skeleton />;
     return (
       <Blank icon="models" title="No models yet">
         <a href={href('models')}>Add the first one</a>

@@ -117,9 +117,11 @@ function CreateForm({ done, close }: { done: (key: Issued) => void; close: () =>
     const models = String(form.get('models') ?? '')
       .split(/[\s,]+/)
       .filter(Boolean);
+    const limits = [...String(form.get('limits') ?? '').matchAll(/([a-z_]+)\s*=\s*([\d.]+)/g)];
     const body = {
       ...{ name: form.get('name'), tenant: form.get('tenant'), scopes: form.getAll('scopes') },
       ...(models.length > 0 && { models }),
+      ...(limits.length > 0 && { limits: Object.fromEntries(limits.map(([, of, value]) => [of, Number(value)])) }),
       ...(days > 0 && { expires_in_days: days }),
     };
     const act = async () => {
@@ -147,6 +149,9 @@ function CreateForm({ done, close }: { done: (key: Issued) => void; close: () =>
       </fieldset>
       <Field label="Only these models (empty: all)">
         <input name="models" />
+      </Field>
+      <Field label="Limits, such as requests_per_minute=60, weight=2 (empty: those of its tenant)">
+        <input name="limits" pattern="\s*([a-z_]+\s*=\s*[\d.]+[\s,]*)*" />
       </Field>
       <Field label="Expires after days (empty: never)">
         <input name="days" type="number" min={1} max={3650} />

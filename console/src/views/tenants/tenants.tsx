@@ -1,5 +1,7 @@
+import { useSignal } from '@preact/signals';
 import type { Answer } from '../../api/client';
 import { useGet } from '../../api/resource';
+import { bound, Select } from '../../ui/controls';
 import { count, duration } from '../../ui/format';
 import { Card, Page } from '../../ui/parts';
 import { Blank, Loaded } from '../../ui/states';
@@ -24,13 +26,39 @@ const COLUMNS: readonly Column<Tenant>[] = [
   ['Tokens in, out', ({ usage_today: used }) => `${count(used.input_tokens)}, ${count(used.output_tokens)}`, 'number'],
 ];
 
+const ORDERS = [
+  ['requests', 'Most requests first'],
+  ['name', 'By name'],
+] as const;
+
 export default function Tenants() {
   const list = useGet('/admin/v1/tenants', { everyMs: 10_000 });
+  const order = useSignal('requests');
+  const text = useSignal('');
+  const shown = (all: readonly Tenant[]) =>
+    all
+      .filter(({ id }) => id.includes(text.value.trim()))
+      .sort(({ id, ...a }, b) =>
+        order.value === 'name' ? id.localeCompare(b.id) : b.usage_today.requests - a.usage_today.requests,
+      );
+  const tools = (
+    <>
+      usage of today, UTC
+      <input
+        type="search"
+        aria-label="Tenants with this text"
+        placeholder="Search"
+        value={text.value}
+        onInput={event => (text.value = event.currentTarget.value)}
+      />
+      <Select bare label="Order" of={ORDERS} {...bound(order)} />
+    </>
+  );
   return (
     <Page title="Tenants and keys" lead="Who can send requests, with which limits, and what they have used.">
-      <Card title="Tenants" aside="usage of today, UTC">
+      <Card title="Tenants" aside={tools}>
         <Loaded from={list} none={<Blank icon="tenants" title="No tenants" />}>
-          {({ data }) => <Table label="Tenants" of={data} columns={COLUMNS} />}
+          {({ data }) => <Table label="Tenants" of={shown(data)} columns={COLUMNS} />}
         </Loaded>
       </Card>
       <Keys />

@@ -1,5 +1,6 @@
 import { type INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { productVersion } from '../../../platform/process/product-version.js';
 import { withSharedErrors } from './errors.js';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
@@ -56,7 +57,7 @@ function openApiDocument(app: INestApplication): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setTitle('Switchyard')
     .setDescription('OpenAI-compatible inference gateway: every request below can be run from this page.')
-    .setVersion('1')
+    .setVersion(productVersion())
     .addBearerAuth({ type: 'http', description: 'An API key, where the server asks for one.' })
     .addSecurityRequirements('bearer');
   for (const [name, description] of Object.entries(SECTIONS)) builder.addTag(name, description);
@@ -68,6 +69,9 @@ export function serveDocs(app: INestApplication): void {
   SwaggerModule.setup('docs', app, () => openApiDocument(app), {
     jsonDocumentUrl: 'docs-json',
     customSiteTitle: 'Switchyard',
-    swaggerOptions: { tryItOutEnabled: true, displayRequestDuration: true, defaultModelsExpandDepth: 0 },
+    swaggerOptions: {
+      ...{ tryItOutEnabled: true, displayRequestDuration: true, defaultModelsExpandDepth: 0 },
+      ...{ filter: true, persistAuthorization: true },
+    },
   });
 }
