@@ -17,6 +17,7 @@ import { fastifyOptions } from './http/fastify-options.js';
 import { HttpErrors, registerHttpErrorHooks } from './http/http-errors.metrics.js';
 import { registerHttpHooks, registerUnroutedHook } from './http/http-hooks.js';
 import { IntakeGate } from './http/intake-gate.js';
+import { RequestTraces } from './http/request-traces.js';
 import { keepJsonBytes } from './http/json-body.js';
 import { InnerRequests } from './requests/inner-requests.js';
 import { IdempotencyService } from './requests/idempotency.service.js';
@@ -74,6 +75,7 @@ export function configureGateway(app: NestFastifyApplication, settings: Settings
   fastify.removeContentTypeParser('text/plain');
   keepJsonBytes(fastify);
   logRequests(fastify);
+  app.get(RequestTraces).watch(fastify);
   const { bodyTimeoutMs: windowMs, bodyMinRate: minRate } = settings.server;
   registerHttpHooks(fastify, { gate: app.get(IntakeGate), bodyRate: { windowMs, minRate } });
   registerCrossOriginHooks(fastify, app.get(CrossOrigins));

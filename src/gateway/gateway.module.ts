@@ -8,6 +8,7 @@ import { type Settings } from '../platform/config/settings.js';
 import { EventsModule } from '../platform/events/events.module.js';
 import { LoggingModule } from '../platform/logging/logging.module.js';
 import { MetricsModule } from '../platform/metrics/metrics.module.js';
+import { TracingModule } from '../platform/tracing/tracing.module.js';
 import { AdminAccessModule } from './admin/access.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { AdminStatusModule } from './admin/status/status.module.js';
@@ -47,6 +48,7 @@ export class GatewayModule {
         InProcessWorkersModule.forRoot(inProcessWorkers),
         AuthModule,
         EventsModule,
+        TracingModule.forService('switchyard-gateway'),
         LoggingModule.forRoot({ ...settings.logging, bindings: { role: 'gateway' } }),
         MetricsModule.forRoot({ controller: MetricsController, imports: [JobsModule] }),
         LimitsModule,

@@ -5,6 +5,7 @@ import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { LONGEST_WINDOW_MS } from '../../core/jobs/completion-window.js';
 import { Reachability, probePauses } from '../../core/jobs/reachability.js';
 import { type RetryLimits } from '../../core/jobs/retry-policy.js';
+import { TRACE_LINK_HEADER } from '../../platform/tracing/tracing.module.js';
 import { type Answer, LineReply, OpenReplies } from './line-reply.js';
 import { failureCauseOf } from './line-verdict.js';
 
@@ -29,7 +30,7 @@ export interface TargetSpec {
 }
 
 /** Whose job a line is of, what the key that made the job may use, and when its completion window ends. */
-export type LineOwner = Pick<BatchJob, 'tenant' | 'terms'> & Partial<Pick<BatchJob, 'expiresAtMs'>>;
+export type LineOwner = Pick<BatchJob, 'tenant' | 'terms'> & Partial<Pick<BatchJob, 'expiresAtMs' | 'traceparent'>>;
 
 export interface LineRequest {
   readonly path: string;
@@ -146,7 +147,7 @@ export class LineTarget {
 
   #headers({ contentType, bytes, requestId, owner }: LineRequest): Record<string, string> {
     const authorization = this.spec.authorization(owner);
-    const { expiresAtMs } = owner;
+    const { expiresAtMs, traceparent } = owner;
     const left = this.spec.fetchesFileUrl && expiresAtMs !== undefined ? expiresAtMs - Date.now() : 0;
     // The clock of whoever made the batch may be ahead.
     const window = Math.min(Math.ceil(left), LONGEST_WINDOW_MS);
@@ -157,6 +158,7 @@ export class LineTarget {
       'x-priority': 'batch',
       // The gateway orders the lines of a tenant by it (D-26).
       ...(window > 0 && { 'x-switchyard-window-ms': String(window) }),
+      ...(this.spec.fetchesFileUrl && traceparent !== undefined && { [TRACE_LINK_HEADER]: traceparent }),
       'user-agent': 'switchyard-batch',
       ...(authorization === undefined ? {} : { authorization }),
     };

@@ -40,7 +40,12 @@ export interface WorkUsage {
  * Metrics, logs, latency and the live feed subscribe to these and to nothing else (D-23).
  */
 export type DispatchEvent =
-  | (EventBase & { readonly type: 'accepted'; readonly bytes: number })
+  | (EventBase & {
+      readonly type: 'accepted';
+      readonly bytes: number;
+      /** W3C Trace Context of its caller; absent: none. */
+      readonly traceparent?: string;
+    })
   | (EventBase & { readonly type: 'rejected'; readonly code: ErrorCode })
   | (EventBase & { readonly type: 'promoted'; readonly waitedMs: number })
   | (EventBase & {

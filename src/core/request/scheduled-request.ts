@@ -32,6 +32,8 @@ export interface ScheduledRequest<Payload = unknown> {
   readonly tenant?: string;
   /** Id of the key that its usage is counted for. */
   readonly keyId?: string;
+  /** W3C Trace Context of its caller: passed on to a server that computes it. Absent: none. */
+  readonly traceparent?: string;
   /** Requests with the same value prefer the same worker, which may have their prefix cached. */
   readonly affinity?: string;
   /** Workers that returned it without an answer: others are preferred. */

@@ -7,6 +7,7 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { demandModel } from '../../platform/auth/principal.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { traceparentIn } from '../../platform/tracing/tracing.module.js';
 import { type RequestTimings } from '../http/answer-headers.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type RequestSpec, type SettledRequest } from '../scheduler/submitted-request.js';
@@ -19,7 +20,7 @@ import { requestPriority } from './request-priority.js';
 import { SilenceWatch } from './silence-watch.js';
 
 /** Who asks: an HTTP request, or a live session. */
-export interface InferenceCaller extends Pick<RequestSpec, 'id' | 'priority'> {
+export interface InferenceCaller extends Pick<RequestSpec, 'id' | 'priority' | 'traceparent'> {
   readonly tenant: string;
   /** Of the caller's key; absent: none hold. */
   readonly terms?: KeyTerms | undefined;
@@ -52,7 +53,8 @@ export function httpCaller(
   const usual = terms?.defaultPriority ?? model.defaultPriority;
   const priority = requestPriority(request.headers['x-priority'], tier, usual);
   const deadlines = requestDeadlines(request.headers, terms);
-  return { id: request.id, tenant, terms, priority, deadlines, reply };
+  const traceparent = traceparentIn(request.headers);
+  return { id: request.id, tenant, terms, priority, traceparent, deadlines, reply };
 }
 
 /**

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DatabaseModule } from '../../platform/database/database.module.js';
 import { BlobModule } from '../../platform/storage/blob.module.js';
-import { TracingModule } from '../../platform/tracing/tracing.module.js';
 import { BatchesController } from './batches/batches.controller.js';
 import { BatchesService, BatchTraces, WebhookAddress } from './batches/batches.service.js';
 import { FailedLines } from './batches/failed-lines.js';
@@ -20,7 +19,7 @@ import { UploadsService } from './uploads/uploads.service.js';
  * `PROCESSOR_LAUNCH`.
  */
 @Module({
-  imports: [DatabaseModule, BlobModule, TracingModule.forService('switchyard-gateway')],
+  imports: [DatabaseModule, BlobModule],
   controllers: [FilesController, UploadsController, BatchesController],
   providers: [
     { provide: PROCESSOR_LAUNCH, useValue: builtProcessorLaunch },

@@ -28,7 +28,7 @@ interface IdempotentCall {
 }
 
 /** Headers that a second run needs. */
-const PASSED_ON = ['content-type', 'x-priority', 'x-deadline-ms', 'x-slo-ttft-ms'] as const;
+const PASSED_ON = ['content-type', 'x-priority', 'x-deadline-ms', 'x-slo-ttft-ms', 'traceparent'] as const;
 
 /** Requests with an idempotency key or `respond-async`: joins the earlier request of that key, or starts this one. */
 @Injectable()

@@ -71,7 +71,7 @@ export class RequestIntake {
   }
 
   #schedule(spec: RequestSpec): ScheduledRequest<WorkerTask> {
-    const { id, model, priority, tenant, keyId, affinity, bytes, payload } = spec;
+    const { id, model, priority, tenant, keyId, traceparent, affinity, bytes, payload } = spec;
     const { queue, inference } = this.settings;
     const nowMs = this.clock.nowMs();
     const policy = { minMs: inference.timeoutMinMs, factor: inference.timeoutFactor };
@@ -82,6 +82,7 @@ export class RequestIntake {
       priority,
       tenant,
       keyId,
+      traceparent,
       affinity,
       bytes,
       payload,

@@ -118,7 +118,7 @@ export class RequestRegistry {
     this.cancellation.register(key, { model: request.model, priority: request.priority });
     this.latency.start(key, request.enqueuedAtMs);
     this.#live.set(key, tracked);
-    this.emit(tracked, { type: 'accepted', bytes: request.bytes });
+    this.emit(tracked, { type: 'accepted', bytes: request.bytes, traceparent: request.traceparent });
   }
 
   /** It was never accepted. */

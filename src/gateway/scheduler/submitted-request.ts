@@ -17,6 +17,8 @@ export interface RequestSpec {
   readonly tenant?: string;
   /** Id of the key that its usage is counted for; absent: none. */
   readonly keyId?: string;
+  /** Of the HTTP exchange it came with; absent: none. */
+  readonly traceparent?: string;
   /** Requests with the same one are best sent to the same worker; absent: any will do. */
   readonly affinity?: string;
   /** Bytes held while it waits, for the queue's byte bounds. */

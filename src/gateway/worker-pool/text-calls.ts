@@ -44,9 +44,18 @@ export class EmbedCall implements StartedCall {
 }
 
 export const generateFields = (
-  { request: { key: requestId, priority, tenant = '' }, group, tenantWeight = 1 }: CallRequest,
+  { request: { key: requestId, priority, tenant = '', traceparent }, group, tenantWeight = 1 }: CallRequest,
   { kind: _, sink, ...fields }: GenerateTask,
-): GenerateCallFields => ({ ...fields, requestId, priority, group, tenant, tenantWeight, stream: sink !== undefined });
+): GenerateCallFields => ({
+  ...fields,
+  requestId,
+  priority,
+  group,
+  tenant,
+  tenantWeight,
+  traceparent,
+  stream: sink !== undefined,
+});
 
 type Done = Extract<GenerationMessage, { kind: 'done' }>;
 

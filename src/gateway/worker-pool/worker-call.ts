@@ -4,7 +4,10 @@ import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type WorkerReply, type WorkerTask } from './worker-task.js';
 
 /** What a worker is sent of a request. */
-export type CalledRequest = Pick<ScheduledRequest<WorkerTask>, 'key' | 'priority' | 'tenant' | 'payload'>;
+export type CalledRequest = Pick<
+  ScheduledRequest<WorkerTask>,
+  'key' | 'priority' | 'tenant' | 'payload' | 'traceparent'
+>;
 
 export interface CallRequest {
   readonly request: CalledRequest;

@@ -27,6 +27,10 @@ export const programFolders = (environment: NodeJS.ProcessEnv = process.env): re
 export const tracingWanted = (environment: NodeJS.ProcessEnv = process.env): boolean =>
   (environment.OTEL_EXPORTER_OTLP_ENDPOINT ?? environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? '') !== '';
 
+/** The part of the traces that begin here which is recorded, 0 to 1 (1). */
+export const tracedShare = (environment: NodeJS.ProcessEnv = process.env): number =>
+  Number(environment.OTEL_TRACES_SAMPLER_ARG || 1);
+
 /**
  * Where the person stood who typed the command: names of files on the command line start there. npm runs its scripts in
  * the package's folder and keeps the other one in INIT_CWD, which our launcher does as well.

@@ -2,8 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 
-/** Probes and scrapes come every few seconds and say nothing: kept off the log. */
+/** Probes and scrapes come every few seconds and say nothing: kept off the log and out of traces. */
 const QUIET = /^\/(healthz?|readyz|metrics)(\/|\?|$)/;
+
+export const isQuiet = (url: string): boolean => QUIET.test(url);
 
 const requests = new AsyncLocalStorage<string>();
 
@@ -19,7 +21,7 @@ export function logRequests(fastify: FastifyInstance): void {
   const logger = new Logger('Http');
   fastify.addHook('onRequest', (request, reply, done) => {
     // `onResponse` would never hear of a client that left.
-    if (!QUIET.test(request.url)) reply.raw.once('close', () => logRequest(logger, request, reply));
+    if (!isQuiet(request.url)) reply.raw.once('close', () => logRequest(logger, request, reply));
     requests.run(request.id, done);
   });
 }

@@ -1,3 +1,4 @@
+import { type IncomingHttpHeaders } from 'node:http';
 import { type DynamicModule, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { type Context, isSpanContextValid, ROOT_CONTEXT, type SpanContext, trace } from '@opentelemetry/api';
 import { startTracing, TRACER, type Tracing } from './tracing.js';
@@ -18,9 +19,18 @@ export function contextAfter(traceparent: string | undefined): Context {
   return isSpanContextValid(span) ? trace.setSpanContext(ROOT_CONTEXT, span) : ROOT_CONTEXT;
 }
 
+/** On a line of a batch: the `traceparent` of its batch, whose trace that of the line is linked to. */
+export const TRACE_LINK_HEADER = 'x-switchyard-trace-link';
+
+/** A header with a `traceparent`; undefined: absent, or nonsense. */
+export function traceparentIn(headers: IncomingHttpHeaders, name = 'traceparent'): string | undefined {
+  const text = headers[name];
+  return typeof text === 'string' && FORM.test(text) ? text : undefined;
+}
+
 const TRACING = Symbol('TRACING');
 
-/** The `Tracer` of a process that is a Nest application; what is left is sent when it ends. */
+/** The `Tracer` of a process that is a Nest application, for all its modules; what is left is sent when it ends. */
 @Module({})
 export class TracingModule implements OnApplicationShutdown {
   constructor(@Inject(TRACING) private readonly tracing: Tracing) {}
@@ -28,6 +38,7 @@ export class TracingModule implements OnApplicationShutdown {
   static forService(service: string): DynamicModule {
     return {
       module: TracingModule,
+      global: true,
       providers: [
         { provide: TRACING, useFactory: () => startTracing(service) },
         { provide: TRACER, inject: [TRACING], useFactory: ({ tracer }: Tracing) => tracer },

@@ -48,6 +48,8 @@ export interface GenerateItem {
   readonly tenant: string;
   /** Share of the tenant beside others (D-25); absent: 1. */
   readonly tenantWeight?: number;
+  /** W3C Trace Context of its caller, for a server that computes it; absent: none. */
+  readonly traceparent?: string;
   /** Checked between steps; once aborted, nothing more is yielded. */
   readonly signal: AbortSignal;
 }

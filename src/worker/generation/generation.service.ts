@@ -102,5 +102,6 @@ const itemOf = (call: GenerateCallFields, signal: AbortSignal): GenerateItem => 
   ...(call.group.agingShare !== undefined && { agingShare: call.group.agingShare }),
   tenant: call.tenant,
   tenantWeight: call.tenantWeight,
+  traceparent: call.traceparent,
   signal,
 });

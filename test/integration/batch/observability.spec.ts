@@ -3,16 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { freePort } from '../../support/free-port.js';
 import { BatchHarness, chatLine } from '../../support/batch-harness.js';
 import { MetricsScrape } from '../../support/metrics-scrape.js';
+import { type OtlpSpan, spansIn } from '../../support/otlp.js';
 import { TargetServer } from '../../support/target-server.js';
-
-interface OtlpSpan {
-  readonly name: string;
-  readonly parentSpanId?: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly links?: readonly { readonly traceId: string; readonly spanId: string }[];
-  readonly attributes: readonly { readonly key: string; readonly value: { stringValue?: string; intValue?: number } }[];
-}
 
 describe('a processor', () => {
   it('serves its metrics at the set address: batches, lines, tokens, and gauges read at the scrape', async () => {
@@ -88,9 +80,13 @@ describe('a processor', () => {
     const ended = await harness.untilEnd(job.id);
     processor.child.kill('SIGTERM');
     await once(processor.child, 'exit');
-    const spans = collector.calls.flatMap(({ body }) => spansIn(body));
+    const spans = spansIn(collector.calls);
     const root = spans.find(({ name }) => name === 'process-batch')!;
     expect(root).toMatchObject({ traceId, parentSpanId: spanId });
+    expect(target.calls.map(({ headers }) => headers['x-switchyard-trace-link'])).toEqual([
+      job.traceparent,
+      job.traceparent,
+    ]);
     expect(attributesOf(root)).toMatchObject({
       'batch.id': job.id,
       'tenant.id': 'default',
@@ -116,7 +112,7 @@ describe('a processor', () => {
     await harness.until(job.id, 'a line in flight', () => target.calls.length === 1);
     processor.child.kill('SIGTERM');
     await once(processor.child, 'exit');
-    const spans = collector.calls.flatMap(({ body }) => spansIn(body));
+    const spans = spansIn(collector.calls);
     const root = spans.find(({ name }) => name === 'process-batch')!;
     const handedOver = spans.find(({ name }) => name === 're-enqueue')!;
     expect(handedOver.traceId).not.toBe(root.traceId);
@@ -124,11 +120,6 @@ describe('a processor', () => {
     expect(attributesOf(handedOver)).toMatchObject({ 'batch.id': job.id });
   });
 });
-
-const spansIn = (body: Buffer): OtlpSpan[] => {
-  const { resourceSpans } = JSON.parse(body.toString()) as { resourceSpans: { scopeSpans: { spans: OtlpSpan[] }[] }[] };
-  return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
-};
 
 const attributesOf = ({ attributes }: OtlpSpan): Record<string, unknown> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]));

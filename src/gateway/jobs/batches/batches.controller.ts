@@ -10,6 +10,7 @@ import {
 } from '../../../contracts/openai/batch.dto.js';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { principalOf, tenantOf } from '../../../platform/auth/access-hooks.js';
+import { traceparentIn } from '../../../platform/tracing/tracing.module.js';
 import { parseDto } from '../../http/dto-validation.js';
 import { bodyFields } from '../../http/json-body.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
@@ -91,11 +92,9 @@ export class BatchesController {
 }
 
 const contextOf = (request: FastifyRequest): CreateContext => ({
-  traceparent: traceparentIn(request),
+  traceparent: traceparentIn(request.headers),
   idempotencyKey: idempotencyKeyOf(request.headers),
   terms: principalOf(request).terms,
 });
-
-const traceparentIn = ({ headers }: FastifyRequest): string | undefined => [headers.traceparent].flat()[0];
 
 const view = (job: BatchJob): BatchDto => batchView(job, Date.now());

@@ -138,12 +138,13 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
     }
   }
 
-  #requestOf({ form, stream, body, signal }: GenerateItem): UpstreamRequest {
+  #requestOf({ form, stream, body, signal, traceparent }: GenerateItem): UpstreamRequest {
     return {
       path: PATHS[form],
       accept: stream ? 'text/event-stream' : 'application/json',
       body: { contentType: 'application/json', parts: [withJsonFields(body, { model: this.options.model })] },
       signal,
+      traceparent,
     };
   }
 

@@ -1,12 +1,14 @@
 import { open, readFile } from 'node:fs/promises';
 import { type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { BehaviorSubject } from 'rxjs';
 import { backoffMs } from '../../../core/shared/backoff.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { isLoopback } from '../../../platform/http/loopback.js';
 import { retryAfterMs } from '../../../platform/http/retry-after.js';
 import { REAL_TIMING, type RetryTiming } from '../../../platform/http/retry-timing.js';
+import { contextAfter, traceparentOf } from '../../../platform/tracing/tracing.module.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { bodyOf, failureOfNetwork, type RequestBody, textOf, UpstreamExchange } from './upstream-exchange.js';
 import { failureOfStatus, problemIn, UpstreamFailure } from './upstream-failure.js';
@@ -103,6 +105,8 @@ export interface UpstreamRequest {
   /** Absent: a GET, else a POST. */
   readonly body?: RequestBody;
   readonly signal: AbortSignal;
+  /** W3C Trace Context; absent: the call has no span, and tells the upstream of no trace. */
+  readonly traceparent?: string;
 }
 
 interface UpstreamCall<T> extends UpstreamRequest {
@@ -183,10 +187,18 @@ export class Upstream {
   /** @throws UpstreamFailure unless the status is 2xx. */
   async #answered(request: UpstreamRequest): Promise<OpenAnswer> {
     const { modelId } = this.options;
-    const head = await this.#send(request);
+    const span = spanOf(request);
+    const head = await this.#send(request, span).catch((error: unknown) => {
+      span?.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).message }).end();
+      throw error;
+    });
     // What was not read to its end would keep the connection, and the upstream at work.
-    const close = (): void => void (head.readableEnded || head.destroy());
+    const close = (): void => {
+      if (!head.readableEnded) head.destroy();
+      span?.end();
+    };
     const status = head.statusCode ?? 0;
+    span?.setAttribute('http.response.status_code', status);
     if (status >= 200 && status < 300) return { head, body: bodyOf(head, modelId), [Symbol.dispose]: close };
     try {
       const problem = problemIn(await textOf(bodyOf(head, modelId), ERROR_BYTES), this.#key);
@@ -197,11 +209,13 @@ export class Upstream {
     }
   }
 
-  async #send({ path, accept, body, signal }: UpstreamRequest): Promise<IncomingMessage> {
+  async #send({ path, accept, body, signal }: UpstreamRequest, span?: Span): Promise<IncomingMessage> {
     const { modelId, baseUrl } = this.options;
     if (!this.#exchange) throw new DomainError('engine_failed', `Model '${modelId}' is not loaded.`);
     const headers: Record<string, string> = { ...this.options.headers, accept };
     if (this.#key !== undefined) headers.authorization = `Bearer ${this.#key}`;
+    const traceparent = span && traceparentOf(span.spanContext());
+    if (traceparent !== undefined) headers.traceparent = traceparent;
     const method = body ? 'POST' : 'GET';
     try {
       return await this.#exchange.send({ url: baseUrl + path, method, headers, signal, ...(body && { body }) });
@@ -231,6 +245,12 @@ export class Upstream {
     }
   }
 }
+
+/** One attempt. While only the caller traces, it stands for the caller's own span. */
+const spanOf = ({ path, traceparent }: UpstreamRequest): Span | undefined =>
+  traceparent === undefined
+    ? undefined
+    : trace.getTracer('switchyard').startSpan(`upstream ${path}`, { kind: SpanKind.CLIENT }, contextAfter(traceparent));
 
 async function readAuthorities(path: string): Promise<string> {
   try {
