@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Product } from '../support/product.js';
+import { RedisServer } from '../support/redis-server.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 
 const POISON = 'deadly';
@@ -41,6 +42,15 @@ describe('an input that ends its worker', () => {
     const texts = uploads(4, 0);
     expect(await outcomes(texts)).toEqual(expected(texts));
     expect(await restarts()).toBeLessThanOrEqual(3);
+  });
+
+  it('fails alone also where workers pull from Redis', async () => {
+    await using redis = await RedisServer.start();
+    // Four locks expire one after the other.
+    const settings = { 'queue.driver': 'redis', 'redis.url': redis.url, 'redis.lock_ms': 1000 };
+    product = await Product.start([syntheticModel({ baseMs: 50, maxBatch: 8, faults })], settings);
+    const texts = uploads(8, 3);
+    expect(await outcomes(texts)).toEqual(expected(texts));
   });
 
   it('and is REALTIME takes none of those with it that wait for two workers', async () => {

@@ -19,8 +19,6 @@ export interface CallGroup {
    * Aged BATCH (D-03): the share of the device's turns that such calls get while REALTIME waits as well, above 0 to 1.
    */
   readonly agingShare?: number;
-  /** Never on the wire, only with pulled work: members of one engine call with such a request at most. */
-  readonly mostTogether?: number;
 }
 
 /** How one request was computed; milliseconds on the worker's clock. */

@@ -18,7 +18,12 @@ export const REDIS_SETTINGS = {
     'How long an unread result of the shared queue is stored; after it was read, 10 s at most.',
   ),
   'redis.lock_ms': ms(30_000, 200, DAY_MS, 'A pull worker silent for this long loses its jobs to another worker.'),
-  'redis.max_stalled': count(1, 0, 100, 'Worker deaths tolerated per job before it fails with worker_lost.'),
+  'redis.max_stalled': count(
+    1,
+    0,
+    100,
+    'Worker deaths tolerated while a job runs alone, before it fails with worker_crashed.',
+  ),
 } as const;
 
 /** Rows of the table of settings: workers that pull (D-19). */

@@ -118,14 +118,7 @@ export class ReadyQueue<Entry extends ReadyEntry> {
     return this.#queue.remove(entry);
   }
 
-  /** Up to `count` that may be computed together. */
   take(count: number): Entry[] {
-    let most = count;
-    return this.#queue.take(count, ({ group: { mostTogether = count } }, before) => {
-      const limit = Math.max(1, Math.min(most, mostTogether));
-      if (before >= limit) return false;
-      most = limit;
-      return true;
-    });
+    return this.#queue.take(count);
   }
 }

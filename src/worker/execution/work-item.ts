@@ -18,8 +18,6 @@ export interface WorkGroup {
   readonly size: number;
   /** Aged BATCH: its share of the turns while REALTIME waits too (D-03); absent: not aged. */
   readonly agingShare?: number;
-  /** Most members of an engine call with this item; absent: as many as the device takes. */
-  readonly mostTogether?: number;
 }
 
 /** How one request was computed; milliseconds on this process's clock. */

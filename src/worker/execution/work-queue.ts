@@ -60,16 +60,9 @@ export class WorkQueue<Entry extends PlacedWork> {
     return true;
   }
 
-  /**
-   * Removes and returns up to `count` entries in their order.
-   * @param admits called in that order, with the number taken before it; a refused entry keeps its place
-   */
-  take(count: number, admits: (entry: Entry, before: number) => boolean = () => true): Entry[] {
-    const taken: Entry[] = [];
-    for (const entry of this.#inOrder()) {
-      if (taken.length === count) break;
-      if (admits(entry, taken.length)) taken.push(entry);
-    }
+  /** Removes and returns up to `count` entries in their order. */
+  take(count: number): Entry[] {
+    const taken = this.#inOrder().slice(0, count);
     for (const entry of taken) {
       this.#count(entry);
       this.remove(entry);

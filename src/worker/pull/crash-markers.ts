@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { faultOf, suspected, type Suspicion, UNSUSPECTED } from '../../core/request/worker-lost.js';
+import { DomainError } from '../../core/shared/domain-error.js';
 import { BatchJournal, type BatchMember, type JournalLog, type LaneResult } from '../execution/batch-journal.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
+import { retryUntilAborted } from './retry-until-aborted.js';
 import { type TakenJob } from './taken-job.js';
 
 /**
@@ -35,41 +38,22 @@ export class PullJournal extends BatchJournal {
  * Stored with a job during an engine call, so that the worker that takes it after a crash knows what it was part of.
  */
 export interface CrashMarker {
+  /** What was known of it before that call. */
+  readonly before: Suspicion;
   /** Members of that engine call. */
   readonly size: number;
-  /** Engine calls with this job alone so far, this one included. */
-  readonly alone: number;
   /** Worker crashes before that call. */
-  readonly deaths: number;
-  /** The engine process died and the worker did not, so BullMQ does not count this crash. */
-  readonly died?: boolean;
+  readonly crashes: number;
 }
-
-/** What to do with a job that was lost before. */
-export type Retry =
-  /** `mostTogether`: most members of an engine call with this job. `alone`: calls with this job alone that crashed. */
-  { readonly kind: 'again'; readonly mostTogether: number; readonly alone: number } | { readonly kind: 'give_up' };
-
-export interface LostJob {
-  /** Workers that lost it. */
-  readonly deaths: number;
-  readonly mark: CrashMarker | undefined;
-}
-
-const UNLIMITED = Infinity;
 
 /**
- * One member of a group may crash the device, but it is unknown which: both halves are retried, until the job is alone.
- * If it crashes alone twice (`maxStalled` 1), it is at fault. Crashes in a group have no other effect on a job; crashes
- * before it reached the device count like those alone.
+ * @param crashes workers that lost the job
+ * @param mark of its last engine call; undefined: it never reached a device. Then it was in company in the first crash,
+ *   alone in the others, and nobody saw their cause
  */
-export function retryAfterCrash({ deaths, mark }: LostJob, maxStalled: number): Retry {
-  if (mark === undefined)
-    return deaths > maxStalled ? { kind: 'give_up' } : { kind: 'again', mostTogether: UNLIMITED, alone: 0 };
-  const diedThere = mark.died === true || deaths > mark.deaths;
-  if (!diedThere) return { kind: 'again', mostTogether: mark.size, alone: Math.max(0, mark.alone - 1) };
-  if (mark.size > 1) return { kind: 'again', mostTogether: Math.ceil(mark.size / 2), alone: mark.alone };
-  return mark.alone > maxStalled ? { kind: 'give_up' } : { kind: 'again', mostTogether: 1, alone: mark.alone };
+export function suspicionOf(crashes: number, mark: CrashMarker | undefined): Suspicion {
+  if (mark === undefined) return crashes === 0 ? UNSUSPECTED : { mostTogether: 1, alone: crashes - 1, deaths: 0 };
+  return crashes > mark.crashes ? suspected(mark.before, mark.size, true) : mark.before;
 }
 
 /** Field of BullMQ's hash of a job, so it is removed with the job. */
@@ -83,8 +67,7 @@ end`;
 
 interface Admitted {
   readonly job: TakenJob;
-  /** Engine calls with this job alone before. */
-  readonly alone: number;
+  readonly before: Suspicion;
   /** Members of its last engine call. */
   lastSize: number;
 }
@@ -95,7 +78,6 @@ interface Admitted {
  */
 @Injectable()
 export class CrashMarkers {
-  /** Held jobs, and how often each was alone on a device before. */
   readonly #jobs = new Map<string, Admitted>();
 
   constructor(
@@ -103,16 +85,20 @@ export class CrashMarkers {
     private readonly queue: RequestQueue,
   ) {}
 
-  /** What to do with a job that another worker had before; any other job is unrestricted. */
-  async verdict(job: TakenJob): Promise<Retry> {
-    if (job.starts <= 1) return { kind: 'again', mostTogether: Infinity, alone: 0 };
-    const text = await this.connections.for('work').hget(this.queue.key(job.id), FIELD);
-    const mark = text === null ? undefined : (JSON.parse(text) as LostJob['mark']);
-    return retryAfterCrash({ deaths: job.deaths, mark }, this.connections.sharedQueue.maxStalled);
+  /** What is known of the job from other workers that had it. */
+  async suspicion(job: TakenJob, gone: AbortController): Promise<Suspicion> {
+    if (job.starts <= 1) return UNSUSPECTED;
+    const redis = this.connections.for('work');
+    const text = await retryUntilAborted(() => redis.hget(this.queue.key(job.id), FIELD), gone).catch(() => null);
+    return suspicionOf(job.deaths, text === null ? undefined : (JSON.parse(text) as CrashMarker));
   }
 
-  admitted(job: TakenJob, alone: number): void {
-    this.#jobs.set(job.id, { job, alone, lastSize: 1 });
+  /** @throws DomainError for a job that was lost alone more often than `redis.max_stalled` allows */
+  admit(job: TakenJob, before: Suspicion): void {
+    const code = job.condemned ? 'worker_lost' : faultOf(before, this.connections.sharedQueue.maxStalled + 1);
+    if (code !== undefined)
+      throw new DomainError(code, 'Every worker that ran the job crashed; the last ones ran nothing else.');
+    this.#jobs.set(job.id, { job, before, lastSize: 1 });
   }
 
   left({ id }: TakenJob): void {
@@ -129,27 +115,32 @@ export class CrashMarkers {
 
   /** These jobs are computed: a crash before their results are delivered is not counted against them. Not awaited. */
   survived(ids: readonly string[]): void {
-    void this.#write(ids, {}, 1).catch(() => undefined);
+    void this.#write(ids, 1).catch(() => undefined);
   }
 
-  /** The engine process died during the last call with this job, and this process did not. */
-  async died(job: TakenJob): Promise<void> {
-    await this.#write([job.id], { size: this.#jobs.get(job.id)?.lastSize ?? 1, died: true });
+  /** The engine died during the last call with this job, and this process did not: BullMQ counts no crash. */
+  async died({ id }: TakenJob, { code }: DomainError): Promise<void> {
+    const held = this.#jobs.get(id);
+    if (!held) return;
+    const before = suspected(held.before, held.lastSize, code === 'worker_crashed');
+    await this.#store([held], { before, size: held.lastSize, crashes: held.job.deaths });
   }
 
   /** @param forgiven next crashes that do not count */
-  async #write(ids: readonly string[], known: Partial<CrashMarker> = {}, forgiven = 0): Promise<void> {
+  async #write(ids: readonly string[], forgiven = 0): Promise<void> {
     const members = [...new Set(ids)].flatMap(id => this.#jobs.get(id) ?? []);
-    if (members.length === 0) return;
-    const size = known.size ?? members.length;
+    if (members.length > 0) await this.#store(members, undefined, forgiven);
+  }
+
+  async #store(members: readonly Admitted[], mark?: CrashMarker, forgiven = 0): Promise<void> {
+    const size = members.length;
     const marks = members.map((member): CrashMarker => {
-      const { job, alone } = member;
+      if (mark) return mark;
       member.lastSize = size;
-      const deaths = job.deaths + forgiven;
-      return { size, alone: alone + (size === 1 ? 1 : 0), deaths, ...(known.died && { died: true }) };
+      return { before: member.before, size, crashes: member.job.deaths + forgiven };
     });
     const keys = members.map(({ job }) => this.queue.key(job.id));
     const redis = this.connections.for('work');
-    await redis.eval(MARK, keys.length, ...keys, FIELD, ...marks.map(mark => JSON.stringify(mark)));
+    await redis.eval(MARK, keys.length, ...keys, FIELD, ...marks.map(one => JSON.stringify(one)));
   }
 }

@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { ENGINE, type WorkerEngine } from '../engines/worker-engine.js';
 import { deviceLimits } from '../execution/micro-batcher.js';
+import { CrashMarkers } from './crash-markers.js';
 import { type CollectRules, type DeviceOutlook } from './group-collector.js';
 import { JobRunner } from './job-runner.js';
 import { ResultDelivery } from './result-delivery.js';
@@ -23,6 +24,7 @@ export class HeldJobs {
     @Inject(ENGINE) private readonly engine: WorkerEngine,
     private readonly runner: JobRunner,
     private readonly delivery: ResultDelivery,
+    private readonly markers: CrashMarkers,
   ) {
     engine.away$?.subscribe(() => this.#changes.emit('left'));
   }
@@ -61,8 +63,24 @@ export class HeldJobs {
       await once(this.#changes, 'left', { signal }).catch(() => undefined);
   }
 
-  begin(jobs: readonly PulledJob[], group: PulledGroup): void {
-    for (const pulled of jobs) void this.#hold(pulled, () => this.runner.run(pulled, group));
+  /**
+   * A suspect shares this worker with its like only (D-38): it begins when nothing else is left, what may not run beside
+   * it is returned, and it has left when this resolves.
+   */
+  async begin(jobs: readonly PulledJob[], group: PulledGroup): Promise<void> {
+    const suspicions = await Promise.all(jobs.map(({ job, gone }) => this.markers.suspicion(job, gone)));
+    const most = suspicions[0]?.mostTogether;
+    const together = jobs.filter((_, index) => suspicions[index]?.mostTogether === most).slice(0, most);
+    this.giveBack(
+      jobs.filter(pulled => !together.includes(pulled)),
+      'a suspect of a crash runs without it',
+    );
+    if (most !== undefined) await this.empty();
+    for (const pulled of together) {
+      const suspicion = suspicions[jobs.indexOf(pulled)]!;
+      void this.#hold(pulled, () => this.runner.run(pulled, { ...group, size: together.length }, suspicion));
+    }
+    if (most !== undefined) await this.empty();
   }
 
   /** Returns jobs that were taken and never begun. */

@@ -5,6 +5,7 @@ import { type JobCallback, type QueueJob } from '../../contracts/queue-jobs/queu
 import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 import { type StopNote } from '../../contracts/queue-jobs/queue-messages.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
+import { type Suspicion } from '../../core/request/worker-lost.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { DeviceGone } from '../engines/engine.js';
@@ -22,10 +23,10 @@ interface ReadJob {
 }
 
 /** The envelope of a call. Its id is that of the job: ids of different tenants never collide. */
-export const envelopeOf = ({ job, order }: ReadJob, group: PulledGroup, mostTogether: number): CallEnvelope => ({
+export const envelopeOf = ({ job, order }: ReadJob, group: PulledGroup): CallEnvelope => ({
   requestId: job.id,
   priority: isRealtime({ job, order }) ? RequestPriority.REALTIME : RequestPriority.BATCH,
-  group: { id: group.id, size: group.size, ...(Number.isFinite(mostTogether) && { mostTogether }) },
+  group: { id: group.id, size: group.size },
 });
 
 /** Aged BATCH counts as REALTIME (D-03). Without a class the job's data decide. */
@@ -81,12 +82,12 @@ export class JobRunner {
   ) {}
 
   /** Never rejects; nothing of the job is left in this worker when it resolves. */
-  async run(pulled: PulledJob, group: PulledGroup): Promise<void> {
+  async run(pulled: PulledJob, group: PulledGroup, suspicion: Suspicion): Promise<void> {
     const { job, lock } = pulled;
     using _ = lock;
     try {
       await this.calls.run(job.id, NO_CALLER, async signal =>
-        this.#end(pulled, await this.#work(pulled, group, signal)),
+        this.#end(pulled, await this.#work(pulled, group, { suspicion, signal })),
       );
     } catch (error) {
       // It was not accepted: the worker is not ready any more, or still runs the same job.
@@ -101,16 +102,20 @@ export class JobRunner {
     else await this.delivery.deliver(pulled, ending.result);
   }
 
-  async #work(pulled: PulledJob, group: PulledGroup, signal: AbortSignal): Promise<Ending> {
+  async #work(
+    pulled: PulledJob,
+    group: PulledGroup,
+    { suspicion, signal }: { readonly suspicion: Suspicion; readonly signal: AbortSignal },
+  ): Promise<Ending> {
     const { job, order, gone } = pulled;
     const stop = new AbortController();
     const timer = setTimeout(() => stop.abort(timedOut(order.timeoutMs)), order.timeoutMs);
     const either = AbortSignal.any([signal, stop.signal, gone.signal]);
     try {
       using _ = await retryUntilAborted(() => this.stops.watch(job.id, note => stop.abort(new Stopped(note))), gone);
-      const envelope = await this.#admit(pulled, group);
+      this.#admit(pulled, suspicion);
       if (either.aborted) throw either.reason as Error;
-      const answer = await this.work.perform(order, envelope, either);
+      const answer = await this.work.perform(order, envelopeOf({ job, order }, group), either);
       return { result: { v: 1, outcome: 'completed', ...answer, phases: this.#phases(pulled, group) } };
     } catch (error) {
       return await this.#failed(pulled, group, either.aborted ? either.reason : error);
@@ -120,15 +125,12 @@ export class JobRunner {
   }
 
   /** @throws DomainError for a job that must not begin */
-  async #admit({ job, order, gone }: PulledJob, group: PulledGroup) {
+  #admit({ job, order }: PulledJob, suspicion: Suspicion): void {
     if (order.callback) assertCallback(order.callback);
     if (order.deadlineMs !== undefined && order.deadlineMs < job.takenMs) {
       throw new DomainError('queue_timeout', 'No worker took the job before its deadline.');
     }
-    const verdict = await retryUntilAborted(() => this.markers.verdict(job), gone);
-    if (verdict.kind === 'give_up' || job.condemned) throw workerLost();
-    this.markers.admitted(job, verdict.alone);
-    return envelopeOf({ job, order }, group, verdict.mostTogether);
+    this.markers.admit(job, suspicion);
   }
 
   async #failed(pulled: PulledJob, group: PulledGroup, error: unknown): Promise<Ending> {
@@ -141,7 +143,7 @@ export class JobRunner {
 
   /** The engine's process died: handled like a crash of this worker. */
   async #deviceDied({ job, gone }: PulledJob, error: DeviceGone): Promise<Ending> {
-    await retryUntilAborted(() => this.markers.died(job), gone).catch(() => undefined);
+    await retryUntilAborted(() => this.markers.died(job, error), gone).catch(() => undefined);
     return { giveBack: error.message };
   }
 
@@ -154,6 +156,3 @@ export class JobRunner {
 
 const timedOut = (ms: number): DomainError =>
   new DomainError('inference_timeout', `The request took longer than ${ms} ms in the worker.`);
-
-const workerLost = (): DomainError =>
-  new DomainError('worker_lost', 'Every worker that ran the job crashed; the last ones ran nothing else.');

@@ -84,7 +84,7 @@ export class PullLoop {
     await firstValueFrom(merge(this.#drained$.pipe(filter(drained => !drained)), stopped$));
     if (signal.aborted) return undefined;
     const group = await firstValueFrom(this.#collector().collect(), { defaultValue: undefined });
-    if (group) this.#dispatch(group);
+    if (group) await this.#dispatch(group);
     return this.feed.takeError();
   }
 
@@ -98,14 +98,14 @@ export class PullLoop {
     });
   }
 
-  #dispatch({ jobs, waitedMs }: CollectedGroup<PulledJob>): void {
+  async #dispatch({ jobs, waitedMs }: CollectedGroup<PulledJob>): Promise<void> {
     if (this.#stopped.signal.aborted) return this.held.giveBack(jobs, 'the worker is shutting down');
     if (this.drained) return this.held.giveBack(jobs, 'the worker is drained');
     if (this.held.isAway) return this.held.giveBack(jobs, 'the upstream cannot be reached');
     const maxSize = this.held.rules().maxSize;
     const fields = { event: 'batch_collected', size: jobs.length, maxSize, waitedMs: Math.round(waitedMs) };
     this.log.info(fields, `Batch collected: ${jobs.length}/${maxSize} items`);
-    this.held.begin(jobs, { id: randomUUID(), size: jobs.length, waitedMs });
+    await this.held.begin(jobs, { id: randomUUID(), size: jobs.length, waitedMs });
   }
 
   async #recover(error: Error, failures: number): Promise<void> {
