@@ -150,7 +150,7 @@ function CreateForm({ done, close }: { done: (key: Issued) => void; close: () =>
       <Field label="Only these models (empty: all)">
         <input name="models" />
       </Field>
-      <Field label="Limits, such as requests_per_minute=60, weight=2 (empty: those of its tenant)">
+      <Field label="Limits, such as requests_per_minute=60, weight=2 (empty: the usual ones)">
         <input name="limits" pattern="\s*([a-z_]+\s*=\s*[\d.]+[\s,]*)*" />
       </Field>
       <Field label="Expires after days (empty: never)">
