@@ -19,7 +19,7 @@ const MOST_ATTEMPTS = 3;
  * Codes of what passes: the request was accepted, so it waits and runs. `duplicate_request_id`: another attempt at it
  * still runs here.
  */
-const PASSING = /"((queue|upstream|storage)_unavailable|queue_full|duplicate_request_id)"/;
+const PASSING = /"((queue|upstream|storage)_unavailable|(queue|storage)_full|duplicate_request_id)"/;
 const PAUSES = { firstMs: 1000, longestMs: 5000 };
 
 /** The request was rejected before it was queued: its caller receives this at once. */
@@ -95,8 +95,8 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     const runner = this.#runners.get(request.path) ?? this.#throughRoute;
     try {
       for (let attempts = 1; !gone.aborted; attempts++) {
-        const answer = await runner(request, { early, gone });
-        if (answer.status < 400) return await this.#end(request, 'completed', answer);
+        const answer = await this.#answer(request, await runner(request, { early, gone }));
+        if (!answer) return undefined;
         const body = await storedText(answer.body);
         if (gone.aborted) break;
         if (early()) return await this.#reject(request, { ...answer, body });
@@ -117,6 +117,17 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     return this.inner.run({ requestId, tenant, path, headers, body, caller, ...(bytes !== undefined && { bytes }) });
   };
 
+  /** Undefined: it is completed. An answer that finds no room now is a failure that passes. */
+  async #answer(request: StoredRequest, answer: InnerAnswer): Promise<InnerAnswer | undefined> {
+    if (answer.status >= 400) return answer;
+    try {
+      return await this.#end(request, 'completed', answer);
+    } catch (error) {
+      if (!(error instanceof DomainError) || !PASSING.test(`"${error.code}"`)) throw error;
+      return errorAnswer(error);
+    }
+  }
+
   async #reject(request: StoredRequest, answer: EarlyAnswer): Promise<EarlyAnswer> {
     await this.store.drop(request);
     await this.answers.remove([request]);
@@ -131,8 +142,8 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   }
 
   async #end(request: StoredRequest, status: StoredEnd, answer: InnerAnswer): Promise<undefined> {
-    await this.answers.store(request, answer.body as AsyncIterable<Uint8Array>);
-    const outcome = await this.leases.end(request, { status, answer: headOf(answer) });
+    const isWhole = await this.answers.store(request, answer, answer.body as AsyncIterable<Uint8Array>);
+    const outcome = await this.leases.end(request, { status: isWhole ? status : 'failed', answer: headOf(answer) });
     if (outcome === 'ended') await this.answers.removeBody(request);
     if (outcome === 'cancelling') await this.#end(request, 'cancelled', errorAnswer(cancelled()));
   }

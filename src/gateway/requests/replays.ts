@@ -170,7 +170,8 @@ export class Replays implements OnApplicationShutdown {
     fingerprint: () => string,
   ): Promise<void> {
     try {
-      await this.answers.store(request, bytes);
+      // Its caller has the failure by then, and a retry runs again.
+      if (!(await this.answers.store(request, answer, bytes))) return await this.drop(request);
     } catch (error) {
       // An incomplete answer must not be replayed.
       this.#logger.warn({ reason: (error as Error).message }, 'an answer could not be stored for a retry');

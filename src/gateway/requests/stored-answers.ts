@@ -11,6 +11,8 @@ import { type InnerAnswer } from './inner-requests.js';
 const STORED_HEADERS =
   /^(content-(type|disposition)|cache-control|server-timing|x-switchyard-.*|retry-after(-ms)?|x-should-retry)$/;
 
+type Bytes = AsyncIterable<Uint8Array>;
+
 /** Bodies and answers of stored requests, in the blob store: every gateway that shares it can read them. */
 @Injectable()
 export class StoredAnswers {
@@ -32,8 +34,13 @@ export class StoredAnswers {
     return this.blobs.read(`${blob}/body`);
   }
 
-  store(attempt: StoredAttempt, bytes: AsyncIterable<Uint8Array>): Promise<number> {
-    return this.blobs.write(answerKey(attempt), bytes);
+  /** @returns false for an event stream that reports a failure: a retry must not get it again */
+  async store(attempt: StoredAttempt, { headers }: Pick<InnerAnswer, 'headers'>, body: Bytes): Promise<boolean> {
+    const isStream = String(headers['content-type']).startsWith('text/event-stream');
+    const seen = { failure: false };
+    const bytes = isStream ? watched(body, seen) : body;
+    await orStorageProblem(this.blobs.write(answerKey(attempt), bytes), 'No room for the answer.');
+    return !seen.failure;
   }
 
   /** Of the attempt that counts. */
@@ -59,6 +66,20 @@ export class StoredAnswers {
       await this.removeBody(request);
       await this.blobs.remove(answerKey(request));
     }
+  }
+}
+
+/** At the begin of a line, where text of an answer never is: JSON has no line breaks. */
+const FAILED = /^(data: \{"error":|event: (error|response\.failed)$)/m;
+const LONGEST_MARK = 32;
+
+async function* watched(body: Bytes, seen: { failure: boolean }): AsyncGenerator<Uint8Array> {
+  let line = '';
+  for await (const chunk of body) {
+    const text = line + Buffer.from(chunk).toString('latin1');
+    seen.failure ||= FAILED.test(text);
+    line = text.slice(text.lastIndexOf('\n') + 1).slice(0, LONGEST_MARK);
+    yield chunk;
   }
 }
 

@@ -23,6 +23,8 @@ export class Ledger {
   /** Answered rightly, by operation. */
   readonly settled = new Map<string, number>();
   attempts = 0;
+  /** Ids whose caller left, or was told to come again: a second result is right. */
+  readonly mayRunAgain = new Set<string>();
   readonly #open = new Set<Entry>();
   readonly #startMs = performance.now();
 

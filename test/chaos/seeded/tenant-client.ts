@@ -47,11 +47,12 @@ export class TenantClient {
   }
 
   /** One attempt. Undefined: no answer, or a part of one. */
-  async attempt(path: string, sent: Sent = {}): Promise<Answer | undefined> {
+  async attempt(path: string, sent: Sent = {}, id?: string): Promise<Answer | undefined> {
     try {
       const answer = await this.open(path, sent);
       return { status: answer.status, headers: answer.headers, text: await answer.text() };
-    } catch {
+    } catch (error) {
+      if ((error as Error).name === 'TimeoutError' && id !== undefined) this.ledger.mayRunAgain.add(id);
       return undefined;
     }
   }
@@ -77,8 +78,9 @@ export class TenantClient {
     also: readonly number[] = [],
   ): Promise<Answer | undefined> {
     return this.repeated(entry, path, async () => {
-      const answer = await this.attempt(path, sent);
+      const answer = await this.attempt(path, sent, entry.id);
       if (answer) this.#expectCalm(entry, path, answer);
+      if (answer && answer.status >= 400) this.ledger.mayRunAgain.add(entry.id);
       if (!answer || answer.status < 300 || also.includes(answer.status)) return answer;
       return this.mayRepeat(entry, path, answer) ? undefined : 'broken';
     });

@@ -82,7 +82,7 @@ describe('an async request that another gateway has taken over', () => {
     await later('hold-first', script.hold);
     await until(() => worker.holding.includes('hold-first'));
     const taken = await takenOver('hold-first');
-    await answers.store(taken, Readable.from([Buffer.from('of the second attempt')]));
+    await answers.store(taken, { headers: {} }, Readable.from([Buffer.from('of the second attempt')]));
     worker.release('hold-first');
     await ended('hold-first');
     expect(await stored('hold-first')).toMatchObject({ status: 'completed', attempts: 1 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FixtureWorker } from '../../support/fixture-worker.js';
+import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { SmallDisk } from '../../support/small-disk.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
@@ -13,7 +13,11 @@ let rig: GatewayRig;
 beforeAll(async () => {
   disk = SmallDisk.mount();
   rig = await GatewayRig.start({
-    models: [sttModel({ addresses: [`127.0.0.1:${await worker.start()}`] })],
+    models: [
+      sttModel({
+        ...{ addresses: [`127.0.0.1:${await worker.start()}`], capabilities: ['transcribe', 'prompt'] },
+      }),
+    ],
     settings: { 'data.dir': join(disk.path, 'data') },
   });
   await rig.ready('stt');
@@ -24,12 +28,15 @@ afterAll(async () => {
   disk[Symbol.dispose]();
 });
 
-const keep = (bytes: number, headers: Record<string, string> = {}): Promise<Response> => {
+const ask = (bytes: number, headers: Record<string, string>, prompt = ''): Promise<Response> => {
   const body = new FormData();
   body.set('model', 'stt');
+  body.set('prompt', prompt);
   body.set('file', new Blob([Buffer.alloc(bytes)]), 'a.wav');
-  return rig.post('/v1/audio/transcriptions', body, { headers: { prefer: 'respond-async', ...headers } });
+  return rig.post('/v1/audio/transcriptions', body, { headers });
 };
+const keep = (bytes: number, headers: Record<string, string>, prompt?: string): Promise<Response> =>
+  ask(bytes, { prefer: 'respond-async', ...headers }, prompt);
 const blobs = async (): Promise<string[]> => {
   const entries = await readdir(join(disk.path, 'data'), { recursive: true, withFileTypes: true });
   return entries.filter(entry => entry.isFile() && entry.parentPath.includes('blobs')).map(({ name }) => name);
@@ -55,5 +62,30 @@ describe('respond-async on a disk without room', () => {
     expect(taken.status).toBe(202);
     const location = taken.headers.get('location')!;
     await until(async () => ((await rig.json(location)) as { state: string }).state === 'completed');
+  });
+});
+
+describe('an answer that finds no room', () => {
+  it('is 507 for a caller who waits with a key', async () => {
+    const waiting = errorOf(ask(1000, { 'idempotency-key': 'no-room', 'x-request-id': 'no-room' }, script.hold));
+    await until(() => worker.holding.includes('no-room'));
+    await disk.fill();
+    worker.release('no-room');
+    expect(await waiting).toMatchObject({ status: 507, code: 'storage_full' });
+    await disk.makeRoom();
+  });
+
+  it('is made once more for one who does not wait: accepted work does not fail for want of room', async () => {
+    expect((await keep(1000, { 'x-request-id': 'later' }, script.hold)).status).toBe(202);
+    await until(() => worker.holding.includes('later'));
+    await disk.fill();
+    worker.release('later');
+    await until(() => !worker.holding.includes('later'));
+    await until(() => worker.holding.includes('later'));
+    await disk.makeRoom();
+    worker.release('later');
+    const view = async () => (await rig.json('/v1/requests/later')) as { status: string; status_code: number };
+    await until(async () => (await view()).status !== 'running');
+    expect(await view()).toMatchObject({ status: 'completed', status_code: 200 });
   });
 });
