@@ -24,6 +24,7 @@ import { IdempotencyService } from './requests/idempotency.service.js';
 import { idempotency, registerIdempotencyHooks } from './requests/idempotency-hooks.js';
 import { GatewayModule } from './gateway.module.js';
 import { type OpenInProcessWorker } from './worker-pool/in-process-worker.js';
+import { IntakeBound } from './limits/intake-bound.js';
 import { RateLimiter } from './limits/rate-limiter.js';
 import { CompositeWebSocketAdapter } from './websockets/composite-websocket-adapter.js';
 import { registerLimitHooks } from './limits/limit-hooks.js';
@@ -89,7 +90,10 @@ export function configureGateway(app: NestFastifyApplication, settings: Settings
   registerAuditHooks(fastify, app.get(AuditLog));
   registerHttpErrorHooks(fastify, app.get(HttpErrors));
   const inner = app.get(InnerRequests);
-  registerLimitHooks(fastify, { limiter: app.get(RateLimiter), isCounted: ({ headers }) => inner.isInner(headers) });
+  registerLimitHooks(fastify, {
+    ...{ limiter: app.get(RateLimiter), intake: app.get(IntakeBound) },
+    isCounted: ({ headers }) => inner.isInner(headers),
+  });
   registerIdempotencyHooks(fastify, { service: app.get(IdempotencyService), inner, ...idempotency(settings) });
   if (settings.server.docs) serveDocs(app);
   return app;

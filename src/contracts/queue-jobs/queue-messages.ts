@@ -59,6 +59,8 @@ export interface WorkerAnnouncement {
   readonly slots: { readonly total: number; readonly inUse: number };
   readonly host: string;
   readonly pid: number;
+  /** Before the first colon of the tokens of its locks. Absent: nobody can free them before they expire. */
+  readonly lockOwner?: string;
   /** An operator drained it: it takes no requests. Absent: no. */
   readonly drained?: boolean;
 }

@@ -39,6 +39,12 @@ export interface RequestQueuePort<Payload, Reply> {
   /** True while a worker has the request, also when its caller has been answered. */
   isLeased(key: RequestKey): boolean;
 
+  /**
+   * The worker that has the request has shown lately that it lives. While that is unknown, its inference deadline
+   * (D-07) does not end it.
+   */
+  isHeld(key: RequestKey): Promise<boolean>;
+
   /** What stands before a request that waits: decides its error code and its Retry-After. */
   backlog(request: ScheduledRequest<Payload>): QueueBacklog;
 

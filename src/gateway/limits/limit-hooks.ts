@@ -2,6 +2,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fa
 import { isLimited } from '../../contracts/endpoints.js';
 import { type Allowance, type RateLimitStatus } from '../../core/limits/limit-rules.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
+import { type IntakeBound } from './intake-bound.js';
 import { type RateLimiter, type Ticket } from './rate-limiter.js';
 
 /** OpenAI's headers, and a third group for seconds of audio. A quantity without a limit has no header. */
@@ -42,15 +43,17 @@ export function detachTicket(request: FastifyRequest): () => void {
 
 interface LimitHookOptions {
   readonly limiter: RateLimiter;
+  readonly intake: IntakeBound;
   /** True for requests that were counted before. */
   readonly isCounted: (request: FastifyRequest) => boolean;
 }
 
 /** Runs after the guard, before any body is read, so that a rejected upload is not received. Reading is free. */
-export function registerLimitHooks(fastify: FastifyInstance, { limiter, isCounted }: LimitHookOptions): void {
+export function registerLimitHooks(fastify: FastifyInstance, { limiter, intake, isCounted }: LimitHookOptions): void {
   fastify.addHook('onRequest', async (request, reply) => {
     const { url } = request.routeOptions;
     if (request.method !== 'POST' || url === undefined || !isLimited(url) || isCounted(request)) return;
+    intake.enter(request.id, reply.raw);
     const ticket = await limiter.enter(principalOf(request), request.id, status => {
       void reply.headers(limitHeaders(status));
     });

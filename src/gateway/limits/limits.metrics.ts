@@ -5,7 +5,9 @@ import { Subject, type Subscription } from 'rxjs';
 import { type LimitName } from '../../core/limits/limit-rules.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
-type LimitEvent = { readonly type: 'refused'; readonly limit: LimitName } | { readonly type: 'store_failed' };
+type RefusingLimit = LimitName | 'intake';
+
+type LimitEvent = { readonly type: 'refused'; readonly limit: RefusingLimit } | { readonly type: 'store_failed' };
 
 /**
  * Rejections and store failures, for metrics. While the shared store is away, one log line is written every ten
@@ -18,7 +20,7 @@ export class LimitEvents {
   readonly events$ = this.#events.asObservable();
   #loggedAtMs = -Infinity;
 
-  refused(limit: LimitName): void {
+  refused(limit: RefusingLimit): void {
     this.#events.next({ type: 'refused', limit });
   }
 

@@ -4,6 +4,7 @@ import { DependencyMonitor } from '../../platform/dependencies/dependency-monito
 import { RedisLink, RedisModule } from '../../platform/redis/redis.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { FailOpenLimitStore } from './fail-open-limit-store.js';
+import { IntakeBound } from './intake-bound.js';
 import { LimitEvents, limitMetricProviders, LimitMetrics } from './limits.metrics.js';
 import { LocalLimitStore } from './local-limit-store.js';
 import { LIMIT_STORE, RateLimiter } from './rate-limiter.js';
@@ -26,10 +27,11 @@ import { RedisLimitStore } from './redis-limit-store.js';
       },
     },
     RateLimiter,
+    IntakeBound,
     LimitEvents,
     LimitMetrics,
     ...limitMetricProviders,
   ],
-  exports: [RateLimiter],
+  exports: [RateLimiter, IntakeBound],
 })
 export class LimitsModule {}

@@ -18,6 +18,9 @@ import { RequestRegistry } from './request-registry.js';
 import { type TrackedRequest } from './tracked-request.js';
 import { measuredWork } from './work-usage.js';
 
+/** Between two looks at a worker that may be dead. */
+const LOOK_AGAIN_MS = 500;
+
 /** Brings the reports of a queue to the registry, and by it to callers, metrics and feeds. */
 @Injectable()
 export class RequestReports implements QueueReports<WorkerReply> {
@@ -44,7 +47,7 @@ export class RequestReports implements QueueReports<WorkerReply> {
     if (tracked?.lifecycle.state !== 'queued') return;
     this.registry.leased(tracked, { workerId, groupId, groupSize: 1, reason: 'pulled', batchWaitMs: 0, aged });
     this.registry.sent(tracked);
-    tracked.startDeadline(() => void this.canceller.cancel(key, 'deadline'));
+    tracked.startDeadline(() => void this.#overdue(tracked));
   }
 
   requeued(key: RequestKey): void {
@@ -68,6 +71,16 @@ export class RequestReports implements QueueReports<WorkerReply> {
     if (!tracked) return;
     if (end.type === 'completed') this.#learn(tracked, end.reply);
     this.registry.settle(tracked, this.#settlement(tracked, end));
+  }
+
+  /** Time in which no worker has the request does not count: its death may not have been noticed yet. */
+  async #overdue(tracked: TrackedRequest): Promise<void> {
+    const { key, lifecycle, queue } = tracked;
+    const { attempts } = lifecycle;
+    const isHeld = await queue.isHeld(key);
+    if (lifecycle.state !== 'leased' || lifecycle.attempts !== attempts) return;
+    if (isHeld) await this.canceller.cancel(key, 'deadline');
+    else tracked.startDeadline(() => void this.#overdue(tracked), LOOK_AGAIN_MS);
   }
 
   /** Its worker charged the tenant; estimates are learned here. */

@@ -79,8 +79,8 @@ export class TrackedRequest {
   }
 
   /** The inference deadline (D-07). Runs only while a worker has the request: time in the queue does not count. */
-  startDeadline(onExpired: () => void): void {
-    this.#deadline = setTimeout(onExpired, Math.min(this.request.inferenceTimeoutMs, MAX_TIMER_MS));
+  startDeadline(onExpired: () => void, ms = this.request.inferenceTimeoutMs): void {
+    this.#deadline = setTimeout(onExpired, Math.min(ms, MAX_TIMER_MS));
   }
 
   stopDeadline(): void {

@@ -30,6 +30,8 @@ export interface JobFacts {
   readonly workerId?: string;
   /** A worker has it now. */
   readonly taken: boolean;
+  /** Milliseconds until its lock expires; absent: no worker has it. */
+  readonly lockLeftMs?: number;
   /** Epoch milliseconds at which a worker took it last. */
   readonly takenMs?: number;
   /** Workers that had it. */
@@ -142,13 +144,14 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     const pipeline = this.link.redis.pipeline();
     for (const { queue, jobId } of refs) {
       const key = `${this.base(queue)}${jobId}`;
-      pipeline.hmget(key, ...FACTS).exists(`${key}:lock`);
+      // The lock first: one that ends in between belongs to a job that is finished in the second reply.
+      pipeline.pttl(`${key}:lock`).hmget(key, ...FACTS);
     }
     const replies = ((await pipeline.exec()) ?? []).map(([error, reply]) => {
       if (error) throw error;
       return reply;
     });
-    return refs.map((_, at) => factsOf(replies[2 * at] as (string | null)[], replies[2 * at + 1] === 1));
+    return refs.map((_, at) => factsOf(replies[2 * at + 1] as (string | null)[], replies[2 * at] as number));
   }
 
   /** The data of a job, from any writer; undefined: there is none, or it is no JSON. */
@@ -205,13 +208,14 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-function factsOf(values: readonly (string | null)[], locked: boolean): JobFacts | undefined {
+function factsOf(values: readonly (string | null)[], lockLeftMs: number): JobFacts | undefined {
   const [priority, timestamp, workerId, processedOn, finishedOn, returnValue, failedReason, attempts] = values;
   if (timestamp == null) return undefined;
   return {
     priority: Number(priority ?? 0),
     timestamp: Number(timestamp),
-    taken: locked && finishedOn == null,
+    taken: lockLeftMs > 0 && finishedOn == null,
+    ...(lockLeftMs > 0 && { lockLeftMs }),
     attempts: Number(attempts ?? 0),
     finished: finishedOn != null,
     ...(workerId != null && { workerId }),

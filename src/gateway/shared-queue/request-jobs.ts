@@ -40,6 +40,20 @@ export class RequestJobs {
     return (await this.#answered(this.queues.facts([ref])))[0];
   }
 
+  /**
+   * Its worker renewed its lock lately: each does so within a third of the lock's time. Also true while Redis cannot
+   * tell. A job that no worker has is reported as returned.
+   */
+  async isHeld(ref: JobRef): Promise<boolean> {
+    try {
+      const [facts] = await this.queues.facts([ref]);
+      if (!facts?.taken) await this.watch.reconcile(ref);
+      return (facts?.lockLeftMs ?? 0) > (this.link.access?.lockMs ?? 0) / 2;
+    } catch {
+      return true;
+    }
+  }
+
   /** The error of a request that waited too long for Redis, which counts as hung from now on. */
   overdue(): DomainError {
     return this.link.failure(new Error('Command timed out'));

@@ -1,3 +1,5 @@
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import {
   ANNOUNCEMENT_TTL_MS,
@@ -6,19 +8,43 @@ import {
   readAnnouncement,
   type WorkerAnnouncement,
 } from '../../contracts/queue-jobs/queue-messages.js';
+import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
 /** A worker whose last heartbeat is this old is removed; the clocks of two machines may differ by as much. */
 const FORGOTTEN_MS = 100 * ANNOUNCEMENT_TTL_MS;
 
-/** The workers that pull, by their announcements. Read every heartbeat, and at once when one changed. */
+/**
+ * KEYS[1] BullMQ's active jobs of a queue, KEYS[2] its jobs that may be stalled; ARGV[1] what the keys of the queue
+ * begin with, ARGV[2] the beginning of a dead worker's tokens, ARGV[3] milliseconds that its locks have left at most. They
+ * end now: the next check of any worker moves the jobs to the front of the queue. Returns their number.
+ */
+const FREE = `
+local freed = 0
+for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
+  local lock = ARGV[1] .. id .. ':lock'
+  local isIts = string.find(redis.call('GET', lock) or '', ARGV[2], 1, true) == 1
+  if isIts and redis.call('PTTL', lock) <= tonumber(ARGV[3]) then
+    freed = freed + redis.call('DEL', lock)
+    redis.call('SADD', KEYS[2], id)
+  end
+end
+return freed`;
+
+/**
+ * The workers that pull, by their announcements. Read every heartbeat, and at once when one changed. Frees the jobs of
+ * those that died.
+ */
 @Injectable()
 export class WorkerDirectory implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(WorkerDirectory.name);
   #workers: readonly WorkerAnnouncement[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly link: SharedQueueLink) {}
+  constructor(
+    private readonly link: SharedQueueLink,
+    private readonly pool: WorkerPoolService,
+  ) {}
 
   onApplicationBootstrap(): void {
     if (!this.link.enabled) return;
@@ -27,6 +53,11 @@ export class WorkerDirectory implements OnApplicationBootstrap, OnApplicationShu
     listener.on('message', () => void this.refresh());
     listener.subscribe(this.link.keys.announced).catch(() => undefined);
     this.link.back$.subscribe(() => void this.refresh());
+    this.pool.activity$.subscribe(activity => {
+      if (activity.type !== 'exited') return;
+      const id = `${activity.worker}.${hostname()}.${activity.pid}`;
+      for (const worker of this.#workers) if (worker.id === id) void this.#free(worker);
+    });
   }
 
   onApplicationShutdown(): void {
@@ -60,9 +91,35 @@ export class WorkerDirectory implements OnApplicationBootstrap, OnApplicationShu
   async refresh(): Promise<void> {
     if (!this.link.usable) return;
     try {
+      const before = this.#workers;
       this.#workers = await this.#read();
+      const owners = new Set(this.#workers.map(({ lockOwner }) => lockOwner));
+      for (const worker of before) if (!owners.has(worker.lockOwner)) void this.#missed(worker);
     } catch (error) {
       this.#logger.debug({ err: error }, 'reading announcements failed');
+    }
+  }
+
+  /** After a break of Redis all announcements have expired until their workers are heard: one more heartbeat decides. */
+  async #missed(worker: WorkerAnnouncement): Promise<void> {
+    await sleep(HEARTBEAT_MS, undefined, { ref: false });
+    await this.#free(worker, ANNOUNCEMENT_TTL_MS + HEARTBEAT_MS);
+  }
+
+  /**
+   * Never rejects: what cannot be freed now expires.
+   * @param silentMs locks that were renewed later than that ago are those of a worker that lives
+   */
+  async #free({ id, model, lockOwner }: WorkerAnnouncement, silentMs = 0): Promise<void> {
+    const { redis, keys, access } = this.link;
+    if (lockOwner === undefined || !access) return;
+    const base = `${keys.prefix}:${keys.queue(model)}:`;
+    try {
+      const rest = [base, `${lockOwner}:`, access.lockMs - silentMs];
+      const jobs = await redis.eval(FREE, 2, `${base}active`, `${base}stalled`, ...rest);
+      if (jobs !== 0) this.#logger.log({ worker: id, jobs }, 'a worker that pulls is gone; its jobs are free');
+    } catch (error) {
+      this.#logger.debug({ worker: id, err: error }, 'the jobs of a dead worker were not freed');
     }
   }
 

@@ -79,7 +79,7 @@ export interface ChannelLimits {
 }
 
 /** Any grpc-js call: emits `status` exactly once, when it has truly ended. */
-interface TrackedCall {
+export interface TrackedCall {
   once(event: 'status', listener: (ended: StatusObject) => void): unknown;
   cancel(): void;
 }

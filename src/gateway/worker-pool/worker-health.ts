@@ -7,7 +7,8 @@ import {
   type WorkerHealthReport,
 } from '../../contracts/grpc/health.codec.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
-import { type WorkerChannel } from './worker-channel.js';
+import { WaitBudget } from '../../platform/process/wait-budget.js';
+import { type TrackedCall, type WorkerChannel } from './worker-channel.js';
 
 const SERVICES: Readonly<Record<ModelKind, string>> = {
   stt: 'SpeechToText',
@@ -25,26 +26,35 @@ export async function probeWorker(
   kind: ModelKind,
   timeoutMs: number,
 ): Promise<WorkerHealthReport> {
-  const limit = { deadline: Date.now() + timeoutMs };
   const metadata = new Metadata();
-  const check = channel.unary<HealthCheckResponse>(done =>
-    channel.health.check({ service: '' }, metadata, limit, done),
-  );
-  const report = channel.unary<HealthResponse>(done => channel.control(kind).health({}, metadata, limit, done));
+  const ask = <T>(method: string, start: (done: Done<T>) => TrackedCall): Promise<T> => {
+    let call: TrackedCall | undefined;
+    const reply = channel.unary<T>(done => (call = start(done)));
+    // A deadline of gRPC would count the time in which this process was late.
+    const overdue = (): Error => {
+      call?.cancel();
+      return new Error(`${method} was not answered within ${timeoutMs} ms`);
+    };
+    return new WaitBudget(timeoutMs, overdue).spend(reply.catch(failureOf(method)));
+  };
   const [{ status: serving }, health] = await Promise.all([
-    check.catch(failureOf('grpc.health.v1.Health/Check of service ""', timeoutMs)),
-    report.catch(failureOf(`switchyard.v1.${SERVICES[kind]}/Health`, timeoutMs)),
+    ask<HealthCheckResponse>('grpc.health.v1.Health/Check of service ""', done =>
+      channel.health.check({ service: '' }, metadata, done),
+    ),
+    ask<HealthResponse>(`switchyard.v1.${SERVICES[kind]}/Health`, done =>
+      channel.control(kind).health({}, metadata, done),
+    ),
   ]);
   const { state, ...rest } = decodeHealth(health);
   return { ...rest, state: serving !== SERVING && state === 'ready' ? 'draining' : state };
 }
 
+type Done<T> = (error: ServiceError | null, reply: T) => void;
+
 const failureOf =
-  (method: string, timeoutMs: number) =>
+  (method: string) =>
   (error: Partial<ServiceError>): never => {
     const { code, message } = error;
-    if (code === status.DEADLINE_EXCEEDED)
-      throw new Error(`${method} was not answered within ${timeoutMs} ms`, { cause: error });
     const missing = code === status.UNIMPLEMENTED || code === status.NOT_FOUND;
     throw new Error(`${method} failed: ${message}${missing ? '; every worker must serve it' : ''}`, { cause: error });
   };

@@ -50,6 +50,7 @@ export function streamHost(model: string, workers: readonly PooledWorker[]): Poo
 export type PoolActivity =
   | { readonly type: 'executed'; readonly model: string; readonly execution: CallExecution }
   | { readonly type: 'restarted'; readonly model: string; readonly worker: string }
+  | { readonly type: 'exited'; readonly model: string; readonly worker: string; readonly pid: number | undefined }
   | { readonly type: 'load_failed'; readonly model: string }
   | {
       readonly type: 'generated';
@@ -98,6 +99,8 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
       nowMs: () => clock.nowMs(),
       onCapacity: (model: string) => this.#capacity.next(model),
       onRestart: ({ id, model }: WorkerName) => this.#activity.next({ type: 'restarted', worker: id, model }),
+      onExit: ({ id, model }: WorkerName, pid: number | undefined) =>
+        this.#activity.next({ type: 'exited', worker: id, model, pid }),
       onLoadFailed: (model: string) => this.#activity.next({ type: 'load_failed', model }),
       onGeneration: ({ id, model }: WorkerName, counts: GenerationCounts) =>
         this.#activity.next({ type: 'generated', worker: id, model, counts }),

@@ -64,6 +64,7 @@ export interface WorkerRosterOptions {
   nowMs(): number;
   onCapacity(model: string): void;
   onRestart(worker: WorkerName): void;
+  onExit(worker: WorkerName, pid: number | undefined): void;
   onLoadFailed(model: string): void;
   onGeneration(worker: WorkerName, counts: GenerationCounts): void;
 }
@@ -168,6 +169,7 @@ function supervision({ model, id, log }: Replica, options: WorkerRosterOptions) 
     log,
     nowMs: () => options.nowMs(),
     onRestart: () => options.onRestart({ id, model: model.id }),
+    onExit: (pid: number | undefined) => options.onExit({ id, model: model.id }, pid),
     onStartFailed: () => options.onLoadFailed(model.id),
   };
 }

@@ -21,6 +21,7 @@ export const crossProblems = (settings: Settings, sources: Sources, directory: s
   ...badAllowedHosts(sources),
   ...badRedis(sources),
   ...missingRedis(settings, sources),
+  ...slowLocks(settings, sources),
   ...badDatabase(sources),
   ...badDataFolder(sources, directory),
   ...badTenants(sources),
@@ -152,6 +153,17 @@ function missingRedis({ queue, redis }: Settings, sources: Sources): ConfigProbl
   if (queue.driver !== 'redis' || redis.url !== '') return [];
   const message = 'needs redis.url, such as redis://127.0.0.1:6379 (variable SWITCHYARD_REDIS_URL)';
   return [{ origin: sources.get('queue.driver')!.origin, path: 'queue.driver', value: queue.driver, message }];
+}
+
+/** The death of a worker is noticed by its locks at the latest: before the time limit of what it had ends. */
+function slowLocks({ queue, redis, inference }: Settings, sources: Sources): ConfigProblem[] {
+  if (queue.driver !== 'redis' || redis.lockMs < inference.timeoutMinMs) return [];
+  const [lock, limit] = [sources.get('redis.lock_ms')!, sources.get('inference.timeout_min_ms')!];
+  const message =
+    `must be below inference.timeout_min_ms (${limit.value}): else the time limit of a request ends before ` +
+    'another worker gets what a dead one had';
+  const { origin } = lock.origin === 'default' ? limit : lock;
+  return [{ origin, path: 'redis.lock_ms', value: redis.lockMs, message }];
 }
 
 /** The value is not quoted: it may hold a password. */

@@ -23,6 +23,12 @@ export const SERVER_SETTINGS = {
     'A request body slower than server.body_min_rate for this long ends with 408.',
   ),
   'server.body_min_rate': bytes(512, 0, GIB, 'Minimum rate of a request body, per second; 0 = any rate above zero.'),
+  'server.max_receiving': count(
+    500,
+    1,
+    1_000_000,
+    'Maximum requests for inference that are being received and are not queued yet; further ones get 429.',
+  ),
   'server.shutdown_grace_ms': ms(10_000, 0, 600_000, 'How long shutdown waits for requests that run on workers.'),
   'server.docs': flag(true, 'Serve Swagger UI at /docs.'),
   'server.cors_origins': text(

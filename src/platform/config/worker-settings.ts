@@ -17,7 +17,12 @@ export const REDIS_SETTINGS = {
     DAY_MS,
     'How long an unread result of the shared queue is stored; after it was read, 10 s at most.',
   ),
-  'redis.lock_ms': ms(30_000, 200, DAY_MS, 'A pull worker silent for this long loses its jobs to another worker.'),
+  'redis.lock_ms': ms(
+    5000,
+    200,
+    DAY_MS,
+    'A pull worker silent for this long loses its jobs to another worker; below inference.timeout_min_ms.',
+  ),
   'redis.max_stalled': count(
     1,
     0,
@@ -112,7 +117,7 @@ export const WORKER_SETTINGS = {
   'workers.models_file': text('config/models.yaml', 'The models, their engines and their workers.'),
   'workers.keepalive_time_ms': ms(10_000, 1000, DAY_MS, 'gRPC keepalive: ping after this long without traffic.'),
   'workers.keepalive_timeout_ms': ms(
-    5000,
+    20_000,
     100,
     DAY_MS,
     'gRPC keepalive: a ping unanswered for this long ends the connection.',

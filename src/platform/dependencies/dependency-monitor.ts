@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
+import { WaitBudget } from '../process/wait-budget.js';
 
 export const DEPENDENCIES = ['redis', 'database', 'blobs'] as const;
 export type DependencyName = (typeof DEPENDENCIES)[number];
@@ -95,7 +95,8 @@ export class DependencyMonitor implements OnApplicationShutdown {
     const probed = this.#probe(watched);
     void probed.catch(() => undefined).finally(() => (watched.pending -= 1));
     try {
-      await inTime(probed, watched.probe.timeoutMs);
+      const { timeoutMs } = watched.probe;
+      await new WaitBudget(timeoutMs, () => new Error(`no answer within ${timeoutMs} ms`)).spend(probed);
       this.#enter(name, watched);
     } catch (error) {
       this.#enter(name, watched, error as Error);
@@ -114,23 +115,5 @@ export class DependencyMonitor implements OnApplicationShutdown {
     const sinceMs = before.status === status ? before.sinceMs : checkedMs;
     watched.state = { status, sinceMs, checkedMs, ...(error && { error }) };
     if (before.status !== status) this.#changes.next(name);
-  }
-}
-
-/** @throws Error when `work` takes longer than `limitMs`, or what it throws */
-async function inTime(work: Promise<unknown>, limitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const expire = async (): Promise<void> => {
-      // This process may have been the slow one: what has arrived meanwhile is read first.
-      await setImmediate();
-      reject(new Error(`no answer within ${limitMs} ms`));
-    };
-    timer = setTimeout(() => void expire(), limitMs);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

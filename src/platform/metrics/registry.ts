@@ -118,7 +118,10 @@ export const METRICS = {
     'tenant',
   ),
   switchyard_tenant_queue_depth: gauge('Requests of this gateway that wait now, by tenant.', 'tenant'),
-  switchyard_limit_refusals_total: counter('Requests refused by a limit of their caller, by its name.', 'limit'),
+  switchyard_limit_refusals_total: counter(
+    'Requests refused by a limit of their caller, by its name; intake: by server.max_receiving.',
+    'limit',
+  ),
   switchyard_http_errors_total: counter(
     'HTTP answers with a status from 400, every refusal included; area: admin (routes below /admin), api.',
     'area',

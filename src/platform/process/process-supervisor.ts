@@ -21,6 +21,8 @@ export interface SupervisorOptions {
   /** Monotonic milliseconds. */
   nowMs(): number;
   onRestart(): void;
+  /** A process ended. */
+  onExit?(pid: number | undefined): void;
   /** A process ended with the reason why it cannot start. */
   onStartFailed?(): void;
 }
@@ -177,7 +179,9 @@ export class ProcessSupervisor {
     clearTimeout(this.#timer);
     const isRestart = this.#isRestarting;
     this.#isRestarting = false;
+    const { pid } = this;
     this.#process = undefined;
+    this.options.onExit?.(pid);
     this.#lastExit = isRestart ? undefined : exit;
     this.#events?.onGone();
     if (exit.startFailed) this.options.onStartFailed?.();

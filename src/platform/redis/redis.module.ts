@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { type Redis, type RedisOptions } from 'ioredis';
 import { SETTINGS, type Settings } from '../config/settings.js';
+import { WaitBudget } from '../process/wait-budget.js';
 
 export interface RedisPair {
   readonly publisher: Redis;
@@ -42,7 +43,9 @@ export class RedisLink implements OnApplicationShutdown {
    * @param timeoutMs limit of one command
    */
   commands(timeoutMs = COMMAND_MS): Redis | undefined {
-    return this.#connect({ enableOfflineQueue: false, commandTimeout: timeoutMs, maxRetriesPerRequest: 0 });
+    const client = this.#connect({ enableOfflineQueue: false, maxRetriesPerRequest: 0 });
+    if (client) limitCommands(client, timeoutMs);
+    return client;
   }
 
   /** For what blocks or listens: it waits for Redis as long as that takes. Undefined when there is no Redis. */
@@ -88,6 +91,16 @@ function handleRejections(client: Redis): void {
       const { name, args } = command;
       if (/^p?subscribe$/.test(name)) client.once('ready', () => void client.call(name, ...(args as string[])));
     });
+    return send(command, stream);
+  };
+}
+
+/** In place of ioredis' `commandTimeout`, which ends commands that were answered while this process was late. */
+function limitCommands(client: Redis, timeoutMs: number): void {
+  const send = client.sendCommand.bind(client);
+  client.sendCommand = (command, stream) => {
+    const budget = new WaitBudget(timeoutMs, () => new Error('Command timed out'));
+    budget.spend(command.promise).catch((error: Error) => command.reject(error));
     return send(command, stream);
   };
 }

@@ -19,8 +19,6 @@ const DRAINED_REPLY = 2;
 /** Announces this worker and its abilities to gateways with every heartbeat; an announcement expires after three. */
 @Injectable()
 export class Announcer {
-  /** Unique: two gateways give their local workers the same names. */
-  readonly #id: string;
   #beats: Subscription | undefined;
   #published = '';
 
@@ -30,9 +28,7 @@ export class Announcer {
     private readonly health: HealthReporter,
     private readonly held: HeldJobs,
     private readonly loop: PullLoop,
-  ) {
-    this.#id = `${spec.workerId}.${hostname()}.${process.pid}`;
-  }
+  ) {}
 
   start(): void {
     if (this.#beats) return;
@@ -46,8 +42,7 @@ export class Announcer {
   beat(): void {
     const redis = this.connections.for('work');
     if (redis.status !== 'ready') return;
-    const { keys } = this.connections;
-    const id = this.#id;
+    const { keys, announcedId: id } = this.connections;
     const announcement = this.#announcement();
     const commands = redis.pipeline();
     commands.set(keys.worker(id), JSON.stringify(announcement), 'PX', ANNOUNCEMENT_TTL_MS);
@@ -77,8 +72,7 @@ export class Announcer {
     this.#beats?.unsubscribe();
     const redis = this.connections.for('work');
     if (redis.status !== 'ready') return;
-    const { keys } = this.connections;
-    const id = this.#id;
+    const { keys, announcedId: id } = this.connections;
     const commands = redis.pipeline().del(keys.worker(id)).zrem(keys.workers, id).publish(keys.announced, id);
     await commands.exec().catch(() => undefined);
   }
@@ -86,12 +80,13 @@ export class Announcer {
   #announcement(): WorkerAnnouncement {
     return {
       v: 1,
-      id: this.#id,
+      id: this.connections.announcedId,
       model: this.spec.model.id,
       health: this.health.report(),
       slots: { total: this.held.capacity, inUse: this.held.size },
       host: hostname(),
       pid: process.pid,
+      lockOwner: this.connections.owner,
       drained: this.loop.drained,
     };
   }

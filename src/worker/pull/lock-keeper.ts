@@ -6,7 +6,7 @@ import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.
 import { threadEntry } from '../engines/threads/engine-thread.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { type FromLockThread, type LockThreadData, type ToLockThread } from './lock-renewal.js';
-import { sharedQueueOf } from './pull-connections.js';
+import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 import { type TakenJob } from './taken-job.js';
 
@@ -35,6 +35,7 @@ export class LockKeeper {
     @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
     @Inject(WORKER_LOG) private readonly log: Logger,
     private readonly queue: RequestQueue,
+    private readonly connections: PullConnections,
   ) {}
 
   /** Resolves when the thread runs: no job may be taken before. */
@@ -77,9 +78,11 @@ export class LockKeeper {
   }
 
   #start(): Worker {
-    const { url, lockMs } = sharedQueueOf(this.spec);
+    const { sharedQueue, keys, announcedId } = this.connections;
+    const { url, lockMs } = sharedQueue;
     const workerData: LockThreadData = {
       ...{ url, lockMs, queueKey: this.queue.key('').slice(0, -1) },
+      announcementKey: keys.worker(announcedId),
       options: { connectionName: `${this.spec.workerId.replaceAll(/\s/g, '_')}:locks` },
     };
     const thread = this.spawn(workerData);

@@ -1,4 +1,5 @@
 import { type Redis, type RedisOptions } from 'ioredis';
+import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS } from '../../contracts/queue-jobs/queue-messages.js';
 
 /** Data of the thread that renews locks. */
 export interface LockThreadData {
@@ -6,6 +7,8 @@ export interface LockThreadData {
   readonly options: Pick<RedisOptions, 'connectionName'>;
   /** Of the queue: `PREFIX:QUEUE`. */
   readonly queueKey: string;
+  /** Key of this worker's announcement: gateways free the locks of a worker whose announcement expired. */
+  readonly announcementKey: string;
   readonly lockMs: number;
 }
 
@@ -21,19 +24,20 @@ export type FromLockThread =
   | { readonly type: 'lost'; readonly jobs: readonly { readonly id: string; readonly token: string }[] };
 
 /**
- * KEYS[1] BullMQ's set of jobs that may be stalled, KEYS[2..] locks; ARGV[1] milliseconds, then a token and an id per
- * lock. Returns the positions of locks that were lost. BullMQ's own script rewrites the lock, which a Redis with full
+ * KEYS[1] BullMQ's set of jobs that may be stalled, KEYS[2] the announcement, KEYS[3..] locks; ARGV[1] milliseconds of
+ * locks, ARGV[2] of the announcement, then a token and an id per lock. Returns the positions of locks that were lost. BullMQ's own script rewrites the lock, which a Redis with full
  * memory refuses; extending the expiry is always allowed.
  */
 const RENEW = `
 local lost = {}
-for i = 2, #KEYS do
-  local token, id = ARGV[(i - 1) * 2], ARGV[(i - 1) * 2 + 1]
+redis.call('PEXPIRE', KEYS[2], ARGV[2])
+for i = 3, #KEYS do
+  local token, id = ARGV[i * 2 - 3], ARGV[i * 2 - 2]
   if redis.call('GET', KEYS[i]) == token then
     redis.call('PEXPIRE', KEYS[i], ARGV[1])
     redis.call('SREM', KEYS[1], id)
   else
-    lost[#lost + 1] = i - 1
+    lost[#lost + 1] = i - 2
   end
 end
 return lost`;
@@ -44,7 +48,7 @@ interface Held {
   readonly untilMs: number;
 }
 
-/** Renews all locks of one process, three times within their lifetime, in one command. */
+/** Renews all locks of one process and its announcement, three times within their lifetime, in one command. */
 export class LockRenewal {
   readonly #held = new Map<string, Held>();
   readonly #timer: NodeJS.Timeout;
@@ -52,10 +56,10 @@ export class LockRenewal {
 
   constructor(
     private readonly redis: Redis,
-    private readonly data: Pick<LockThreadData, 'queueKey' | 'lockMs'>,
+    private readonly data: Pick<LockThreadData, 'queueKey' | 'announcementKey' | 'lockMs'>,
     private readonly send: (message: FromLockThread) => void,
   ) {
-    this.#timer = setInterval(() => void this.#renew(), data.lockMs / 3);
+    this.#timer = setInterval(() => void this.#renew(), Math.min(data.lockMs / 3, HEARTBEAT_MS));
   }
 
   receive(message: ToLockThread): void {
@@ -80,10 +84,11 @@ export class LockRenewal {
   }
 
   async #prolong(jobs: readonly Held[]): Promise<void> {
-    const { queueKey, lockMs } = this.data;
-    const keys = [`${queueKey}:stalled`, ...jobs.map(({ id }) => `${queueKey}:${id}:lock`)];
+    const { queueKey, announcementKey, lockMs } = this.data;
+    const keys = [`${queueKey}:stalled`, announcementKey, ...jobs.map(({ id }) => `${queueKey}:${id}:lock`)];
     const words = jobs.flatMap(({ token, id }) => [token, id]);
-    const places = (await this.redis.eval(RENEW, keys.length, ...keys, lockMs, ...words)) as number[];
+    const ms = [lockMs, ANNOUNCEMENT_TTL_MS];
+    const places = (await this.redis.eval(RENEW, keys.length, ...keys, ...ms, ...words)) as number[];
     const lost = places.map(place => jobs[place - 1]!).filter(job => this.#held.get(job.id) === job);
     for (const { id } of lost) this.#held.delete(id);
     if (lost.length > 0) this.send({ type: 'lost', jobs: lost.map(({ id, token }) => ({ id, token })) });

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { Inject, Injectable } from '@nestjs/common';
 import { Redis, type RedisOptions } from 'ioredis';
 import { type Logger } from 'pino';
@@ -16,6 +18,10 @@ type Purpose = 'work' | 'wait' | 'listen' | 'callbacks';
 export class PullConnections {
   readonly keys: QueueKeys;
   readonly sharedQueue: SharedQueueAccess;
+  /** As this worker announces itself. Unique: two gateways give their local workers the same names. */
+  readonly announcedId: string;
+  /** Prefix of this process's lock tokens. */
+  readonly owner = randomUUID();
   readonly #clients = new Map<Purpose, Redis>();
 
   constructor(
@@ -24,6 +30,7 @@ export class PullConnections {
     private readonly readiness: PullReadiness,
   ) {
     this.sharedQueue = sharedQueueOf(spec);
+    this.announcedId = `${spec.workerId}.${hostname()}.${process.pid}`;
     this.keys = new QueueKeys(this.sharedQueue.prefix);
   }
 

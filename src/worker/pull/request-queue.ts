@@ -7,7 +7,6 @@ import {
   type WorkerOptions,
 } from 'bullmq';
 import { Inject, Injectable } from '@nestjs/common';
-import { randomUUID } from 'node:crypto';
 import { type Logger } from 'pino';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
@@ -29,8 +28,6 @@ export type Stray = Pick<TakenJob, 'id' | 'token'>;
 @Injectable()
 export class RequestQueue {
   readonly name: string;
-  /** Prefix of this process's lock tokens. */
-  readonly owner = randomUUID();
   readonly #spec: WorkerSpec;
   #backend: RedisQueueBackend | undefined;
   #takes = 0;
@@ -59,7 +56,7 @@ export class RequestQueue {
    * @throws SyntaxError for one that BullMQ cannot read: it is locked nevertheless (`strays`)
    */
   async take(): Promise<TakenJob | undefined> {
-    const token = `${this.owner}:${this.#takes++}`;
+    const token = `${this.connections.owner}:${this.#takes++}`;
     const backend = await this.#ready();
     await this.#accounted(this.#order().release(this.#spec.model.id));
     const [json, id] = (await backend.moveToActive(token, this.#spec.workerId)) as [JobJson?, string?];
@@ -94,7 +91,8 @@ export class RequestQueue {
     const ids = (await redis.lrange(this.key('active'), 0, -1)).filter(id => !known.has(id));
     if (ids.length === 0) return [];
     const tokens = await redis.mget(ids.map(id => this.key(`${id}:lock`)));
-    const own = (token: string | null | undefined): token is string => token?.startsWith(`${this.owner}:`) === true;
+    const own = (token: string | null | undefined): token is string =>
+      token?.startsWith(`${this.connections.owner}:`) === true;
     return ids.flatMap((id, index) => {
       const token = tokens[index];
       return own(token) ? [{ id, token }] : [];

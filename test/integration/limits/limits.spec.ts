@@ -10,6 +10,7 @@ import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
+import { RawHttp } from '../api/raw-http.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { FeedClient } from '../live-feed/feed-client.js';
 
@@ -210,6 +211,26 @@ describeWith(REDIS)('two gateways with one Redis', () => {
     await server.kill();
     expect((await quick(one, acme)).status).toBe(404);
     expect((await quick(other, acme)).status).toBe(404);
+  });
+});
+
+describe('server.max_receiving', () => {
+  it('1: answers 429 queue_full with Retry-After before it reads a second body, until the first is queued', async () => {
+    const acme = key('acme');
+    const rig = await gateway({ 'server.max_receiving': 1 });
+    const part = (head: string, value: string) => `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${value}\r\n`;
+    const body = `${part('name="model"', 'stt')}${part('name="file"; filename="a.wav"', 'audio')}--b--\r\n`;
+    const first = await RawHttp.open(rig.port);
+    first.send(
+      ...['POST /v1/audio/transcriptions HTTP/1.1', 'Host: localhost', 'Content-Type: multipart/form-data; boundary=b'],
+      ...[`Authorization: ${bearer(acme).authorization}`, `Content-Length: ${body.length}`, '', ''],
+    );
+    await until(async () => (await quick(rig, acme)).status === 429);
+    const { status, code, headers } = await errorOf(quick(rig, acme));
+    expect([status, code, headers.get('retry-after')]).toEqual([429, 'queue_full', '1']);
+    first.send(body);
+    await until(async () => (await quick(rig, acme)).status === 404);
+    first.socket.destroy();
   });
 });
 

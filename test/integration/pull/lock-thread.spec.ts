@@ -2,9 +2,11 @@ import { type Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
+import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import { type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
 import { LockKeeper } from '../../../src/worker/pull/lock-keeper.js';
 import { type LockThreadData } from '../../../src/worker/pull/lock-renewal.js';
+import { type PullConnections } from '../../../src/worker/pull/pull-connections.js';
 import { type RequestQueue } from '../../../src/worker/pull/request-queue.js';
 import { type TakenJob } from '../../../src/worker/pull/taken-job.js';
 import { RedisServer } from '../../support/redis-server.js';
@@ -26,9 +28,13 @@ describe('thread that renews locks', () => {
   beforeAll(async () => {
     server = await RedisServer.start();
     redis = new Redis(server.url);
-    const spec = { workerId: 'w', sharedQueue: { url: server.url, lockMs: 1500 } } as unknown as WorkerSpec;
+    const spec = { workerId: 'w' } as unknown as WorkerSpec;
+    const connections = {
+      ...{ keys: new QueueKeys('p'), announcedId: 'w' },
+      sharedQueue: { url: server.url, lockMs: 1500 },
+    } as unknown as PullConnections;
     const queue = { key: (id: string) => `p:q:${id}` } as RequestQueue;
-    keeper = new MortalKeeper(spec, pino({ level: 'silent' }), queue);
+    keeper = new MortalKeeper(spec, pino({ level: 'silent' }), queue, connections);
   });
   afterAll(async () => {
     await keeper.close();
@@ -50,5 +56,12 @@ describe('thread that renews locks', () => {
     expect(await until(async () => (await leftMs()) < 2000)).toBe(true);
     expect(keeper.threads).toHaveLength(2);
     await keeper.start();
+  });
+
+  it('keeps the announcement of a worker whose event loop is held while it has a job', async () => {
+    await redis.set(new QueueKeys('p').worker('w'), 'announced', 'PX', 2000);
+    await redis.set('p:q:job:lock', 'token', 'PX', 3_600_000);
+    using _held = keeper.hold({ id: 'job', token: 'token' } as TakenJob, Date.now() + 3_600_000, () => undefined);
+    expect(await until(async () => (await redis.pttl(new QueueKeys('p').worker('w'))) > 2000)).toBe(true);
   });
 });
