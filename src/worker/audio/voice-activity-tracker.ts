@@ -50,7 +50,11 @@ export class VoiceActivityTracker {
   /** End of the last utterance: pre-roll never reaches into it. */
   #freeFrom = 0;
 
-  constructor(private readonly options: VoiceActivityOptions) {}
+  /** @param lateBy samples by which the detector reports speech and silence late */
+  constructor(
+    private readonly options: VoiceActivityOptions,
+    private readonly lateBy = 0,
+  ) {}
 
   get speaking(): boolean {
     return this.#speaking;
@@ -95,7 +99,7 @@ export class VoiceActivityTracker {
       this.#turningAt = undefined;
       return undefined;
     }
-    this.#turningAt ??= at;
+    this.#turningAt ??= at - this.lateBy;
     return this.#position - this.#turningAt >= FRAMES_TO_BELIEVE * FRAME_SAMPLES
       ? this.#start(this.#turningAt)
       : undefined;
@@ -104,7 +108,7 @@ export class VoiceActivityTracker {
   #whileSpeaking(probability: number, at: number): VoiceEvent | undefined {
     if (probability >= this.options.threshold) this.#turningAt = undefined;
     if (probability >= Math.max(this.options.threshold - HYSTERESIS, 0.01)) return undefined;
-    this.#turningAt ??= at;
+    this.#turningAt ??= at - this.lateBy;
     const quiet = this.#position - this.#turningAt;
     return quiet >= this.#pauseNeeded() ? this.#stop(this.#turningAt, this.#position) : undefined;
   }

@@ -1,8 +1,8 @@
 import { RECOGNISER_RATE } from '../audio/pcm.js';
 import { quietestPoint } from '../audio/utterance-split.js';
 import { FRAME_SAMPLES, LONGEST_UTTERANCE, type VoiceEvent } from '../audio/voice-activity-tracker.js';
-import { type VoiceActivitySession } from '../audio/voice-activity.js';
 import { type RecognizerEvent } from '../../contracts/grpc/stream.codec.js';
+import { type VoiceActivitySession } from '../engines/sherpa/voice-activity.js';
 import { type RecognizerStream } from '../engines/speech-recognizer.js';
 import { type LiveStream, type EmitEvent } from './live-stream.js';
 
@@ -156,7 +156,7 @@ export class VoiceActivityStream implements LiveStream {
     for (let at = 0; at < samples.length; at += FRAME_SAMPLES) {
       const piece = samples.subarray(at, at + FRAME_SAMPLES);
       this.#tail.append(piece);
-      for (const event of await this.voice.push(piece)) this.#received(event);
+      for (const event of this.voice.push(piece)) this.#received(event);
       if (this.#openFrom !== undefined && this.voice.position - this.#openFrom >= LONGEST_UTTERANCE) this.#cut();
     }
     this.#give(this.#openFrom === undefined ? 0 : this.#safeToGive(this.#openFrom));
@@ -175,6 +175,7 @@ export class VoiceActivityStream implements LiveStream {
   }
 
   close(): Promise<void> {
+    this.voice.close();
     return this.#work.close();
   }
 

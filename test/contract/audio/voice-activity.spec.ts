@@ -1,5 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { VoiceActivityDetector } from '../../../src/worker/audio/voice-activity.js';
+import { openVoiceActivity } from '../../../src/worker/engines/sherpa/voice-activity.js';
 import { type VoiceEvent } from '../../../src/worker/audio/voice-activity-tracker.js';
 import { createEngine } from '../../../src/worker/engine-factory.js';
 import { type StreamEvent } from '../../../src/contracts/grpc/stream.codec.js';
@@ -14,12 +15,8 @@ const SECOND = 'The government announced a new plan to build more houses.';
 const options = { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 500 };
 
 const voice = createEngine(modelSpec('flite', 'tts')) as SpeechSynthesizer;
-let detector: VoiceActivityDetector;
 
-beforeAll(async () => {
-  await voice.load();
-  detector = await VoiceActivityDetector.load();
-});
+beforeAll(() => voice.load());
 afterAll(() => voice.close());
 
 /** Speech without the silence that flite puts around it, so that its ends are known. */
@@ -41,11 +38,15 @@ function noise(seconds: number, amplitude: number): Int16Array {
 }
 
 async function eventsOf(samples: Int16Array, frame = 320): Promise<VoiceEvent[]> {
-  const session = detector.session(options);
+  const session = openVoiceActivity(options);
   const events: VoiceEvent[] = [];
-  for (let at = 0; at < samples.length; at += frame)
-    events.push(...(await session.push(samples.subarray(at, at + frame))));
-  return [...events, ...session.end()];
+  for (let at = 0; at < samples.length; at += frame) {
+    events.push(...session.push(samples.subarray(at, at + frame)));
+    await nextTurn();
+  }
+  const all = [...events, ...session.end()];
+  session.close();
+  return all;
 }
 
 describe('voice activity on real speech', () => {
@@ -95,7 +96,7 @@ describe('a live stream with voice activity', () => {
   async function listen(samples: Int16Array, partials = false): Promise<StreamEvent[]> {
     const events: StreamEvent[] = [];
     const inner = await recognizer.openStream!({ language: 'en', partials });
-    const stream = new VoiceActivityStream(inner, detector.session(options), event => events.push(event));
+    const stream = new VoiceActivityStream(inner, openVoiceActivity(options), event => events.push(event));
     for (let at = 0; at < samples.length; at += 320) await stream.push(samples.subarray(at, at + 320));
     await stream.commit();
     await stream.done();
@@ -136,7 +137,7 @@ it('cuts speech without pauses into utterances of at most 15 s, where it is quie
     commit: () => Promise.resolve(utterances.push(joinSamples(parts.splice(0)))).then(() => []),
     close: () => Promise.resolve(),
   };
-  const stream = new VoiceActivityStream(recognizer, detector.session(options), () => undefined);
+  const stream = new VoiceActivityStream(recognizer, openVoiceActivity(options), () => undefined);
   for (let at = 0; at < speech.length; at += 320) await stream.push(speech.subarray(at, at + 320));
   await stream.commit();
   await stream.done();

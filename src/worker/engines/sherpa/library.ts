@@ -12,6 +12,7 @@ interface SherpaLibrary {
   readonly OfflineTts: { createAsync(config: object): Promise<OfflineTts> };
   readonly OfflineSpeakerDiarization: new (config: object) => SpeakerDiarization;
   readonly SpeakerEmbeddingExtractor: new (config: object) => EmbeddingExtractor;
+  readonly Vad: new (config: object, bufferSeconds: number) => VoiceDetector;
 }
 
 interface Waveform {
@@ -47,6 +48,16 @@ export interface OnlineRecognizer {
   isReady(stream: OnlineStream): boolean;
   decodeStreams(streams: readonly OnlineStream[]): void;
   getResult(stream: OnlineStream): RecognizerResult;
+}
+
+export interface VoiceDetector {
+  acceptWaveform(samples: Float32Array): void;
+  /** Speech in the last window. */
+  isDetected(): boolean;
+  isEmpty(): boolean;
+  flush(): void;
+  clear(): void;
+  reset(): void;
 }
 
 interface OfflineTts {
