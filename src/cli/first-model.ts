@@ -2,7 +2,7 @@ import { ownName } from '../platform/config/process-environment.js';
 import { engineVersion } from './engines/engine-packages.js';
 
 /** Runs on every machine, with packages from npm alone. */
-const FIRST = { engine: 'whisper-onnx', model: 'whisper-base-onnx' } as const;
+const FIRST = { engine: 'sherpa-onnx', model: 'sense-voice-small' } as const;
 
 /** What to type where no model is configured yet, up to the first one. */
 export function firstModelSteps(): readonly string[] {

@@ -12,11 +12,10 @@ import { print, printJson, say } from './shared/terminal.js';
 
 interface InstallOptions {
   readonly dryRun?: boolean;
-  readonly python?: string;
   readonly json?: boolean;
 }
 
-const DEFAULT_PARTS: readonly GpuPart[] = ['onnxruntime', 'llama-cpp'];
+const DEFAULT_PARTS: readonly GpuPart[] = ['llama-cpp'];
 
 const CHECK_HELP = `
 Exit code 0: everything that is listed works on the GPU of this machine. Exit code 1: something is missing, the GPU
@@ -27,9 +26,8 @@ ${Object.entries(GPU_PARTS)
   .map(([name, { megabytes }]) => `${name.padEnd(17)} ${megabytes} MB of downloads`)
   .join('\n')}
 
-Puts the CUDA libraries of ONNX Runtime (out of its Python wheel: needs Python 3.11 with pip) and of llama.cpp into
-node_modules. npm ci removes them: run this again. The driver, CUDA and cuDNN are not installed; switchyard gpu check
-names what is missing.`;
+Puts the GPU libraries of llama.cpp into node_modules. npm ci removes them: run this again. The driver, CUDA and cuDNN
+are not installed; switchyard gpu check names what is missing.`;
 
 export const gpuCommand = (): Command =>
   new Command('gpu')
@@ -48,10 +46,9 @@ export const gpuCommand = (): Command =>
     )
     .addCommand(
       new Command('install')
-        .description('the CUDA libraries of ONNX Runtime and llama.cpp')
+        .description('the GPU libraries of llama.cpp')
         .addArgument(new Argument('[parts...]', 'what to install').choices(Object.keys(GPU_PARTS)))
         .option('--dry-run', 'only list what would be done')
-        .option('--python <command>', 'the Python whose pip downloads the wheel')
         .option('--json', 'the steps of each part as one JSON document')
         .addHelpText('after', examples(['gpu install', 'gpu install llama-cpp --dry-run'], INSTALL_HELP.trim()))
         .action((parts: GpuPart[], options: InstallOptions) =>
@@ -61,14 +58,14 @@ export const gpuCommand = (): Command =>
 
 async function install(
   parts: readonly GpuPart[],
-  { dryRun = false, python, json }: InstallOptions,
+  { dryRun = false, json }: InstallOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const done: { part: GpuPart; steps: readonly string[] }[] = [];
   for (const part of parts.length > 0 ? parts : DEFAULT_PARTS) {
     const steps: string[] = [];
     const report = (text: string): void => (say(text), void steps.push(text.trim()));
-    await installGpu(part, { dryRun, report, signal, python });
+    await installGpu(part, { dryRun, report, signal });
     done.push({ part, steps });
   }
   if (json) printJson({ dry_run: dryRun, parts: done });

@@ -31,7 +31,7 @@ export function workerRunCommand(): Command {
         [
           'worker run --model whisper --listen 0.0.0.0:9000 --token-file worker-token',
           'worker run --model whisper --device cuda:1 --listen 0.0.0.0:9001 --token-file worker-token',
-          'worker run --model whisper --engine whisper-onnx --option modelDir=/models/whisper-base --option threads=4',
+          'worker run --model parakeet --kind stt --engine sherpa-onnx --option modelDir=/models/parakeet --option threads=4',
           'worker run --model whisper --source pull',
         ],
         NOTES,

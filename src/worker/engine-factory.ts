@@ -3,7 +3,6 @@ import { type EngineObjection } from '../platform/config/models-file.js';
 import { ContinuousGenerator } from './generation/continuous-generator.js';
 import { EngineOptions, EngineOptionsError } from './engines/engine-options.js';
 import { SherpaDiarizer } from './engines/sherpa/diarizer.js';
-import { DiarizedRecognizer } from './engines/sherpa/diarized-recognizer.js';
 import { FliteSynthesizer } from './engines/flite/synthesizer.js';
 import { LlamaBackend } from './engines/llama-cpp/backend.js';
 import { LlamaEmbedder } from './engines/llama-cpp/embedder.js';
@@ -27,8 +26,6 @@ import { SyntheticGenerator } from './engines/synthetic/generator.js';
 import { readSyntheticOptions } from './engines/synthetic/options.js';
 import { SyntheticRecognizer } from './engines/synthetic/recognizer.js';
 import { SyntheticSynthesizer } from './engines/synthetic/synthesizer.js';
-import { WhisperOnnxRecognizer } from './engines/whisper-onnx/recognizer.js';
-import { readWhisperOnnxOptions } from './engines/whisper-onnx/options.js';
 import { type WorkerEngine } from './engines/worker-engine.js';
 
 /**
@@ -107,9 +104,6 @@ export function createEngine(spec: ModelSpec): WorkerEngine {
       requireKind(spec, 'tts');
       new EngineOptions(spec).done();
       return new FliteSynthesizer();
-    case 'whisper-onnx':
-      requireKind(spec, 'stt');
-      return whisperEngine(spec);
     case 'llama-cpp':
       return llamaEngine(spec);
     case 'openai-http':
@@ -123,21 +117,6 @@ export function createEngine(spec: ModelSpec): WorkerEngine {
     case 'synthetic':
       return syntheticEngine(spec);
   }
-}
-
-const DIARIZATION_OPTIONS = ['segmentationModel', 'embeddingModel', 'clusterThreshold', 'knownThreshold'];
-
-/** Whisper does not tell speakers apart; with the models for it, a diarizer runs beside it. */
-function whisperEngine(spec: ModelSpec): WorkerEngine {
-  const isOwn = ([name]: [string, unknown]): boolean => !DIARIZATION_OPTIONS.includes(name);
-  const split = (own: boolean) => Object.entries(spec.options).filter(entry => isOwn(entry) === own);
-  const whisper = new WhisperOnnxRecognizer(
-    readWhisperOnnxOptions({ ...spec, options: Object.fromEntries(split(true)) }),
-  );
-  const options = new EngineOptions({ ...spec, options: Object.fromEntries(split(false)) });
-  const diarization = readDiarization(options);
-  options.done();
-  return diarization ? new DiarizedRecognizer(whisper, new SherpaDiarizer(diarization)) : whisper;
 }
 
 function openAiHttpEngine(spec: ModelSpec): WorkerEngine {

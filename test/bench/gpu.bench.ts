@@ -29,7 +29,7 @@ export async function run(): Promise<BenchResult> {
   });
 }
 
-/** As `npm test` runs them; whisper-onnx and llama-cpp compute on the device. */
+/** As `npm test` runs them; llama-cpp computes on the device. */
 async function engineContracts(): Promise<Suite> {
   const file = pathToFileURL(resolve('scripts/test-suite.mjs')).href;
   const { runSuite } = (await import(file)) as { runSuite(path: string, flags: readonly string[]): Promise<Suite> };

@@ -33,8 +33,6 @@ interface Measured {
 
 /** [goal, way, the way it is compared with, aim] */
 const GOALS = [
-  ['whisper-onnx, 8 callers / one by one', 'whisper-onnx, 8 callers', 'whisper-onnx one by one', 1.6],
-  ['whisper-onnx, 8 callers / transformers on torch', 'whisper-onnx, 8 callers', 'transformers batches of 8', 1],
   ['ctranslate2, 8 callers / own batches of 8', 'gateway ctranslate2, 8 callers', 'ctranslate2 batches of 8', 0.95],
   [
     'ctranslate2, 8 callers / faster-whisper batches of 8',
@@ -42,7 +40,6 @@ const GOALS = [
     'faster-whisper batches of 8',
     0.95,
   ],
-  ['whisper-onnx one by one / whisper.cpp', 'whisper-onnx one by one', 'whisper.cpp one by one', 1],
   ['gain of ctranslate2, 32 callers / its own', 'gateway ctranslate2, 32 callers', 'ctranslate2 batches of 8', 0.9],
 ] as const;
 
@@ -56,10 +53,10 @@ export async function run(): Promise<BenchResult> {
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   progress('  a model of the shape of Whisper base, random weights, in three formats');
   await python(['whisper_models.py', folder, 'random-base']);
-  const [path, onnxPath] = [join(folder, 'random-base'), join(folder, 'random-base-onnx')];
+  const path = join(folder, 'random-base');
   const address = `127.0.0.1:${await freePort()}`;
   const worker = stack.use(pythonWorker(['--model', 'ctranslate2', '--listen', address, '--path', path]));
-  const gateway = stack.use(await GatewayProcess.start(models(address, onnxPath), SETTINGS, { folder }));
+  const gateway = stack.use(await GatewayProcess.start([model(address)], SETTINGS, { folder }));
   const pids = { 'gateway-pid': gateway.process.child.pid, 'worker-pid': worker.pid };
   const { rates, rssMib, leftOut, ...others } = await measured(gateway, { path, ...pids });
   for (const [peer, why] of Object.entries(leftOut)) progress(`  left out: ${peer} (${why})`);
@@ -70,24 +67,17 @@ export async function run(): Promise<BenchResult> {
 const perWay = (series: Series): object =>
   Object.fromEntries(Object.entries(series).map(([way, values]) => [way, quartiles(values)]));
 
-function models(address: string, modelDir: string): ModelSpec[] {
-  const shared = { kind: 'stt', aliases: [], languages: [], voices: {} } as const;
-  return [
-    {
-      ...{ ...shared, id: 'onnx', engine: 'whisper-onnx', replicas: 1, addresses: [] },
-      ...{ capabilities: ['transcribe', 'temperature'], options: { modelDir, threads: THREADS } },
-    },
-    {
-      // The name of an engine is only a word here: the worker runs elsewhere.
-      ...{ ...shared, id: 'ctranslate2', engine: 'synthetic', replicas: 0, addresses: [address] },
-      ...{ capabilities: ['transcribe', 'temperature'], options: {} },
-    },
-  ];
+/** The name of an engine is only a word here: the worker runs elsewhere. */
+function model(address: string): ModelSpec {
+  return {
+    ...{ id: 'ctranslate2', kind: 'stt', engine: 'synthetic', aliases: [], languages: [], voices: {}, options: {} },
+    ...{ replicas: 0, addresses: [address], capabilities: ['transcribe', 'temperature'] },
+  };
 }
 
 async function measured({ port }: GatewayProcess, options: object): Promise<Measured> {
   const { BENCH_ROUNDS: rounds, BENCH_CLIPS: clips } = process.env;
-  const ids = { ctranslate2: 'ctranslate2', onnx: 'onnx', threads: THREADS };
+  const ids = { ctranslate2: 'ctranslate2', threads: THREADS };
   const all = { ...options, ...ids, url: `http://127.0.0.1:${port}`, rounds, clips };
   const given = Object.entries(all).filter(([, value]) => value !== undefined);
   const lines = await python(['bench_whisper.py', ...given.flatMap(([name, value]) => [`--${name}`, String(value)])]);

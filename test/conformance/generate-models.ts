@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { freePort } from '../support/free-port.js';
 import { llamaModel } from '../support/llama-model.js';
-import { whisperFolder } from '../support/whisper-model.js';
 
 /**
  * Writes `models.yaml` into a folder, with the GGUF files that its models of llama.cpp name, a free port for each model
@@ -35,7 +34,6 @@ for (const [index, { id, engine, options, addresses: given, command }] of models
     await copyFile(await llamaModel(SHAPES[options!.modelFile]), file);
     document.setIn(['models', index, 'options', 'modelFile'], file);
   }
-  if (engine === 'whisper-onnx') document.setIn(['models', index, 'options', 'modelDir'], whisperFolder('spoken'));
   if (engine === 'openai-http') {
     addresses[id] = `127.0.0.1:${await freePort()}`;
     document.setIn(['models', index, 'options', 'baseUrl'], `http://${addresses[id]}/v1`);

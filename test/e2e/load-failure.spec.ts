@@ -1,15 +1,13 @@
 import { cp, mkdtemp, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { modelSpec } from '../contract/engines/engine-items.js';
 import { Product } from '../support/product.js';
-import { whisperFolder } from '../support/whisper-model.js';
 
-const ID = 'whisper-onnx-under-test';
-const DATA = 'onnx/decoder_model_merged.onnx_data';
-const EXTERNAL = resolve('test/fixtures/whisper/random-variants/external-data');
+const ID = 'sherpa-onnx-under-test';
+const MODEL = 'test/fixtures/sherpa/nemo-ctc';
 
 interface Failure {
   readonly error: { readonly code: string; readonly message: string };
@@ -20,10 +18,9 @@ describe('a model that cannot be loaded', () => {
   let product: Product | undefined;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'whisper-'));
-    await cp(whisperFolder('random'), folder, { recursive: true });
-    await cp(EXTERNAL, join(folder, 'onnx'), { recursive: true });
-    await truncate(join(folder, DATA), 1000);
+    folder = await mkdtemp(join(tmpdir(), 'damaged-'));
+    await cp(MODEL, folder, { recursive: true });
+    await truncate(join(folder, 'model.onnx'), 1000);
   });
   afterEach(async () => {
     await product?.[Symbol.asyncDispose]();
@@ -31,11 +28,11 @@ describe('a model that cannot be loaded', () => {
   });
 
   const start = async (model: Partial<ModelSpec> = {}) => {
-    const whisper = {
-      ...modelSpec('whisper-onnx', 'stt', { modelDir: folder }),
+    const damaged = {
+      ...modelSpec('sherpa-onnx', 'stt', { modelDir: folder }),
       capabilities: ['transcribe'] as const,
     };
-    product = await Product.start([{ ...whisper, ...model }], {}, { until: 'live' });
+    product = await Product.start([{ ...damaged, ...model }], {}, { until: 'live' });
   };
   const state = async () =>
     (await product!.json<{ data: { state: string; reason?: string }[] }>('/admin/v1/models')).data[0]!;
@@ -46,7 +43,7 @@ describe('a model that cannot be loaded', () => {
   };
   const expected = {
     ...{ status: 503, retry: 'false', code: 'model_load_failed' },
-    message: expect.stringMatching(/^The model .* cannot be loaded: .*onnx_data is incomplete: it has 1000 bytes/),
+    message: expect.stringMatching(/^The model .* cannot be loaded: .*model\.onnx is cut off: it has 1000 bytes/),
   };
 
   it('refuses the request that waits for it and later ones, with its reason, and restarts slowly', async () => {
@@ -55,13 +52,13 @@ describe('a model that cannot be loaded', () => {
     expect(await refused(product!.transcribe('b', { model: ID }))).toMatchObject(expected);
     const [worker] = await product!.workers();
     expect(worker!.restarts).toBe(0);
-    expect(await state()).toMatchObject({ state: 'failed', reason: expect.stringContaining('is incomplete') });
+    expect(await state()).toMatchObject({ state: 'failed', reason: expect.stringContaining('is cut off') });
   });
 
   it('serves it when its files are repaired and it is loaded again', async () => {
     await start();
     await product!.until('the failure is known', async () => (await state()).state === 'failed');
-    await cp(EXTERNAL, join(folder, 'onnx'), { recursive: true });
+    await cp(MODEL, folder, { recursive: true });
     for (const way of ['unload', 'load']) {
       await fetch(`${product!.url}/admin/v1/models/${ID}/${way}`, { method: 'POST' });
     }

@@ -63,7 +63,7 @@ describe('npm run up', () => {
   });
 
   it('does not wait for a model that has failed', async () => {
-    const broken = syntheticModel({ modelDir: join(folder, 'none') }, { id: 'broken', engine: 'whisper-onnx' });
+    const broken = syntheticModel({ modelDir: join(folder, 'none') }, { id: 'broken', engine: 'sherpa-onnx' });
     writeFileSync(join(folder, 'models.yaml'), JSON.stringify({ models: [syntheticModel({}), broken] }));
     const up = start(['--run', '--port', String(await freePort())]);
     await up.says('Not every model is ready: failed, as the log says: broken');

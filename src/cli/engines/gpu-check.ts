@@ -26,24 +26,11 @@ const FAMILIES = [
   { what: 'CUDA', pattern: /\blib(?:cudart|cublas)\.so\.\d+/g },
   { what: 'cuDNN', pattern: /\blibcudnn\.so\.\d+/g },
 ];
-/** What onnxruntime-gpu 1.30 asks for in its metadata; the image target `cuda` has it. */
+/** The image target `cuda` has it. */
 export const CUDA_OF_PACKAGES = '13';
 const IMAGE = 'or use the image target cuda';
 const cudaFix = (version: string): string =>
   `apt-get install -y cuda-libraries-${version}-0 libcudnn9-cuda-${version}, from NVIDIA's repository, ${IMAGE}`;
-
-/**
- * A graph of one Identity node: opening it on CUDA loads the provider with all it needs, without computing anything.
- */
-const MODEL = 'CAg6NwoQCgF4EgF5IghJZGVudGl0eRIBZ1oPCgF4EgoKCAgBEgQKAggBYg8KAXkSCgoICAESBAoCCAFCAhAN';
-const ONNX = `
-  import onnx from 'onnxruntime-node';
-  onnx.env.logLevel = 'fatal';
-  const opened = await onnx.InferenceSession.create(Buffer.from('${MODEL}', 'base64'), { executionProviders: ['cuda'] })
-    .then(() => ({ cuda: 'loads' }), error => ({ problem: error.message }));
-  console.log(JSON.stringify(opened));
-  process.exit(0);
-`;
 
 const LLAMA = `
   import { getLlama, LlamaLogLevel } from 'node-llama-cpp';
@@ -74,7 +61,6 @@ export async function checkGpu({ run = runCommand, modules = engineModules(), li
       if (found.length > 0) return { what, state: 'ok', detail: `found: ${found.join(', ')}` };
       return { what, state: 'fail', detail: 'no library found', fix: cudaFix(CUDA_OF_PACKAGES) };
     }),
-    await onnxRuntime(run, modules),
     ...(await llamaCpp(run, modules)),
     ...(await ctranslate2(run, python)),
   ];
@@ -89,26 +75,6 @@ function driver(gpus: readonly string[], output: string): Diagnosis {
     "install NVIDIA's driver: 580 or newer for CUDA 13, 525 for CUDA 12; " +
     'a container needs the NVIDIA container toolkit and --gpus all';
   return { what, state: 'fail', detail, fix };
-}
-
-/** Where npm's package has its libraries. */
-export const onnxFolder = (modules: string): string =>
-  join(modules, 'onnxruntime-node', 'bin', 'napi-v6', process.platform, process.arch);
-export const ONNX_PROVIDERS = ['libonnxruntime_providers_shared.so', 'libonnxruntime_providers_cuda.so'];
-
-async function onnxRuntime(run: RunCommand, modules: string): Promise<Diagnosis> {
-  const what = 'ONNX Runtime';
-  const missing = ONNX_PROVIDERS.filter(name => !existsSync(join(onnxFolder(modules), name)));
-  if (missing.length > 0) {
-    const detail = `CPU provider only; missing: ${missing.join(', ')}`;
-    return { what, state: 'fail', detail, fix: 'switchyard gpu install onnxruntime' };
-  }
-  const unlinked = await unlinkedIn(run, join(onnxFolder(modules), ONNX_PROVIDERS[1]!));
-  if (unlinked) return { what, ...unlinked };
-  const opened = await askNode<{ cuda?: string; problem?: string }>(run, ONNX, dirname(modules));
-  if (opened?.cuda !== undefined) return { what, state: 'ok', detail: 'the CUDA provider loads' };
-  const detail = `the CUDA provider does not load: ${opened?.problem ?? 'the process ended'}`;
-  return { what, state: 'fail', detail, fix: 'a driver that is new enough for the CUDA version of the lines above' };
 }
 
 /** What a native file is linked with and the loader does not find; undefined if nothing is missing. */

@@ -13,6 +13,8 @@ export interface ValueRule {
   readonly optional?: boolean;
   /** Known words; the message names the one nearest to a wrong value. */
   readonly choices?: readonly string[];
+  /** Words of earlier releases, each with what to write instead. */
+  readonly removed?: Readonly<Record<string, string>>;
   /** Lists: rule of one item, so that a problem names the item. */
   readonly item?: ValueRule;
   /** Objects: rules of the fields, so that a problem names the field. */
@@ -147,8 +149,10 @@ export function valueProblems(value: unknown, rule: ValueRule, path: FieldProble
   if (rule.accepts(value)) return [];
   const inside = insideProblems(value, rule, path);
   if (inside.length > 0) return inside;
-  const near = typeof value === 'string' ? didYouMean(value, rule.choices ?? []) : '';
-  return [{ path, value, message: `must be ${rule.allowed}${near}` }];
+  const word = typeof value === 'string' ? value : '';
+  const instead = rule.removed?.[word];
+  const message = instead ?? `must be ${rule.allowed}${didYouMean(word, rule.choices ?? [])}`;
+  return [{ path, value, message }];
 }
 
 function insideProblems(value: unknown, { item, fields }: ValueRule, path: FieldProblem['path']): FieldProblem[] {

@@ -48,7 +48,6 @@ export const MODEL_CAPABILITIES = [
 export const ENGINE_KINDS: Readonly<Record<EngineName, readonly ModelKind[]>> = {
   pocketsphinx: ['stt'],
   flite: ['tts'],
-  'whisper-onnx': ['stt'],
   'sherpa-onnx': ['stt', 'tts'],
   'llama-cpp': ['llm', 'embedding'],
   'openai-http': ['stt', 'tts', 'llm', 'embedding'],
@@ -77,6 +76,10 @@ export const CAPABILITY_KINDS: Readonly<Record<(typeof MODEL_CAPABILITIES)[numbe
   dimensions: ['embedding'],
   rerank: ['embedding'],
 };
+
+const WHISPER_ONNX_REMOVED =
+  'was removed: run `switchyard models add whisper-base` (ctranslate2), or use engine sherpa-onnx without Python; ' +
+  'see docs/operate/upgrade.md';
 
 export interface ModelField extends ValueRule {
   /** What the field does and when to set it: its row in docs/reference/models-yaml.md. */
@@ -113,6 +116,7 @@ export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
   },
   engine: {
     ...oneOf(ENGINE_NAMES),
+    removed: { 'whisper-onnx': WHISPER_ONNX_REMOVED },
     help: 'The engine that runs the model. Engines and their options: src/worker/engines/README.md.',
   },
   aliases: {

@@ -114,7 +114,6 @@ export type ModelKind = (typeof MODEL_KINDS)[number];
 export const ENGINE_NAMES = [
   'pocketsphinx',
   'flite',
-  'whisper-onnx',
   'sherpa-onnx',
   'llama-cpp',
   'openai-http',

@@ -45,15 +45,15 @@ describe('a worker started by hand', () => {
 
   it('is a model of the command line with --engine, whatever the file has', () => {
     const options = ['--option', 'modelDir=/m', '--option', 'threads=4'];
-    expect(spec('--model', 'w', '--engine', 'whisper-onnx', ...options)).toMatchObject({
+    expect(spec('--model', 'w', '--kind', 'stt', '--engine', 'sherpa-onnx', ...options)).toMatchObject({
       workerId: 'w@127.0.0.1:9000',
-      model: { id: 'w', kind: 'stt', engine: 'whisper-onnx', options: { modelDir: '/m', threads: 4 } },
+      model: { id: 'w', kind: 'stt', engine: 'sherpa-onnx', options: { modelDir: '/m', threads: 4 } },
     });
     expect(spec('--model', 'v', '--engine', 'llama-cpp', '--kind', 'embedding')?.model.kind).toBe('embedding');
   });
 
   it.each([
-    [['--engine', 'whisper-onnx'], '--engine needs --model'],
+    [['--engine', 'sherpa-onnx'], '--engine needs --model'],
     [['--model', 'w', '--engine', 'whisper'], '--engine must be one of pocketsphinx, flite,'],
     [['--model', 'w', '--engine', 'llama-cpp'], '--kind must be one of llm, embedding'],
     [['--model', 'w', '--engine', 'llama-cpp', '--kind', 'stt'], 'engine llama-cpp does llm and embedding only'],

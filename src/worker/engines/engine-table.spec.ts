@@ -8,7 +8,6 @@ import { ENGINE_TABLE } from './engine-table.js';
 /** What each engine needs to be created at all; none of these files is opened. */
 const OPTIONS: Readonly<Record<string, object>> = {
   'llama-cpp': { modelFile: '/none.gguf' },
-  'whisper-onnx': { modelDir: '/none' },
 };
 const local = ENGINE_NAMES.filter(name => Object.keys(ENGINE_TABLE[name]?.devices ?? {}).length > 0);
 

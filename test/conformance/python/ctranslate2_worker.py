@@ -1,4 +1,4 @@
-"""Whisper through CTranslate2 behind the gateway, on generated weights, beside whisper-onnx on the same ones."""
+"""Whisper through CTranslate2 behind the gateway, on generated weights."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,15 +8,12 @@ from product import client, transcribe
 from spoken_whisper import FILES, SENTENCES, heard, joined, worker
 
 
-@check("ctranslate2: hears what was said, and what whisper-onnx hears on the same weights")
+@check("ctranslate2: hears what was said")
 def _():
     with ThreadPoolExecutor(8) as callers:
         texts = [answer.text for answer in callers.map(lambda file: heard(file, language="en"), FILES)]
-        other = [answer.text for answer in callers.map(lambda file: heard(file, "whisper-onnx", language="en"), FILES)]
-    agree = sum(one == two for one, two in zip(texts, other, strict=True))
     right = sum(one == said for one, said in zip(texts, SENTENCES, strict=True))
-    print(f"      {agree} of 24 files as whisper-onnx, {right} of 24 as said", flush=True)
-    holds(agree >= 23, [pair for pair in zip(texts, other, strict=True) if pair[0] != pair[1]])
+    print(f"      {right} of 24 files as said", flush=True)
     holds(right >= 20, [pair for pair in zip(texts, SENTENCES, strict=True) if pair[0] != pair[1]])
     holds(max(worker.batches()) > 1, worker.batches())
 

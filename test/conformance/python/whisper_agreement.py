@@ -1,4 +1,4 @@
-"""What ctranslate2 and whisper-onnx hear, file by file, beside openai-whisper on the same weights.
+"""What ctranslate2 hears, file by file, beside openai-whisper on the same weights.
 
 Runs only if it is named, since openai-whisper brings torch: `npm run conformance -- --only whisper_agreement`.
 Writes the table of docs/explain/whisper-agreement.md.
@@ -103,52 +103,49 @@ def times(answer):
 
 
 def row(said, audio, reference):
-    """Cells of one file, and for each engine whether its text is that of the reference."""
+    """Cells of one file, and whether the text is that of the reference."""
     wanted = reference(audio)
-    cells, same = [said, wanted["text"].strip()], []
-    for engine in ("ctranslate2", "whisper-onnx"):
-        answer = heard(audio, engine, language="en", response_format="verbose_json")
-        same.append(answer.text.strip() == wanted["text"].strip())
-        own, theirs = times(answer.segments), times(wanted["segments"])
-        where = f"{len(own) // 2} for {len(theirs) // 2} segments"
-        if len(own) == len(theirs):
-            where = f"{max((abs(a - b) for a, b in zip(own, theirs, strict=True)), default=0):.2f} s"
-        cells.append(f"{'same' if same[-1] else answer.text.strip()}, {where}")
-    return cells, same
+    answer = heard(audio, language="en", response_format="verbose_json")
+    same = answer.text.strip() == wanted["text"].strip()
+    own, theirs = times(answer.segments), times(wanted["segments"])
+    where = f"{len(own) // 2} for {len(theirs) // 2} segments"
+    if len(own) == len(theirs):
+        where = f"{max((abs(a - b) for a, b in zip(own, theirs, strict=True)), default=0):.2f} s"
+    return [said, wanted["text"].strip(), f"{'same' if same else answer.text.strip()}, {where}"], same
 
 
 HEAD = """# Agreement with openai-whisper
 
-`npm run conformance -- --only whisper_agreement` writes this page. openai-whisper {version}, `ctranslate2` and
-`whisper-onnx` hear the same files on the same weights: those of `test/fixtures/whisper/spoken`, trained on 16 words of
-flite's voices, with windows of 4 s. All decode greedily, without the text before. The last two columns: "same" if the
+`npm run conformance -- --only whisper_agreement` writes this page. openai-whisper {version} and
+`ctranslate2` hear the same files on the same weights: those of `test/fixtures/whisper/spoken`, trained on 16 words of
+flite's voices, with windows of 4 s. All decode greedily, without the text before. The last column: "same" if the
 text is that of openai-whisper, letter by letter, and by how much the start or the end of a segment differs at most.
 
 Three things of openai-whisper are set to fit these small models: the length of a window (4 s in place of 30), the
 vocabulary, and what follows the audio in its last window. There its `transcribe` has features of 0, which no audio
-gives; here it is silence, as in its own example and in the other two engines. With its zeros it adds words after the
-end of the audio on these weights: then 1 of 27 files has the same text, with either engine.
+gives; here it is silence, as in its own example and in `ctranslate2`. With its zeros it adds words after the
+end of the audio on these weights: then 1 of 27 files has the same text.
 
-What differs has two causes. A window that is one segment begins at 0 for openai-whisper and `whisper-onnx`, at the time
-that the model says for `ctranslate2`. Files longer than a window (the last three, with pauses of a second) are cut by
-`ctranslate2` in a pause; the other two begin each window where the last segment ended, which may be within a word.
+What differs has two causes. A window that is one segment begins at 0 for openai-whisper, at the time that the model
+says for `ctranslate2`. Files longer than a window (the last three, with pauses of a second) are cut by `ctranslate2`
+in a pause; openai-whisper begins each window where the last segment ended, which may be within a word.
 
 {summary}
 
-| said | openai-whisper | `ctranslate2` | `whisper-onnx` |
-|---|---|---|---|
+| said | openai-whisper | `ctranslate2` |
+|---|---|---|
 """
 
 
-@check("whisper agreement: ctranslate2 and whisper-onnx hear what openai-whisper hears, file by file")
+@check("whisper agreement: ctranslate2 hears what openai-whisper hears, file by file")
 def _():
     files = list(zip(SENTENCES, FILES, strict=True))
     files += [(", ".join(SENTENCES[at : at + 4]), joined(FILES[at : at + 4])) for at in range(0, 12, 4)]
     model = transcriber()
     rows = [row(said, audio, model) for said, audio in files]
-    counts = [sum(same[at] for _, same in rows) for at in range(2)]
-    summary = f"Same text: `ctranslate2` {counts[0]}, `whisper-onnx` {counts[1]} of {len(rows)} files."
+    count = sum(same for _, same in rows)
+    summary = f"Same text: {count} of {len(rows)} files."
     table = "".join(f"| {' | '.join(cells)} |\n" for cells, _ in rows)
     PAGE.write_text(HEAD.format(version=whisper.__version__, summary=summary) + table)
     print(f"      {summary}", flush=True)
-    holds(min(counts) >= len(rows) - 2, [cells for cells, same in rows if not all(same)])
+    holds(count >= len(rows) - 2, [cells for cells, same in rows if not same])

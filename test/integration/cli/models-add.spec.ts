@@ -75,27 +75,12 @@ describe('switchyard models add', () => {
     return rig;
   }
 
-  const whisper = () => ({
-    ...Object.fromEntries(
-      [
-        'config.json',
-        'generation_config.json',
-        'preprocessor_config.json',
-        'tokenizer.json',
-        'tokenizer_config.json',
-      ].map(name => [name, fixture(`whisper/spoken/${name}`)]),
-    ),
-    'onnx/encoder_model_quantized.onnx': fixture('whisper/spoken/onnx/encoder_model.onnx'),
-    'onnx/decoder_model_merged_quantized.onnx': fixture('whisper/spoken/onnx/decoder_model_merged.onnx'),
-  });
-
   const senseVoice = () => ({
     'model.int8.onnx': fixture('sherpa/nemo-ctc/model.onnx'),
     'tokens.txt': fixture('sherpa/nemo-ctc/tokens.txt'),
   });
 
   it.each([
-    ['whisper-onnx', 'whisper-base-onnx', () => Promise.resolve(whisper()), /word errors [\d.]+ %/],
     ['sherpa-onnx', 'sense-voice-small', () => Promise.resolve(senseVoice()), /word errors [\d.]+ %/],
     [
       'llama-cpp, text',

@@ -111,19 +111,7 @@ def callers_of(options: argparse.Namespace) -> dict[str, Callers]:
 
     gateway = options.gateway_pid
     python = [pid for pid in (gateway, options.worker_pid) if pid is not None]
-    ways = {f"gateway ctranslate2, {n} callers": callers(options.ctranslate2, n, "0", python) for n in (8, 32)}
-    if options.onnx is None:
-        return ways
-    # Above 0 nothing is tried again; so low that the likeliest token is always taken but in a tie.
-    node = [] if gateway is None else process_tree(gateway)
-    ways["whisper-onnx one by one"] = callers(options.onnx, 1, "0.0001", node)
-    return ways | {"whisper-onnx, 8 callers": callers(options.onnx, 8, "0.0001", node)}
-
-
-def process_tree(root: int) -> list[int]:
-    """A process and those that it started, and they in turn."""
-    children = [int(pid) for file in Path(f"/proc/{root}/task").glob("*/children") for pid in file.read_text().split()]
-    return [root, *(pid for child in children for pid in process_tree(child))]
+    return {f"gateway ctranslate2, {n} callers": callers(options.ctranslate2, n, "0", python) for n in (8, 32)}
 
 
 def forget_peak(pid: int) -> None:
@@ -190,7 +178,6 @@ def main() -> None:
     parser.add_argument("--gateway-pid", type=int, help="to know its memory, and that of the processes it started")
     parser.add_argument("--worker-pid", type=int, help="of the ctranslate2 worker")
     parser.add_argument("--ctranslate2", required=True, help="id of the gateway's model on the ctranslate2 worker")
-    parser.add_argument("--onnx", help="id of the gateway's model on whisper-onnx")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--device", default="cpu", help="of CTranslate2 and faster-whisper")
     parser.add_argument("--compute-type", default="default")

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { errorMessage } from '../../../core/shared/error-message.js';
-import { OnnxFile } from '../onnx-file.js';
+import { OnnxFile } from './onnx-file.js';
 
 /**
  * What exporters say a model is.

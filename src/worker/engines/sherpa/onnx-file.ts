@@ -19,28 +19,12 @@ const FIXED_64 = 1;
 const LENGTH_DELIMITED = 2;
 const FIXED_32 = 5;
 
-/** Messages of ONNX that contain tensors, and which of their fields lead there. */
-const CHILDREN = {
-  model: { 7: 'graph' },
-  graph: { 1: 'node', 5: 'tensor' },
-  node: { 5: 'attribute' },
-  attribute: { 5: 'tensor', 6: 'graph', 10: 'tensor', 11: 'graph' },
-  tensor: {},
-} as const;
-type Message = keyof typeof CHILDREN;
-
-const MODEL = { graph: 7, metadata: 14 };
-const GRAPH = { input: 11 };
-const VALUE_INFO = { name: 1, type: 2 };
-/** TypeProto.tensor_type and its elem_type. */
-const FIRST = 1;
-const TENSOR = { externalData: 13 };
+/** Field of ModelProto. */
+const METADATA = 14;
+/** Fields of StringStringEntryProto. */
 const ENTRY = { key: 1, value: 2 };
 /** Longer than any entry that names a model; some models carry whole vocabularies beside them. */
 const LONGEST_ENTRY = 4096;
-
-/** TensorProto.DataType of 16 bit floats. */
-export const FLOAT16 = 10;
 
 /**
  * An .onnx file, read field by field: weights are skipped, not read. Methods throw an Error that names the file when it
@@ -66,58 +50,16 @@ export class OnnxFile implements Disposable {
   metadata(): ReadonlyMap<string, string> {
     const entries = new Map<string, string>();
     for (const field of this.#fields(this.#whole)) {
-      if (field.number !== MODEL.metadata || field.end - field.start > LONGEST_ENTRY) continue;
+      if (field.number !== METADATA || field.end - field.start > LONGEST_ENTRY) continue;
       const { key, value } = this.#entry(field);
       entries.set(key, value);
     }
     return entries;
   }
 
-  /** Files beside this one that hold weights, each with the bytes that it must have at least. */
-  externalData(): ReadonlyMap<string, number> {
-    const files = new Map<string, number>();
-    for (const tensor of this.#tensors('model', this.#whole)) {
-      const entries = new Map<string, string>();
-      for (const field of this.#fields(tensor)) {
-        if (field.number !== TENSOR.externalData) continue;
-        const { key, value } = this.#entry(field);
-        entries.set(key, value);
-      }
-      const location = entries.get('location');
-      if (location === undefined) continue;
-      const bytes = Number(entries.get('offset') ?? 0) + Number(entries.get('length') ?? 0);
-      files.set(location, Math.max(files.get(location) ?? 0, bytes));
-    }
-    return files;
-  }
-
-  /** TensorProto.DataType by name of the graph's input. */
-  inputTypes(): ReadonlyMap<string, number> {
-    const types = new Map<string, number>();
-    for (const graph of this.#children(this.#whole, MODEL.graph)) {
-      for (const input of this.#children(graph, GRAPH.input)) {
-        const [name] = this.#children(input, VALUE_INFO.name);
-        const [type] = this.#children(input, VALUE_INFO.type);
-        const [tensor] = type ? this.#children(type, FIRST) : [];
-        const [element] = tensor ? this.#children(tensor, FIRST) : [];
-        if (name && element) types.set(this.#text(name), element.value);
-      }
-    }
-    return types;
-  }
-
   get #whole(): ByteRange {
     if (this.size === 0) throw new Error(`${this.path} is empty.`);
     return { start: 0, end: this.size };
-  }
-
-  *#tensors(message: Message, range: ByteRange): Generator<ByteRange> {
-    if (message === 'tensor') return void (yield range);
-    const children = CHILDREN[message] as Readonly<Record<number, Message | undefined>>;
-    for (const field of this.#fields(range)) {
-      const child = children[field.number];
-      if (child !== undefined) yield* this.#tensors(child, field);
-    }
   }
 
   #children(range: ByteRange, number: number): ProtobufField[] {
