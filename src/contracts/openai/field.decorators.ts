@@ -101,10 +101,10 @@ export const LanguageTag = (options: ValidationOptions = {}): PropertyDecorator 
 export const LanguageFromForm = (): PropertyDecorator =>
   Shaped(value => (typeof value === 'string' ? wantedLanguage(value) : value));
 
-/** Multipart carries text only: `"0.2"` → 0.2. What is no number stays text, so that the validator refuses it. */
 /** Decimal. An exponent is for small fractions only, which Python writes that way; `1e3` is no count. */
 const NUMBER = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e-\d+)?\s*$/i;
 
+/** Multipart carries text only: `"0.2"` → 0.2. What is no number stays text, so that the validator refuses it. */
 export const NumberFromForm = (): PropertyDecorator =>
   Shaped(value => (typeof value === 'string' && NUMBER.test(value) ? Number(value) : value));
 

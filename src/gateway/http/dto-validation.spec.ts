@@ -115,7 +115,7 @@ describe('parseDto', () => {
 
   it.each([
     [{ temperature: 'NaN' }, '`temperature` must be a number from 0 to 1; got "NaN".'],
-    [{ temperature: 'Infinity' }, '`temperature` must be a number from 0 to 1; got Infinity.'],
+    [{ temperature: 'Infinity' }, '`temperature` must be a number from 0 to 1; got "Infinity".'],
     [{ model: undefined }, '`model` is required: it must be the name of a model.'],
     [
       { response_format: 'xml' },
