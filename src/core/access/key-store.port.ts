@@ -30,6 +30,14 @@ export interface ReplacedSecret {
   readonly untilMs: number;
 }
 
+/** A session of the console after its sign-out. */
+export interface EndedSession {
+  /** SHA-256 of its token, 64 hexadecimal digits. */
+  readonly sha256: string;
+  readonly endedAtMs: number;
+  readonly expiresAtMs: number;
+}
+
 export interface NewSecret {
   readonly sha256: string;
   readonly prefix: string;
@@ -54,4 +62,8 @@ export interface KeyStore {
   revoke(id: string, atMs: number): Promise<boolean>;
   /** Does not raise the version. */
   markUsed(ids: readonly string[], atMs: number): Promise<void>;
+  /** Keeps it until it would have expired; those that have expired by `endedAtMs` are removed. */
+  endSession(session: EndedSession): Promise<void>;
+  /** Those that were ended at `fromMs` or later. */
+  endedSessions(fromMs: number): Promise<readonly EndedSession[]>;
 }

@@ -92,9 +92,9 @@ export class ConsoleSessionController {
   @HttpCode(204)
   @ApiOperation({ summary: summaryOf('DELETE', '/console/session') })
   @ApiNoContentResponse()
-  signOut(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): void {
+  async signOut(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
     this.#demandOwnPage(request);
-    this.authenticator.revoke(sessionToken(request.headers) ?? '');
+    await this.authenticator.endSession(sessionToken(request.headers) ?? '');
     void reply.header('set-cookie', noSessionCookie(isSecure(request)));
   }
 

@@ -3,12 +3,14 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { TrustedProxies } from '../http/trusted-proxies.js';
+import { keyDigest } from './api-key.js';
 import { INTERNAL_KEY_ID } from './internal-tokens.js';
 import { KeyRing } from './key-ring.js';
 import { isIssuersKeyId, IssuerTokens } from './issuer-tokens.js';
 import { ANYBODY, type Principal } from './principal.js';
 import { sessionToken } from './session-cookie.js';
 import { type ShortLivedToken, ShortLivedTokens, type TokenGrant } from './short-lived-tokens.js';
+import { StoredKeys } from './stored-keys.js';
 
 /** Browsers cannot set headers on a WebSocket; OpenAI's way out is a subprotocol of this name. */
 export const KEY_SUBPROTOCOL = 'openai-insecure-api-key.';
@@ -101,6 +103,7 @@ export class Authenticator {
     private readonly failures: FailedAttempts = new FailedAttempts(0),
     @Optional() @Inject(IssuerTokens) private readonly issued?: IssuerTokens,
     private readonly proxies: TrustedProxies = new TrustedProxies(''),
+    @Optional() private readonly stored?: StoredKeys,
   ) {}
 
   /** False: no keys are required, and every client is `ANYBODY`, whatever it presents. */
@@ -167,9 +170,13 @@ export class Authenticator {
     return this.tokens.mint({ principal, ...grant });
   }
 
-  /** It is refused from now on by this process. */
-  revoke(token: string): void {
-    this.tokens.revoke(token);
+  /**
+   * Ends a session of the console: refused from now on here, and at the other gateways of the database once they know.
+   * @throws what the store throws; it may be tried again
+   */
+  async endSession(token: string): Promise<void> {
+    const expiresAtMs = this.tokens.expiryOf(token);
+    if (expiresAtMs !== undefined) await this.stored?.endSession(keyDigest(token), expiresAtMs);
   }
 
   /** What such a token carries; undefined: nothing, or it is no such token. */
@@ -185,7 +192,7 @@ export class Authenticator {
 
   #shortLived(token: string): Principal | undefined {
     const principal = this.tokens.verify(token);
-    return principal && this.isCurrent(principal) ? principal : undefined;
+    return principal && this.isCurrent(principal) && !this.stored?.isEnded(token) ? principal : undefined;
   }
 }
 

@@ -13,6 +13,8 @@ interface Claims {
   readonly expiresAtMs: number;
   readonly content?: string;
   readonly terms?: KeyTerms;
+  /** No two tokens are equal, so that ending one session ends no other. */
+  readonly nonce: string;
 }
 
 export interface ShortLivedToken {
@@ -35,9 +37,6 @@ export interface TokenGrant {
  * with the same secret accepts them.
  */
 export class ShortLivedTokens {
-  /** Until they would have ended, by instant in Unix milliseconds. */
-  readonly #revoked = new Map<string, number>();
-
   /** @param secret the same on all replicas; absent: random, so tokens end with the process. */
   constructor(
     private readonly secret: Buffer = randomBytes(32),
@@ -48,7 +47,8 @@ export class ShortLivedTokens {
     const { tenant, keyId, terms, expiresAtMs = Infinity } = principal;
     const expiresAt = Math.floor(Math.min(this.nowMs() + ttlS * 1000, expiresAtMs) / 1000);
     const granted = scopes.filter(scope => principal.scopes.has(scope) || coveredByInference(principal, scope));
-    const claims: Claims = { tenant, keyId, scopes: granted, expiresAtMs: expiresAt * 1000, content, terms };
+    const nonce = randomBytes(9).toString('base64url');
+    const claims: Claims = { tenant, keyId, scopes: granted, expiresAtMs: expiresAt * 1000, content, terms, nonce };
     const body = Buffer.from(JSON.stringify(claims)).toString('base64url');
     return { token: `${TOKEN_PREFIX}${body}.${this.#sign(body).toString('base64url')}`, expiresAt };
   }
@@ -61,12 +61,9 @@ export class ShortLivedTokens {
     return { tenant, keyId, scopes: new Set(scopes), ...(terms && { terms }) };
   }
 
-  /** Ends one of ours before its time, in this process. */
-  revoke(token: string): void {
-    const claims = this.#claimsOf(token);
-    if (!claims) return;
-    for (const [old, endMs] of this.#revoked) if (endMs <= this.nowMs()) this.#revoked.delete(old);
-    this.#revoked.set(token, claims.expiresAtMs);
+  /** Unix milliseconds. Undefined: as of `verify`. */
+  expiryOf(token: string): number | undefined {
+    return this.#claimsOf(token)?.expiresAtMs;
   }
 
   /** What `mint` was given to carry. Undefined: nothing, or the token is not to be trusted. */
@@ -83,7 +80,7 @@ export class ShortLivedTokens {
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
     // Signed by us: it is what `mint` wrote.
     const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Claims;
-    return this.nowMs() < claims.expiresAtMs && !this.#revoked.has(token) ? claims : undefined;
+    return this.nowMs() < claims.expiresAtMs ? claims : undefined;
   }
 
   #sign(body: string): Buffer {

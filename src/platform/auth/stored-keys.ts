@@ -1,7 +1,7 @@
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 import { type KeyStore, type StoredKey } from '../../core/access/key-store.port.js';
-import { heldTerms, limitTerms } from './api-key.js';
+import { heldTerms, keyDigest, limitTerms } from './api-key.js';
 import { type HeldKey, HeldKeys } from './held-keys.js';
 import { KEY_SCOPES, type KeyScope, type Principal } from './principal.js';
 
@@ -9,15 +9,20 @@ import { KEY_SCOPES, type KeyScope, type Principal } from './principal.js';
 const POLL_MS = 2000;
 /** `last_used_at` is written at most this often. */
 const USED_MS = 60_000;
+/** By how much the clocks of gateways may differ: sessions that ended this long before the last are read again. */
+const CLOCK_SKEW_MS = 600_000;
 
 /**
- * The live keys of the database, in memory: read again when their version changes. While the database is away, the keys
- * stay as they were.
+ * The live keys of the database, in memory: read again when their version changes; and the console's sessions that were
+ * signed out. While the database is away, both stay as they were.
  */
 export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(StoredKeys.name);
   readonly #changed = new Subject<void>();
   #held = new HeldKeys();
+  /** By digest, until they would have expired. */
+  readonly #ended = new Map<string, number>();
+  #endedAtMs = 0;
   #version = -1;
   #checkedAtMs = Date.now();
   #usedAtMs = Date.now();
@@ -55,6 +60,15 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
     await this.saveUsed().catch(() => undefined);
   }
 
+  isEnded(token: string): boolean {
+    return this.#ended.size > 0 && this.#ended.has(keyDigest(token));
+  }
+
+  async endSession(sha256: string, expiresAtMs: number): Promise<void> {
+    this.#ended.set(sha256, expiresAtMs);
+    await this.store.endSession({ sha256, endedAtMs: Date.now(), expiresAtMs });
+  }
+
   markUsed(id: string): void {
     this.#used.add(id);
   }
@@ -68,12 +82,22 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   async #refresh(): Promise<void> {
+    await this.#readEnded();
     const version = await this.store.version();
     if (version === this.#version) return;
     // Read after the version: newer than it at worst, and then the next version differs.
     this.#held = new HeldKeys((await this.store.live()).flatMap(heldOf));
     this.#version = version;
     this.#changed.next();
+  }
+
+  async #readEnded(): Promise<void> {
+    for (const { sha256, endedAtMs, expiresAtMs } of await this.store.endedSessions(this.#endedAtMs - CLOCK_SKEW_MS)) {
+      this.#ended.set(sha256, expiresAtMs);
+      this.#endedAtMs = Math.max(this.#endedAtMs, endedAtMs);
+    }
+    const nowMs = Date.now();
+    for (const [sha256, expiresAtMs] of this.#ended) if (expiresAtMs <= nowMs) this.#ended.delete(sha256);
   }
 
   async #poll(): Promise<void> {

@@ -26,6 +26,12 @@ export interface ApiKeyVersionTable {
   version: number;
 }
 
+export interface EndedSessionsTable {
+  sha256: string;
+  ended_at_ms: number;
+  expires_at_ms: number;
+}
+
 export interface UsageTable {
   day: string;
   tenant: string;
@@ -60,6 +66,26 @@ export const keysUsageAudit: Migration = {
     await keys(db);
     await usage(db);
     await audit(db);
+  },
+};
+
+/** Sessions of the console that were signed out before they expired. */
+export const endedSessions: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('ended_sessions')
+      .ifNotExists()
+      .addColumn('sha256', 'text', column => column.primaryKey())
+      .addColumn('ended_at_ms', 'bigint', column => column.notNull())
+      .addColumn('expires_at_ms', 'bigint', column => column.notNull())
+      .execute();
+    for (const column of ['ended_at_ms', 'expires_at_ms'])
+      await db.schema
+        .createIndex(`ended_sessions_${column}`)
+        .ifNotExists()
+        .on('ended_sessions')
+        .column(column)
+        .execute();
   },
 };
 

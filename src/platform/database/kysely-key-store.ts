@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable } from 'kysely';
-import { type KeyStore, type NewSecret, type StoredKey } from '../../core/access/key-store.port.js';
+import { type EndedSession, type KeyStore, type NewSecret, type StoredKey } from '../../core/access/key-store.port.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type ApiKeysTable } from './access-tables.js';
 import { present } from './batch-row.js';
@@ -101,6 +101,20 @@ export class KyselyKeyStore implements KeyStore {
       .where('id', 'in', ids)
       .where(eb => eb.or([eb('last_used_at_ms', 'is', null), eb('last_used_at_ms', '<', atMs)]))
       .execute();
+  }
+
+  async endSession({ sha256, endedAtMs, expiresAtMs }: EndedSession): Promise<void> {
+    await this.#db.deleteFrom('ended_sessions').where('expires_at_ms', '<=', endedAtMs).execute();
+    await this.#db
+      .insertInto('ended_sessions')
+      .values({ sha256, ended_at_ms: endedAtMs, expires_at_ms: expiresAtMs })
+      .onConflict(conflict => conflict.column('sha256').doNothing())
+      .execute();
+  }
+
+  async endedSessions(fromMs: number): Promise<readonly EndedSession[]> {
+    const rows = await this.#db.selectFrom('ended_sessions').selectAll().where('ended_at_ms', '>=', fromMs).execute();
+    return rows.map(row => ({ sha256: row.sha256, endedAtMs: row.ended_at_ms, expiresAtMs: row.expires_at_ms }));
   }
 
   #change(make: (db: Kysely<Database>) => Promise<boolean>): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { type Kysely } from 'kysely';
 import { type Migration } from 'kysely/migration';
-import { keysUsageAudit } from './access-tables.js';
+import { endedSessions, keysUsageAudit } from './access-tables.js';
 import { responses } from './response-tables.js';
 
 /** Files, uploads, batches and the webhook outbox. `if not exists`: two processes may start at the same time. */
@@ -175,6 +175,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '006-responses': responses,
   /** Of the key that made a batch. */
   '007-batch-terms': batchText('terms'),
+  '008-ended-sessions': endedSessions,
 };
 
 const index = (db: Kysely<unknown>, name: string, table: string, columns: string[]): Promise<void> =>

@@ -1,6 +1,12 @@
 import { type Generated, type Selectable } from 'kysely';
 import { type Page, type PageRequest } from '../../core/jobs/job.ports.js';
-import { type ApiKeysTable, type ApiKeyVersionTable, type AuditTable, type UsageTable } from './access-tables.js';
+import {
+  type ApiKeysTable,
+  type ApiKeyVersionTable,
+  type AuditTable,
+  type EndedSessionsTable,
+  type UsageTable,
+} from './access-tables.js';
 import { type ResponseEventsTable, type ResponsesTable } from './response-tables.js';
 
 /** Rows are read one beyond the limit, which shows whether more follow. */
@@ -28,6 +34,7 @@ export interface Database {
   kept_requests: StoredRequestsTable;
   api_keys: ApiKeysTable;
   api_key_version: ApiKeyVersionTable;
+  ended_sessions: EndedSessionsTable;
   usage: UsageTable;
   audit: AuditTable;
   responses: ResponsesTable;

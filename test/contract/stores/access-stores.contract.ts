@@ -69,6 +69,16 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
       expect(await stores.others.find('a')).toMatchObject({ revokedAtMs: NOW_MS + 2, lastUsedAtMs: NOW_MS + 1 });
     });
 
+    it('keep ended sessions for others, those that ended since an instant, until they would have expired', async () => {
+      const session = (digit: string, endedAtMs: number, expiresAtMs: number) => ({
+        ...{ sha256: digit.repeat(64), endedAtMs, expiresAtMs },
+      });
+      const [short, long] = [session('1', NOW_MS, NOW_MS + 2), session('2', NOW_MS + 1, NOW_MS + 9)];
+      for (const each of [short, long, { ...long, endedAtMs: NOW_MS + 3 }]) await stores.keys.endSession(each);
+      expect(await stores.others.endedSessions(NOW_MS)).toEqual([long]);
+      expect(await stores.others.endedSessions(NOW_MS + 2)).toEqual([]);
+    });
+
     it('keep the replaced secret only where it stays valid', async () => {
       await stores.keys.create(aKey('a'));
       await stores.keys.rotate('a', { sha256: '1'.repeat(64), prefix: 'p1', replacedUntilMs: NOW_MS + 9 });

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { io } from 'socket.io-client';
 import { Authenticator } from '../../../src/platform/auth/authenticator.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
+import { until } from '../../support/waiting.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 
@@ -97,6 +101,36 @@ describe('the session of the console', () => {
     ]);
     expect((await errorOf(ask('/admin/v1/queue', { cookie }))).code).toBe('invalid_api_key');
     expect(await (await ask('/console/session', { cookie })).json()).toMatchObject({ signed_in: false });
+  });
+});
+
+describe('a session that was signed out at one gateway', () => {
+  it('is refused by the others of its database, and after a restart; another session of the same second goes on', async () => {
+    const secret = join(dirname(folder.file), 'token-secret');
+    await writeFile(secret, 'a'.repeat(64));
+    const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-sign-out-'));
+    const settings = { 'auth.keys_file': folder.file, 'auth.token_secret_file': secret, 'data.dir': dataDir };
+    const start = () => GatewayRig.start({ models: [sttModel()], settings });
+    const gateways = [await start(), await start()];
+    const [first, second] = gateways as [GatewayRig, GatewayRig];
+    const status = async (at: GatewayRig, headers: Record<string, string>) =>
+      (await fetch(`${at.url}/admin/v1/queue`, { headers })).status;
+    try {
+      const cookie = async () => ({
+        cookie: cookieOf(await first.post('/console/session', { key: operator })).split(';')[0] ?? '',
+      });
+      const [ended, other] = [await cookie(), await cookie()];
+      expect(await status(second, ended)).toBe(200);
+      await fetch(`${first.url}/console/session`, { method: 'DELETE', headers: ended });
+      expect(await status(first, ended)).toBe(401);
+      expect(await until(async () => (await status(second, ended)) === 401)).toBe(true);
+      gateways.push(await start());
+      expect(await status(gateways[2]!, ended)).toBe(401);
+      for (const gateway of gateways) expect(await status(gateway, other)).toBe(200);
+    } finally {
+      await Promise.all(gateways.map(gateway => gateway.close()));
+      await rm(dataDir, { recursive: true, force: true });
+    }
   });
 });
 
