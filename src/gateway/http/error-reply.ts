@@ -57,7 +57,8 @@ export function answerBrokenHttp(error: Pick<NodeJS.ErrnoException, 'code'>, soc
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
-    'x-should-retry: false',
+    // A request that came too slowly has done nothing, also when it was this gateway that stood still.
+    `x-should-retry: ${status === 408}`,
     `x-request-id: ${requestIdFor({ headers: {} })}`,
     'connection: close',
   ];

@@ -104,10 +104,11 @@ describe('a request body that stalls', () => {
   it.each([
     ['silent from its first byte on', head],
     ['silent in the middle', [...head, filePartHead() + 'x'.repeat(5000)]],
-  ])('%s is ended with 408, and its connection closed', async (_name, lines) => {
+  ])('%s is ended with 408, which may be sent again, and its connection closed', async (_name, lines) => {
     const raw = await sent(...lines);
     const answer = await raw.answer(true);
     expect([answer.status, answer.closed]).toEqual([408, true]);
+    expect(answer.head).toContain('x-should-retry: true');
     expect(JSON.parse(answer.body)).toMatchObject({ error: { type: 'invalid_request_error' } });
     await until(() => rig.connections.size === 0);
   });
