@@ -106,10 +106,12 @@ async function restartOrderly({ log, ledger }: Blow, process: SupervisedProcess)
 
 /** @param ending of a process that was told to end orderly */
 export function noteEnding(ledger: Ledger, { spec: { name, kind } }: SupervisedProcess, ending: Ending): void {
+  const { by, isLate, ageMs } = ending;
   const ms = Math.round(ending.ms);
-  if (ending.by === 'SIGKILL') ledger.note('end', `${name} did not end within ${ms} ms of SIGTERM and was killed`);
-  else if (kind !== 'upstream' && ending.by !== 0 && ending.by !== 'down' && ending.ageMs > BOOT_MS)
-    ledger.note('end', `${name} ended with ${ending.by} ${ms} ms after SIGTERM; wanted: 0`);
+  if (isLate) return ledger.note('end', `${name} did not end within ${ms} ms of SIGTERM and was killed`);
+  // SIGKILL came from another fault; a signal ends a process that does not listen yet.
+  if (kind === 'upstream' || by === 0 || by === 'down' || by === 'SIGKILL' || ageMs < BOOT_MS) return;
+  ledger.note('end', `${name} ended with ${by} ${ms} ms after SIGTERM; wanted: 0`);
 }
 
 function chosen({ topology, fault, log }: Blow, kind: VictimKind): Victim | undefined {

@@ -17,6 +17,8 @@ export interface Ending {
   readonly ms: number;
   /** Exit code, or the signal that ended it. */
   readonly by: number | string;
+  /** It had not ended within the limit. */
+  readonly isLate: boolean;
   /** How long it had lived when it was told. */
   readonly ageMs: number;
 }
@@ -69,15 +71,19 @@ export class SupervisedProcess {
     const child = this.#child;
     const startMs = performance.now();
     const ageMs = startMs - this.#startedAtMs;
-    if (!child) return { ms: 0, by: 'down', ageMs };
+    if (!child) return { ms: 0, by: 'down', ageMs, isLate: false };
     const exited = once(child, 'exit') as Promise<[number | null, string | null]>;
     // A process that is stopped would never see it.
     if (signal === 'SIGKILL') this.signal('SIGKILL');
     else child.kill(signal);
-    const killer = setTimeout(() => this.signal('SIGKILL'), limitMs);
+    let isLate = false;
+    const killer = setTimeout(() => {
+      isLate = true;
+      this.signal('SIGKILL');
+    }, limitMs);
     const [code, by] = await exited;
     clearTimeout(killer);
-    return { ms: performance.now() - startMs, by: by ?? code ?? 'unknown', ageMs };
+    return { ms: performance.now() - startMs, by: by ?? code ?? 'unknown', ageMs, isLate };
   }
 
   #ended(child: ChildProcess, by: number | string): void {
