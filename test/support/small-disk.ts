@@ -25,8 +25,9 @@ export class SmallDisk implements Disposable {
     await writeFile(this.#ballast, Buffer.alloc(bavail * bsize)).catch(() => undefined);
   }
 
+  /** Idempotent. */
   async makeRoom(): Promise<void> {
-    await rm(this.#ballast);
+    await rm(this.#ballast, { force: true });
   }
 
   [Symbol.dispose](): void {
