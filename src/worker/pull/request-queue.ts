@@ -20,9 +20,6 @@ import { takenJob, type TakenJob } from './taken-job.js';
 /** Another worker has the job or has finished it: anything sent about it is ignored. */
 export class JobLost extends Error {}
 
-/** BullMQ's field of a job that counts how often it was taken. */
-const STARTS = 'ats';
-
 const LOST = /^(Missing key|Missing lock|Lock mismatch)|is not in the active state/;
 
 export type Stray = Pick<TakenJob, 'id' | 'token'>;
@@ -85,8 +82,6 @@ export class RequestQueue {
   /** To the front of its class, for any worker; no attempt is counted. @throws JobLost */
   async giveBack({ id, token }: Stray): Promise<void> {
     const backend = await this.#ready();
-    // Before the move, while the job is ours: the key of a finished job must not come back.
-    await this.connections.for('work').hincrby(this.key(id), STARTS, -1);
     await orLost(backend.moveJobFromActiveToWait(id, token));
   }
 
