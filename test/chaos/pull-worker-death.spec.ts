@@ -51,7 +51,7 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
     ],
     ['an embedding', 1, (product: Product) => post(product.url, '/v1/embeddings', { model: 'vectors', input: 'x' })],
   ])(
-    'with default settings costs %s a retry, not its answer: 200 with attempts 2',
+    'with default settings costs %s a retry, not its answer: 200 after a second attempt',
     async (_, count, send) => {
       const product = await Product.start(models, settings());
       try {
@@ -67,10 +67,14 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
         const summaries = await Promise.all(
           settled.map(async ({ status, headers }) => {
             const path = `/v1/requests/${headers.get('x-request-id')}`;
-            return [status, (await product.json<{ attempts: number }>(path)).attempts];
+            return { status, attempts: (await product.json<{ attempts: number }>(path)).attempts };
           }),
         );
-        expect(summaries).toEqual(Array(count).fill([200, 2]));
+        expect(summaries.map(({ status }) => status)).toEqual(Array(count).fill(200));
+        const attempts = summaries.map(each => each.attempts);
+        expect(Math.min(...attempts)).toBe(2);
+        // Suspects run in half groups (D-38): a worker that took more gives them back, which counts as well.
+        expect(Math.max(...attempts)).toBeLessThanOrEqual(count > 1 ? 3 : 2);
       } finally {
         await product[Symbol.asyncDispose]();
       }

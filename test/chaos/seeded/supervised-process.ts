@@ -7,6 +7,8 @@ import { processTree } from '../../support/process-tree.js';
 
 /** As `restart: always` would wait. */
 const RESTART_MS = 500;
+/** A process that has lived longer has started. */
+const START_MS = 15_000;
 
 export interface ProcessSpec extends Omit<MemberSpec, 'kind'> {
   readonly kind: MemberSpec['kind'] | 'upstream';
@@ -90,7 +92,9 @@ export class SupervisedProcess {
     if (this.#child !== child) return;
     this.#child = undefined;
     appendFileSync(join(this.logs, `${this.spec.name}.log`), `${new Date().toISOString()} ended: ${by}\n`);
-    if (!this.#isExpectedToEnd) this.onCrash(`${this.spec.name} ended by itself: ${by}`);
+    // A start fails at once while its database or Redis is away (exit code 1): it is only started again.
+    const isFailedStart = by === 1 && performance.now() - this.#startedAtMs < START_MS;
+    if (!this.#isExpectedToEnd && !isFailedStart) this.onCrash(`${this.spec.name} ended by itself: ${by}`);
     if (this.#isWanted) setTimeout(() => this.#isWanted && !this.#child && this.start(), RESTART_MS);
   }
 }
