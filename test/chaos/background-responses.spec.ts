@@ -28,6 +28,7 @@ async function start(count: number): Promise<ResponseClient[]> {
   for (let index = 0; index < count; index++) {
     const own = join(folder, `gateway-${index}`);
     await mkdir(own);
+    // Each gateway is killed in turn: a lease of the default length would be waited for each time.
     const shared = { 'data.dir': join(folder, 'data'), 'requests.lease_ms': 1000 };
     gateways.push(await GatewayProcess.start([MODEL], shared, { folder: own }));
   }

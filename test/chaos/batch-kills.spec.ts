@@ -53,6 +53,7 @@ type Strike = (
 async function strikeBatches(count: number, strike: Strike): Promise<void> {
   await using target = await TargetServer.start(slowly);
   await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+  // The default of 15 s would be waited for after each of the strikes.
   const crew = new BatchCrew(harness, { 'batch.lease_ms': 500 });
   while (crew.strikes < count) {
     target.calls.length = 0;

@@ -59,6 +59,7 @@ describe('a batch survives', () => {
   it('an S3 outage while its files are made, and the death of its processor: made once, none sent again', async () => {
     await using s3 = await S3Server.start();
     await using target = await TargetServer.start();
+    // The default of 15 s would only be waited for.
     await using harness = await BatchHarness.openS3(s3, { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 });
     const { id } = await harness.submit(LINES);
     target.answer(async call => {
@@ -82,6 +83,7 @@ describe('a batch survives', () => {
     async () => {
       using disk = SmallDisk.mount();
       await using target = await TargetServer.start();
+      // A lease that ends while the disk is full; the default of 15 s would outlast it.
       await using harness = await BatchHarness.open({
         dataDir: disk.path,
         settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 1000 },

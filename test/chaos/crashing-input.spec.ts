@@ -46,8 +46,7 @@ describe('an input that ends its worker', () => {
 
   it('fails alone also where workers pull from Redis', async () => {
     await using redis = await RedisServer.start();
-    // Four locks expire one after the other.
-    const settings = { 'queue.driver': 'redis', 'redis.url': redis.url, 'redis.lock_ms': 1000 };
+    const settings = { 'queue.driver': 'redis', 'redis.url': redis.url };
     product = await Product.start([syntheticModel({ baseMs: 50, maxBatch: 8, faults })], settings);
     const texts = uploads(8, 3);
     expect(await outcomes(texts)).toEqual(expected(texts));

@@ -17,6 +17,7 @@ describe('no worker', () => {
   afterEach(async () => product[Symbol.asyncDispose]());
 
   it('at all: an honest 503 no_worker with Retry-After when the queue deadline passes', async () => {
+    // The default of 120 s would only be waited for.
     product = await Product.start([remote(await freePort())], { 'queue.timeout_ms': 300 }, { until: 'live' });
     const answer = await product.transcribe('lost');
     expect(answer.status).toBe(503);
@@ -28,7 +29,7 @@ describe('no worker', () => {
   it('for a while: what waits is served when one comes up, twice', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-remote-'));
     const port = await freePort();
-    product = await Product.start([remote(port)], { 'workers.health_interval_ms': 100 }, { until: 'live' });
+    product = await Product.start([remote(port)], {}, { until: 'live' });
     for (const round of [1, 2]) {
       const answers = Array.from({ length: 12 }, (_, index) => product.transcribe(`round ${round} clip ${index}`));
       await product.until('all twelve queued', async () => (await product.books()).queued === 12);

@@ -66,15 +66,14 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
         const settled = await Promise.all(answers);
         const summaries = await Promise.all(
           settled.map(async ({ status, headers }) => {
-            const path = `/v1/requests/${headers.get('x-request-id')}`;
-            return { status, attempts: (await product.json<{ attempts: number }>(path)).attempts };
+            // Speech has no such header: it is sent while it is made.
+            const { attempts } = await product.json<{ attempts: number }>(
+              `/v1/requests/${headers.get('x-request-id')}`,
+            );
+            return [status, Number(headers.get('x-switchyard-attempts') ?? attempts)];
           }),
         );
-        expect(summaries.map(({ status }) => status)).toEqual(Array(count).fill(200));
-        const attempts = summaries.map(each => each.attempts);
-        expect(Math.min(...attempts)).toBe(2);
-        // Suspects run in half groups (D-38): a worker that took more gives them back, which counts as well.
-        expect(Math.max(...attempts)).toBeLessThanOrEqual(count > 1 ? 3 : 2);
+        expect(summaries).toEqual(Array(count).fill([200, 2]));
       } finally {
         await product[Symbol.asyncDispose]();
       }

@@ -70,11 +70,7 @@ describe('kill -9', () => {
   });
 
   it('SIGSTOP of a worker: it is found hung, replaced, and its requests are answered', async () => {
-    product = await Product.start([syntheticModel({ baseMs: 300, maxBatch: 4 })], {
-      'workers.health_interval_ms': 100,
-      'workers.health_timeout_ms': 300,
-      'workers.health_failures': 2,
-    });
+    product = await Product.start([syntheticModel({ baseMs: 300, maxBatch: 4 })]);
     const answers = texts(4).map(text => product.transcribe(text));
     await product.untilRunning(4);
     process.kill(await workerPid(), 'SIGSTOP');

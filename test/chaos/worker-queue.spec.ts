@@ -2,11 +2,6 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Product } from '../support/product.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 
-const HEALTH = {
-  'workers.health_interval_ms': 100,
-  'workers.health_timeout_ms': 400,
-  'workers.health_failures': 2,
-};
 const SLOW = { baseMs: 400, maxBatch: 4 };
 
 /**
@@ -24,7 +19,7 @@ describe.each([
 
   it('answers each request once after at most one retry, spares its neighbours, keeps the gauges exact', async () => {
     const other = syntheticModel(SLOW, { id: 'other', replicas: 1 });
-    product = await Product.start([syntheticModel(SLOW, { replicas: 2 }), other], HEALTH);
+    product = await Product.start([syntheticModel(SLOW, { replicas: 2 }), other]);
     await product.until('three ready', async () => (await product.workers()).every(({ state }) => state === 'ready'));
     const [victim, sibling, stranger] = await Promise.all(['synthetic-0', 'synthetic-1', 'other-0'].map(worker));
 

@@ -39,12 +39,6 @@ export interface RequestQueuePort<Payload, Reply> {
   /** True while a worker has the request, also when its caller has been answered. */
   isLeased(key: RequestKey): boolean;
 
-  /**
-   * The worker that has the request has shown lately that it lives. While that is unknown, its inference deadline
-   * (D-07) does not end it.
-   */
-  isHeld(key: RequestKey): Promise<boolean>;
-
   /** What stands before a request that waits: decides its error code and its Retry-After. */
   backlog(request: ScheduledRequest<Payload>): QueueBacklog;
 
@@ -72,8 +66,8 @@ export interface QueueReports<Reply> {
   rejected(key: RequestKey, error: DomainError): void;
   /** A worker has it: its inference deadline runs. */
   leased(key: RequestKey, lease: QueueLease): void;
-  /** Its worker died, or gave it back: it waits again. */
-  requeued(key: RequestKey): void;
+  /** Its worker died (`lost`), or gave it back, which is no attempt: it waits again. */
+  requeued(key: RequestKey, lost: boolean): void;
   reprioritized(key: RequestKey, priority: RequestPriority): void;
   /** The worker is done, so its inference deadline stops; the answer may still be fetched. */
   computed(key: RequestKey, computation: QueueComputation): void;
@@ -86,6 +80,8 @@ export interface QueueLease {
   readonly groupId: string;
   /** It is BATCH and was taken because of its age (D-03). */
   readonly aged: boolean;
+  /** The worker has shown lately that it lives. Until it does, the inference deadline (D-07) does not end the request. */
+  readonly isHeld: () => Promise<boolean>;
 }
 
 export interface QueueComputation {
@@ -98,10 +94,8 @@ export interface QueueComputation {
 export type QueueEnd<Reply> =
   | { readonly type: 'completed'; readonly reply: Reply }
   | { readonly type: 'failed'; readonly error: unknown }
-  /** Its queue deadline passed (D-07). */
-  | { readonly type: 'expired' }
-  /** Its worker died, and it cannot be sent again (D-06). */
-  | { readonly type: 'lost' }
+  /** Its queue deadline passed (D-07), or its worker died and it cannot be sent again (D-06). */
+  | { readonly type: 'expired' | 'lost' }
   /** Another gateway or an operator there stopped it. */
   | { readonly type: 'stopped'; readonly reason: CancelReason };
 

@@ -70,11 +70,6 @@ export class EmbeddedQueue implements RequestQueuePort<WorkerTask, WorkerReply> 
     return this.registry.hasCall(key);
   }
 
-  /** Whatever kills a worker ends its calls. */
-  isHeld(key: RequestKey): Promise<boolean> {
-    return Promise.resolve(this.isLeased(key));
-  }
-
   backlog({ model, priority }: ScheduledRequest): QueueBacklog {
     const { realtime, batch } = this.queue.depthOf(model);
     const waiting = priority === RequestPriority.REALTIME ? realtime : realtime + batch;

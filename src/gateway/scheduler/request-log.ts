@@ -31,11 +31,11 @@ export class RequestLog implements OnModuleInit, OnApplicationShutdown {
     else this.#logger.log(line, `request ${fields.status}`);
   }
 
-  /** A planned restart of a worker is no warning: nothing was lost. */
+  /** What a worker gives back is no warning: nothing was lost. */
   #requeued({ requestId, model, workerId, code }: Extract<DispatchEvent, { type: 'requeued' }>): void {
     const line = { requestId, model, workerId };
     if (code === 'shutting_down')
-      this.#logger.log(line, 'the worker drains; the request is queued again in its old place');
+      this.#logger.log(line, 'the worker gave the request back; it is queued again in its old place');
     else this.#logger.warn(line, 'worker lost; the request is queued again in its old place');
   }
 }

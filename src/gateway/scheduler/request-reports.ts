@@ -42,17 +42,17 @@ export class RequestReports implements QueueReports<WorkerReply> {
     if (tracked) this.registry.reject(tracked, error);
   }
 
-  leased(key: RequestKey, { workerId, groupId, aged }: QueueLease): void {
+  leased(key: RequestKey, { workerId, groupId, aged, isHeld }: QueueLease): void {
     const tracked = this.registry.get(key);
     if (tracked?.lifecycle.state !== 'queued') return;
     this.registry.leased(tracked, { workerId, groupId, groupSize: 1, reason: 'pulled', batchWaitMs: 0, aged });
     this.registry.sent(tracked);
-    tracked.startDeadline(() => void this.#overdue(tracked));
+    tracked.startDeadline(() => void this.#overdue(tracked, isHeld));
   }
 
-  requeued(key: RequestKey): void {
+  requeued(key: RequestKey, lost: boolean): void {
     const tracked = this.registry.get(key);
-    if (tracked?.lifecycle.state === 'leased') this.registry.requeued(tracked, 'worker_lost');
+    if (tracked?.lifecycle.state === 'leased') this.registry.requeued(tracked, lost ? 'worker_lost' : 'shutting_down');
   }
 
   reprioritized(key: RequestKey, priority: RequestPriority): void {
@@ -74,13 +74,13 @@ export class RequestReports implements QueueReports<WorkerReply> {
   }
 
   /** Time in which no worker has the request does not count: its death may not have been noticed yet. */
-  async #overdue(tracked: TrackedRequest): Promise<void> {
-    const { key, lifecycle, queue } = tracked;
+  async #overdue(tracked: TrackedRequest, isHeld: QueueLease['isHeld']): Promise<void> {
+    const { key, lifecycle } = tracked;
     const { attempts } = lifecycle;
-    const isHeld = await queue.isHeld(key);
+    const held = await isHeld();
     if (lifecycle.state !== 'leased' || lifecycle.attempts !== attempts) return;
-    if (isHeld) await this.canceller.cancel(key, 'deadline');
-    else tracked.startDeadline(() => void this.#overdue(tracked), LOOK_AGAIN_MS);
+    if (held) await this.canceller.cancel(key, 'deadline');
+    else tracked.startDeadline(() => void this.#overdue(tracked, isHeld), LOOK_AGAIN_MS);
   }
 
   /** Its worker charged the tenant; estimates are learned here. */

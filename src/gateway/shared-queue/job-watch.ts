@@ -15,15 +15,16 @@ import { SharedQueueLink } from './shared-queue-link.js';
 /** What happened to a job that this gateway waits for. Only the first three may be followed by another event. */
 export type JobEvent = { readonly ref: JobRef } & (
   | { readonly type: 'taken'; readonly workerId: string; readonly promoted: boolean }
-  /** Its worker died or gave it back: it waits again. */
-  | { readonly type: 'returned' }
+  /** Its worker died (`lost`) or gave it back: it waits again. */
+  | { readonly type: 'returned'; readonly lost: boolean }
   /** While it waited. */
   | { readonly type: 'reprioritized'; readonly priority: PriorityLabel }
   | { readonly type: 'finished'; readonly result: LoadedResult; readonly blob?: string | undefined }
-  /** More workers died with it than `redis.max_stalled` allows, or it could not be kept in the queue. */
-  | { readonly type: 'lost' }
-  /** The result is not one that this version can read. */
-  | { readonly type: 'unreadable' }
+  /**
+   * More workers died with it than `redis.max_stalled` allows, or it could not be kept in the queue; this version cannot
+   * read the result.
+   */
+  | { readonly type: 'lost' | 'unreadable' }
   | { readonly type: 'stopped'; readonly reason: StopReason }
 );
 
@@ -112,7 +113,9 @@ export class JobWatch implements OnModuleInit, OnApplicationShutdown {
   #happened(watched: Watched, { event, prev, returnvalue, failedReason, priority }: QueueEvent): void {
     if (event === 'completed') return this.#finished(watched, returnvalue);
     if (event === 'failed') return this.#failed(watched, failedReason);
-    if (event === 'stalled' || (event === 'waiting' && prev === 'active')) return this.#returned(watched);
+    if (event === 'stalled') return this.#returned(watched);
+    // Also the first of the two events of a job whose worker died: the other one was read with it.
+    if (event === 'waiting' && prev === 'active') return queueMicrotask(() => this.#returned(watched, false));
     if (event === 'reprioritized') return this.#reprioritized(watched, priority === 'realtime' ? 'realtime' : 'batch');
     // Only a hint: it may belong to an earlier job of that id, and `active` does not name the worker.
     if (event === 'active' || event === 'removed') void this.reconcile(watched.ref);
@@ -140,10 +143,10 @@ export class JobWatch implements OnModuleInit, OnApplicationShutdown {
     this.#jobEvents.next({ ref: watched.ref, type: 'reprioritized', priority });
   }
 
-  #returned(watched: Watched): void {
+  #returned(watched: Watched, lost = true): void {
     if (!watched.taken) return;
     watched.taken = false;
-    this.#jobEvents.next({ ref: watched.ref, type: 'returned' });
+    this.#jobEvents.next({ ref: watched.ref, type: 'returned', lost });
   }
 
   #finished(watched: Watched, json = 'null'): void {

@@ -85,11 +85,6 @@ export class SharedRequestQueue implements RequestQueuePort<WorkerTask, WorkerRe
     return this.requests.get(key)?.leasedAtMs !== undefined;
   }
 
-  async isHeld(key: RequestKey): Promise<boolean> {
-    const shared = this.requests.get(key);
-    return shared !== undefined && this.jobs.isHeld(shared.ref);
-  }
-
   backlog({ model }: ScheduledRequest<WorkerTask>): QueueBacklog {
     return { hasReady: this.workers.hasPulling(model), waiting: this.jobs.lastWaiting.get(model) ?? 0 };
   }

@@ -117,7 +117,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
       case 'taken':
         return this.#leased(shared, event.workerId, event.promoted);
       case 'returned':
-        return this.#requeued(shared);
+        return this.#requeued(shared, event.lost);
       case 'reprioritized': {
         const priority = priorityLevel(event.priority);
         shared.request = { ...shared.request, priority };
@@ -141,10 +141,11 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   #leased(shared: SharedRequest, workerId: string, aged: boolean): void {
     if (shared.leasedAtMs !== undefined) return;
     shared.leased(this.clock.nowMs());
-    shared.reports.leased(shared.request.key, { workerId, groupId: shared.ref.jobId, aged });
+    const isHeld = () => this.jobs.isHeld(shared.ref);
+    shared.reports.leased(shared.request.key, { workerId, groupId: shared.ref.jobId, aged, isHeld });
   }
 
-  #requeued(shared: SharedRequest): void {
+  #requeued(shared: SharedRequest, lost: boolean): void {
     if (shared.leasedAtMs === undefined) return;
     if (shared.relay?.begun) {
       this.#end(shared, { type: 'failed', error: lostMidway() });
@@ -152,7 +153,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     }
     shared.requeued(this.clock.nowMs());
     this.#startQueueDeadline(shared);
-    shared.reports.requeued(shared.request.key);
+    shared.reports.requeued(shared.request.key, lost);
   }
 
   #finished(shared: SharedRequest, result: LoadedResult): void {

@@ -100,10 +100,13 @@ export class WorkerDirectory implements OnApplicationBootstrap, OnApplicationShu
     }
   }
 
-  /** After a break of Redis all announcements have expired until their workers are heard: one more heartbeat decides. */
+  /**
+   * After a break of Redis all announcements have expired until their workers are heard: locks that were not renewed
+   * two heartbeats later decide.
+   */
   async #missed(worker: WorkerAnnouncement): Promise<void> {
-    await sleep(HEARTBEAT_MS, undefined, { ref: false });
-    await this.#free(worker, ANNOUNCEMENT_TTL_MS + HEARTBEAT_MS);
+    await sleep(2 * HEARTBEAT_MS, undefined, { ref: false });
+    await this.#free(worker, ANNOUNCEMENT_TTL_MS);
   }
 
   /**

@@ -10,6 +10,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
+import { HEARTBEAT_MS } from '../../contracts/queue-jobs/queue-messages.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { FairOrder } from '../../platform/redis/fair-order.js';
 import { ResultExpiry } from '../../platform/redis/result-expiry.js';
@@ -46,9 +47,9 @@ export class RequestQueue {
     return `${this.connections.sharedQueue.prefix}:${this.name}:${part}`;
   }
 
-  /** Interval between checks for jobs of dead workers: they are taken over soon after their lock expires. */
+  /** Interval between checks for jobs of dead workers: they are taken over soon after their lock expires or is freed. */
   get sweepMs(): number {
-    return Math.max(50, this.connections.sharedQueue.lockMs / 10);
+    return Math.min(HEARTBEAT_MS, Math.max(50, this.connections.sharedQueue.lockMs / 10));
   }
 
   /**

@@ -31,7 +31,7 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
   const settings = () =>
     ({
       ...{ 'queue.driver': 'redis', 'redis.url': redis.url, 'limits.requests_per_minute': 100_000 },
-      ...{ 'requests.idempotency': 'auto', 'requests.lease_ms': 1500, 'redis.lock_ms': 1000 },
+      ...{ 'requests.idempotency': 'auto', 'requests.lease_ms': 1500 },
     }) as const;
 
   beforeEach(() => ready(200), LIMIT_MS);
