@@ -35,7 +35,6 @@ const PAUSE_MS = 2000;
  * voice activity detection waits for (500 ms unless set otherwise) is part of them.
  */
 export async function finalDelays(url: string, utterances: number): Promise<number[]> {
-  if (!(await until(() => allReady(url)))) throw new Error('the models did not get ready');
   const speech = await spoken(url);
   const endMs = lastLoudByte(speech) / BYTES_PER_MS;
   const audio = Buffer.concat([Buffer.alloc(500 * BYTES_PER_MS), speech, Buffer.alloc(PAUSE_MS * BYTES_PER_MS)]);
@@ -51,7 +50,12 @@ export async function finalDelays(url: string, utterances: number): Promise<numb
   return delays;
 }
 
-export async function allReady(url: string): Promise<boolean> {
+/** Workers that are busy are not; so before the load. */
+export async function untilReady(url: string): Promise<void> {
+  if (!(await until(() => allReady(url)))) throw new Error('the models did not get ready');
+}
+
+async function allReady(url: string): Promise<boolean> {
   await pause(100);
   const { data } = (await (await fetch(`${url}/admin/v1/workers`)).json()) as { data: { state: string }[] };
   return data.every(({ state }) => state === 'ready');
