@@ -1,9 +1,9 @@
 import { Argument, Command } from 'commander';
-import { type JsonSchema, objectSchema } from '../core/shared/schema.js';
+import { type JsonSchema, jsonSchema } from '../contracts/schema/rules.js';
 import { isSecretSetting } from '../platform/config/effective-settings.js';
 import { listSchema, modelsSchema, settingsSchema } from '../platform/config/file-schemas.js';
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
-import { CATALOGUE_FIELDS } from './catalogue/catalogue-entry.js';
+import { CATALOGUE_ENTRY } from './catalogue/catalogue-entry.js';
 import { examples } from './shared/examples.js';
 import { replicaSpecs } from '../platform/config/model-spec.js';
 import { type SettingValue } from '../platform/config/setting-definition.js';
@@ -106,7 +106,7 @@ const configPrintCommand = (): Command =>
 export const FILE_SCHEMAS: Readonly<Record<string, () => JsonSchema>> = {
   switchyard: settingsSchema,
   models: modelsSchema,
-  catalogue: () => listSchema('Catalogue of models', 'catalogue', objectSchema(CATALOGUE_FIELDS)),
+  catalogue: () => listSchema('Catalogue of models', 'catalogue', jsonSchema(CATALOGUE_ENTRY)),
 };
 
 const SCHEMA_HELP = `

@@ -1,21 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  ANYTHING,
-  FLAG,
-  type FieldProblem,
-  fieldProblems,
-  type ValueRule,
-  isObject,
-  mapOf,
-  matching,
-  objectOf,
-  type ObjectRules,
-  optional,
-  TEXT,
-  valueProblems,
-  wholeNumberFrom,
-} from '../../core/shared/schema.js';
+import { z } from 'zod';
+import { isObject } from '../../core/shared/is-object.js';
+import { readFields } from '../../contracts/schema/field-problems.js';
+import { checked, FLAG, matching, objectOf, optional, TEXT, wholeNumberFrom } from '../../contracts/schema/rules.js';
 import { ConfigError, placed, readYamlFile } from '../../platform/config/yaml-file.js';
 import { type TargetSpec } from './line-target.js';
 
@@ -37,86 +25,61 @@ export interface TargetsFileOptions {
   readonly busyAttempts: number;
 }
 
-const URLS: ValueRule = {
-  allowed: 'one or several comma-separated http or https URLs',
-  accepts: value => typeof value === 'string' && addressesOf(value).every(isAddress),
-};
+const URLS = checked<string>(
+  value => typeof value === 'string' && addressesOf(value).every(isAddress),
+  'one or several comma-separated http or https URLs',
+);
 const DURATION = matching(/^\d+(\.\d+)?(ms|s|m|h)$/, 'a duration such as 500ms, 30s or 5m');
-const PATH = optional(TEXT);
 
-const ENTRY: ObjectRules = {
-  url: URLS,
-  request_timeout: DURATION,
-  max_retries: wholeNumberFrom(0, 1e6),
-  initial_backoff: DURATION,
-  max_backoff: DURATION,
-  api_key_name: PATH,
-  api_key_file: PATH,
-  tls_insecure_skip_verify: optional(FLAG),
-  tls_ca_cert_file: PATH,
-  tls_client_cert_file: PATH,
-  tls_client_key_file: PATH,
-};
+const TARGET = objectOf(
+  {
+    url: URLS,
+    request_timeout: DURATION,
+    max_retries: wholeNumberFrom(0, 1e6),
+    initial_backoff: DURATION,
+    max_backoff: DURATION,
+    api_key_name: optional(TEXT),
+    api_key_file: optional(TEXT),
+    tls_insecure_skip_verify: optional(FLAG),
+    tls_ca_cert_file: optional(TEXT),
+    tls_client_cert_file: optional(TEXT),
+    tls_client_key_file: optional(TEXT),
+  },
+  'one target with url, request_timeout, …',
+).refine(({ api_key_name: name, api_key_file: file }) => name === undefined || file === undefined, {
+  path: ['api_key_name'],
+  message: 'api_key_name and api_key_file are mutually exclusive',
+  when: () => true,
+});
 
-const TARGET = objectOf(ENTRY, 'one target with url, request_timeout, …');
-const FILE: ObjectRules = {
-  global_inference_gateway: optional(TARGET),
-  model_gateways: optional(mapOf(ANYTHING, 'pairs of a model and its target')),
-};
+const FILE = objectOf(
+  {
+    global_inference_gateway: optional(TARGET),
+    model_gateways: optional(z.record(z.string(), TARGET, 'must be pairs of a model and its target')),
+  },
+  'one target or targets by model',
+).refine(({ global_inference_gateway: one, model_gateways: many }) => (one === undefined) !== (many === undefined), {
+  path: ['global_inference_gateway'],
+  message: 'exactly one of global_inference_gateway and model_gateways is required',
+  when: () => true,
+});
 
-/** One entry, checked. */
-interface Entry {
-  readonly url: string;
-  readonly request_timeout: string;
-  readonly max_retries: number;
-  readonly initial_backoff: string;
-  readonly max_backoff: string;
-  readonly api_key_name?: string;
-  readonly api_key_file?: string;
-  readonly tls_insecure_skip_verify?: boolean;
-  readonly tls_ca_cert_file?: string;
-  readonly tls_client_cert_file?: string;
-  readonly tls_client_key_file?: string;
-}
-
-type Modes = Readonly<{ global_inference_gateway?: Entry; model_gateways?: Readonly<Record<string, Entry>> }>;
+type Entry = z.output<typeof TARGET>;
 
 /** Reads a targets file: exactly one of the two modes, each entry complete. @throws ConfigError with every problem */
 export function readTargetsFile(options: TargetsFileOptions): Targets {
   const file = readYamlFile(options.path, options.path);
   if (!file) throw missingFile(options.path);
   const root: unknown = file.document.toJSON();
-  const object = isObject(root) ? root : {};
-  const found = file.problems.length > 0 ? [] : fileProblems(object);
+  const { data = {}, problems: found } = readFields(FILE, isObject(root) ? root : {});
   const place = { node: file.document.contents, path: '' };
-  const problems = [...file.problems, ...found.map(problem => placed(file, place, problem))];
+  const problems = file.problems.length > 0 ? file.problems : found.map(problem => placed(file, place, problem));
   if (problems.length > 0) throw new ConfigError(problems);
-  const { global_inference_gateway: one, model_gateways: many = {} } = object as Modes;
+  const { global_inference_gateway: one, model_gateways: many = {} } = data;
   if (one) return { kind: 'global', target: targetOf(one, options) };
   const targets = Object.entries(many).map(([model, entry]) => [model, targetOf(entry, options)] as const);
   return { kind: 'per_model', targets: new Map(targets) };
 }
-
-function fileProblems(root: Readonly<Record<string, unknown>>): FieldProblem[] {
-  const { global_inference_gateway: one, model_gateways: many } = root;
-  const problems = fieldProblems(root, FILE);
-  if ((one == null) === (many == null)) {
-    const message = 'exactly one of global_inference_gateway and model_gateways is required';
-    problems.push({ path: ['global_inference_gateway'], message });
-  }
-  if (isObject(one)) problems.push(...keyProblems(one, ['global_inference_gateway']));
-  for (const [model, entry] of Object.entries(isObject(many) ? many : {})) {
-    const path = ['model_gateways', model];
-    problems.push(...valueProblems(entry, TARGET, path));
-    if (isObject(entry)) problems.push(...keyProblems(entry, path));
-  }
-  return problems;
-}
-
-const keyProblems = (entry: Readonly<Record<string, unknown>>, path: readonly string[]): FieldProblem[] =>
-  entry.api_key_name != null && entry.api_key_file != null
-    ? [{ path: [...path, 'api_key_name'], message: 'api_key_name and api_key_file are mutually exclusive' }]
-    : [];
 
 function targetOf(entry: Entry, options: TargetsFileOptions): TargetSpec {
   const bearer = keyOf(entry, options);
@@ -137,14 +100,14 @@ function targetOf(entry: Entry, options: TargetsFileOptions): TargetSpec {
 
 const tlsOf = (entry: Entry): TargetSpec['tls'] => ({
   insecureSkipVerify: entry.tls_insecure_skip_verify === true,
-  ...(entry.tls_ca_cert_file != null && { caCertFile: entry.tls_ca_cert_file }),
-  ...(entry.tls_client_cert_file != null && { clientCertFile: entry.tls_client_cert_file }),
-  ...(entry.tls_client_key_file != null && { clientKeyFile: entry.tls_client_key_file }),
+  ...(entry.tls_ca_cert_file !== undefined && { caCertFile: entry.tls_ca_cert_file }),
+  ...(entry.tls_client_cert_file !== undefined && { clientCertFile: entry.tls_client_cert_file }),
+  ...(entry.tls_client_key_file !== undefined && { clientKeyFile: entry.tls_client_key_file }),
 });
 
 function keyOf({ api_key_name: name, api_key_file: file }: Entry, options: TargetsFileOptions): string | undefined {
-  const path = file ?? (name == null ? undefined : join(options.secretsDir, name));
-  if (path == null) return undefined;
+  const path = file ?? (name === undefined ? undefined : join(options.secretsDir, name));
+  if (path === undefined) return undefined;
   try {
     return `Bearer ${readFileSync(path, 'utf8').trim()}`;
   } catch (error) {

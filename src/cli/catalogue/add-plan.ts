@@ -7,7 +7,7 @@ import { readManifest, type PullManifest } from '../hub/model-folder.js';
 import { type ModelSource, parseSource, sourceText, suggestedName } from '../hub/model-source.js';
 import { findingsOf, ModelStore } from '../hub/model-store.js';
 import { engineVersion, PACKAGED_ENGINES } from '../engines/engine-packages.js';
-import { type CatalogueEntry, type CatalogueSource, engineOf } from './catalogue-entry.js';
+import { type CatalogueEntry, engineOf } from './catalogue-entry.js';
 import { modelEntry } from './model-entry.js';
 
 export interface PlanOptions {
@@ -24,7 +24,7 @@ export interface PlanOptions {
 export interface PlannedSource {
   readonly source: ModelSource;
   readonly folder: string;
-  readonly files: CatalogueSource['files'];
+  readonly files: CatalogueEntry['sources'][string]['files'];
   /** All of it is there and checked, so that no hub is asked. */
   readonly present: PullManifest | undefined;
 }
@@ -96,7 +96,10 @@ function takenAliases(id: string, wanted: PlanOptions['aliases'] | readonly stri
   return { aliases, ...taken };
 }
 
-async function planSource({ from, files }: CatalogueSource, { settings, signal }: PlanContext): Promise<PlannedSource> {
+async function planSource(
+  { from, files }: CatalogueEntry['sources'][string],
+  { settings, signal }: PlanContext,
+): Promise<PlannedSource> {
   const source = parseSource(from);
   const folder = join(settings.hub.modelsDir, suggestedName(source));
   new ModelStore(settings.hub.modelsDir).folderOf(suggestedName(source));

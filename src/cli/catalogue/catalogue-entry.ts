@@ -1,3 +1,4 @@
+import { type z } from 'zod';
 import {
   ANYTHING,
   FLAG,
@@ -5,65 +6,50 @@ import {
   mapOf,
   matching,
   objectOf,
-  type ObjectRules,
   optional,
   TEXT,
   wholeNumberFrom,
-} from '../../core/shared/schema.js';
-
-/** A file of a repository; a name with `*` stands for all that fit. */
-export interface CatalogueFile {
-  readonly bytes?: number;
-  readonly sha256?: string;
-}
-
-export interface CatalogueSource {
-  /** `hf:organisation/name@commit`, as `models pull` takes it. */
-  readonly from: string;
-  readonly files: Readonly<Record<string, CatalogueFile>>;
-}
-
-/** One entry of config/catalogue.yaml, whose head explains the fields. */
-export interface CatalogueEntry {
-  readonly name: string;
-  readonly summary: string;
-  readonly licence?: string;
-  readonly aliases: readonly string[];
-  readonly memory?: { readonly cpu_mb?: number; readonly cuda_mb?: number };
-  readonly engine?: string;
-  readonly unverified?: boolean;
-  /** Empty: the model runs on a server elsewhere. */
-  readonly sources: Readonly<Record<string, CatalogueSource>>;
-  readonly entry: Readonly<Record<string, unknown>>;
-  readonly devices?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-}
+} from '../../contracts/schema/rules.js';
 
 const NAME = matching(/^[A-Za-z0-9][\w.-]{0,127}$/, 'letters, digits and . _ -, at most 128');
 const MAP = mapOf(ANYTHING, 'pairs of name and value');
 const SIZE = wholeNumberFrom(0, Number.MAX_SAFE_INTEGER);
 
+/** A file of a repository; a name with `*` stands for all that fit. */
 const FILE = objectOf(
   { bytes: optional(SIZE), sha256: optional(matching(/^[0-9a-f]{64}$/, '64 hexadecimal digits')) },
   '{ bytes, sha256 }, both optional',
 );
 
 const SOURCE = objectOf(
-  { from: matching(/^hf:\S+$/, 'hf:organisation/name@commit'), files: mapOf(FILE, 'files, each { bytes, sha256 }') },
+  {
+    // As `models pull` takes it.
+    from: matching(/^hf:\S+$/, 'hf:organisation/name@commit'),
+    files: mapOf(FILE, 'files, each { bytes, sha256 }'),
+  },
   '{ from, files }',
 );
 
-export const CATALOGUE_FIELDS: ObjectRules = {
-  name: NAME,
-  summary: TEXT,
-  licence: optional(TEXT),
-  aliases: optional(listOf(TEXT, 'names')),
-  memory: optional(objectOf({ cpu_mb: optional(SIZE), cuda_mb: optional(SIZE) }, '{ cpu_mb, cuda_mb }')),
-  engine: optional(TEXT),
-  unverified: optional(FLAG),
-  sources: optional(mapOf(SOURCE, 'sources by name, each { from, files }', NAME)),
-  entry: MAP,
-  devices: optional(mapOf(MAP, 'changes of the entry by device')),
-};
+/** One entry of config/catalogue.yaml, whose head explains the fields. */
+export const CATALOGUE_ENTRY = objectOf(
+  {
+    name: NAME,
+    summary: TEXT,
+    licence: optional(TEXT),
+    aliases: optional(listOf(TEXT, 'names')),
+    memory: optional(objectOf({ cpu_mb: optional(SIZE), cuda_mb: optional(SIZE) }, '{ cpu_mb, cuda_mb }')),
+    engine: optional(TEXT),
+    unverified: optional(FLAG),
+    // Empty: the model runs on a server elsewhere.
+    sources: optional(mapOf(SOURCE, 'sources by name, each { from, files }', NAME)),
+    entry: MAP,
+    devices: optional(mapOf(MAP, 'changes of the entry by device')),
+  },
+  'a model with name, …',
+);
+
+type WrittenEntry = z.output<typeof CATALOGUE_ENTRY>;
+export type CatalogueEntry = WrittenEntry & Required<Pick<WrittenEntry, 'aliases' | 'sources'>>;
 
 /** A branch may move, and an unverified size cannot be compared: what `unverified: true` stands for. */
 export const isUnverified = ({ sources }: Pick<CatalogueEntry, 'sources'>): boolean =>

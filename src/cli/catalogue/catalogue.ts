@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isMap, isSeq, stringify } from 'yaml';
 import { editDistance } from '../../core/shared/nearest-name.js';
-import { fieldProblems } from '../../core/shared/schema.js';
+import { readFields } from '../../contracts/schema/field-problems.js';
 import { modelsFromFile } from '../../platform/config/models-file.js';
 import {
   ConfigError,
@@ -14,7 +14,7 @@ import {
 } from '../../platform/config/yaml-file.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
 import { parseSource } from '../hub/model-source.js';
-import { CATALOGUE_FIELDS, type CatalogueEntry, devicesOf, isUnverified } from './catalogue-entry.js';
+import { CATALOGUE_ENTRY, type CatalogueEntry, devicesOf, isUnverified } from './catalogue-entry.js';
 import { modelEntry } from './model-entry.js';
 
 const OWN_FILE = fileURLToPath(new URL('../../../config/catalogue.yaml', import.meta.url));
@@ -70,13 +70,11 @@ function readCatalogue(path: string): ReadCatalogue {
 }
 
 function readEntry(file: YamlFile, node: unknown, path: string): { entry?: CatalogueEntry; problems: ConfigProblem[] } {
-  if (!isMap(node))
-    return { problems: [{ origin: file.originOf(node), path, message: 'must be a model with name, …' }] };
   // Anchors of the document are followed here; a copy, so that a change of one entry leaves the others.
-  const raw = structuredClone(node.toJS(file.document)) as Record<string, unknown>;
-  const found = fieldProblems(raw, CATALOGUE_FIELDS).map(problem => placed(file, { node, path }, problem));
-  if (found.length > 0) return { problems: found };
-  const entry = { aliases: [], sources: {}, ...raw } as unknown as CatalogueEntry;
+  const raw: unknown = isMap(node) ? structuredClone(node.toJS(file.document)) : node;
+  const { data, problems: found } = readFields(CATALOGUE_ENTRY, raw);
+  if (!data) return { problems: found.map(problem => placed(file, { node, path }, problem)) };
+  const entry = { ...data, aliases: data.aliases ?? [], sources: data.sources ?? {} };
   const problems = meaningProblems(entry).map(message => placed(file, { node, path }, { path: ['entry'], message }));
   return { entry, problems };
 }

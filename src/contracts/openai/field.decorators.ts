@@ -16,7 +16,7 @@ import {
 } from 'class-validator';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { wantedLanguage } from '../formats/language-name.js';
-import { isObject } from '../../core/shared/schema.js';
+import { isObject } from '../../core/shared/is-object.js';
 import { SERVICE_TIERS } from './field-rules.js';
 
 type Shape = (value: unknown) => unknown;

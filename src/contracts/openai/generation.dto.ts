@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsDefined, IsNotEmpty, IsOptional, IsString } from 'class-validator';
-import { isObject } from '../../core/shared/schema.js';
+import { isObject } from '../../core/shared/is-object.js';
 import { type ServiceTier } from './field-rules.js';
 import { Holds, InRange, OptionalNumber, ServiceTierField, WholeNumber } from './field.decorators.js';
 import { isTextOrTokens, TEXT_OR_TOKENS } from './text-or-tokens.js';

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsNotEmpty, IsOptional, IsString } from 'class-validator';
-import { isObject } from '../../core/shared/schema.js';
+import { isObject } from '../../core/shared/is-object.js';
 import { SERVICE_TIERS, type ServiceTier } from './field-rules.js';
 import { Holds, InRange, OneOf, WholeNumber } from './field.decorators.js';
 

@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type ValueRule, FLAG, numberFrom, oneOf, wholeNumberFrom } from '../../core/shared/schema.js';
+import { FLAG, numberFrom, type ValueRule, wholeNumberFrom } from '../../core/shared/schema.js';
 import { type FieldRules, type IgnoredFields } from '../openai/field-rules.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -74,7 +74,8 @@ export class FieldReader {
   }
 
   oneOf<const V extends string | number>(name: string, values: readonly V[]): V | undefined {
-    return this.#checked<V>(name, oneOf(values));
+    const accepts = (value: unknown) => values.some(known => known === value);
+    return this.#checked<V>(name, { accepts, allowed: `one of ${values.join(', ')}` });
   }
 
   object(name: string): FieldReader | undefined {

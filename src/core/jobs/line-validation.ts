@@ -1,6 +1,6 @@
 import { type BatchEndpoint, type JobProblem } from './batch-job.js';
 import { BODY_BOUNDS, type JsonBounds, jsonExcess } from '../shared/bounded-json.js';
-import { isObject } from '../shared/schema.js';
+import { isObject } from '../shared/is-object.js';
 import { prefixHash } from './prefix-hash.js';
 
 export const LONGEST_CUSTOM_ID = 512;

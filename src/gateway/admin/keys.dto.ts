@@ -8,6 +8,7 @@ import {
   TextList,
   WholeNumber,
 } from '../../contracts/openai/field.decorators.js';
+import { allowedBy } from '../../contracts/schema/rules.js';
 import { type StoredKey } from '../../core/access/key-store.port.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type ApiKeyEntry, KEY_LIMIT_NAMES, LIMITS_RULE, SETTING_KEY_ID } from '../../platform/auth/api-key.js';
@@ -49,7 +50,7 @@ export class CreateKeyDto {
     example: { requests_per_minute: 60 },
   })
   @IsOptional()
-  @Holds(value => LIMITS_RULE.accepts(value), `must be ${LIMITS_RULE.allowed}`)
+  @Holds(value => LIMITS_RULE.safeParse(value).success, `must be ${allowedBy(LIMITS_RULE)}`)
   limits?: Record<string, number>;
 
   @ApiPropertyOptional({ minimum: 1, maximum: MAX_DAYS, description: 'Absent, without expires_at: it never expires.' })

@@ -1,7 +1,7 @@
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { BODY_BOUNDS, jsonExcess } from '../../core/shared/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { isObject } from '../../core/shared/schema.js';
+import { isObject } from '../../core/shared/is-object.js';
 
 const SHOWN_CHARACTERS = 80;
 

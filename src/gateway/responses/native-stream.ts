@@ -3,7 +3,7 @@ import { onOneLine, SSE_DONE, sseEvent } from '../../contracts/formats/server-se
 import { FINAL_EVENTS, type ResponseObject } from '../../contracts/openai/responses.js';
 import { valueSpans } from '../../core/jobs/line-span.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
-import { isObject } from '../../core/shared/schema.js';
+import { isObject } from '../../core/shared/is-object.js';
 import { GenerationOutputStream } from '../text/generation-output-stream.js';
 import { failureOf } from './response-object.js';
 

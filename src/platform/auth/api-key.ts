@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type KeyTerms } from '../../core/access/key-terms.js';
-import { mapOf, oneOf, wholeNumberFrom } from '../../core/shared/schema.js';
+import { mapOf, oneOf, wholeNumberFrom } from '../../contracts/schema/rules.js';
 import { LIMIT_NAMES, type LimitName, type Limits } from '../../core/limits/limit-rules.js';
 import { MAX_TENANT_WEIGHT } from '../../core/queue/tenant-shares.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
@@ -55,7 +55,7 @@ export const LIMITS_RULE = mapOf(
 export function keyLimit(text: string): KeyLimits | undefined {
   const [name = '', digits = ''] = text.split('=', 2);
   const limits = { [name]: Number(digits) };
-  return /^\d+$/.test(digits) && LIMITS_RULE.accepts(limits) ? limits : undefined;
+  return /^\d+$/.test(digits) && LIMITS_RULE.safeParse(limits).success ? limits : undefined;
 }
 
 function snakeCase(name: string): string {

@@ -1,28 +1,24 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
-import {
-  type FieldProblem,
-  fieldProblems,
-  type ValueRule,
-  listOf,
-  matching,
-  oneOf,
-  optional,
-} from '../../core/shared/schema.js';
+import { type FieldProblem, readFields } from '../../contracts/schema/field-problems.js';
+import { listOf, matching, objectOf, oneOf, optional } from '../../contracts/schema/rules.js';
 import { ConfigError, type ConfigProblem, parseYaml, placed, type YamlFile } from '../config/yaml-file.js';
 import { type ApiKeyEntry, createApiKey, type KeyOwner, LIMITS_RULE, type NewApiKey } from './api-key.js';
 import { KEY_SCOPES } from './principal.js';
 
 const NAME = matching(/^[A-Za-z0-9._-]{1,64}$/, '1 to 64 letters, digits and . _ -');
 
-const KEY_FIELDS: Readonly<Record<keyof ApiKeyEntry, ValueRule>> = {
-  id: NAME,
-  tenant: NAME,
-  scopes: listOf(oneOf(KEY_SCOPES), `${KEY_SCOPES.join(', ')}`, 1),
-  limits: optional(LIMITS_RULE),
-  sha256: matching(/^[0-9a-f]{64}$/i, '64 hexadecimal digits'),
-};
+const KEY = objectOf(
+  {
+    id: NAME,
+    tenant: NAME,
+    scopes: listOf(oneOf(KEY_SCOPES), `${KEY_SCOPES.join(', ')}`, 1),
+    limits: optional(LIMITS_RULE),
+    sha256: matching(/^[0-9a-f]{64}$/i, '64 hexadecimal digits'),
+  },
+  'one key',
+);
 
 /** @throws ConfigError naming everything wrong with its line; never quoting a hash. */
 export function readKeysFile(path: string): ApiKeyEntry[] {
@@ -82,11 +78,10 @@ function readEntries(file: YamlFile, problems: ConfigProblem[]): ApiKeyEntry[] {
   const seen = new Set<string>();
   return list.items.flatMap((node, index) => {
     const place = { node, path: `keys[${index}]` };
-    const entry = isMap(node) ? (node.toJSON() as ApiKeyEntry) : undefined;
-    const found: FieldProblem[] = entry
-      ? fieldProblems({ ...entry }, KEY_FIELDS)
-      : [{ path: [], message: 'must be one key' }];
-    if (entry && seen.has(entry.id)) found.push({ path: ['id'], message: `"${entry.id}" is there twice` });
+    const written = isMap(node) ? (node.toJSON() as Partial<ApiKeyEntry>) : undefined;
+    const { data: entry, problems: found } = readFields(KEY, written ?? null);
+    if (written?.id !== undefined && seen.has(written.id))
+      found.push({ path: ['id'], message: `"${written.id}" is there twice` });
     // Without the values: no message quotes a hash.
     problems.push(...found.map(({ value: _, ...problem }) => placed(file, place, problem)));
     if (!entry || found.length > 0) return [];

@@ -1,5 +1,5 @@
-import { type JsonSchema, objectSchema, type ValueRule } from '../../core/shared/schema.js';
-import { MODEL_FIELDS } from './model-fields.js';
+import { type JsonSchema, jsonSchema } from '../../contracts/schema/rules.js';
+import { MODEL, MODEL_FIELDS, type ModelFieldName } from './model-fields.js';
 import { type SettingDefinition } from './setting-definition.js';
 import { environmentName, SETTING_PATHS, settingDefinition } from './settings.js';
 
@@ -29,23 +29,26 @@ export function settingsSchema(): JsonSchema {
 
 const TRUTH: Readonly<Record<string, boolean>> = { true: true, false: false };
 
-function settingSchema(
-  path: string,
-  { help, allowed, schema, choices, default: value }: SettingDefinition,
-): JsonSchema {
+function settingSchema(path: string, { help, allowed, rule, default: value }: SettingDefinition): JsonSchema {
   const description = `${help} Allowed: ${allowed}. Variable: ${environmentName(path)}.`;
+  const schema = jsonSchema(rule);
   // As the reader: a bare `true` stands for the word.
-  const words = choices?.flatMap(word => (word in TRUTH ? [word, TRUTH[word]] : [word]));
+  const words = (schema.enum as string[] | undefined)?.flatMap(word => (word in TRUTH ? [word, TRUTH[word]] : [word]));
   return { description, ...schema, ...(words && { enum: words }), default: value };
 }
 
 /** Of `config/models.yaml`. What depends on kind and engine is left to `switchyard models check`. */
-export const modelsSchema = (): JsonSchema =>
-  listSchema('Models that Switchyard serves', 'models', objectSchema(MODEL_FIELDS, describeField));
-
-function describeField(name: string, { allowed }: ValueRule): string {
-  const { help, default: unset } = MODEL_FIELDS[name as keyof typeof MODEL_FIELDS];
-  return `${help} Allowed: ${allowed}.${unset === undefined ? '' : ` Left out: ${unset}.`}`;
+export function modelsSchema(): JsonSchema {
+  const { properties, ...schema } = jsonSchema(MODEL) as { properties: Record<ModelFieldName, JsonSchema> };
+  const described = Object.entries(MODEL_FIELDS).map(([name, { help, allowed, default: unset }]) => {
+    const description = `${help} Allowed: ${allowed}.${unset === undefined ? '' : ` Left out: ${unset}.`}`;
+    return [name, { ...properties[name as ModelFieldName], description }];
+  });
+  return listSchema('Models that Switchyard serves', 'models', {
+    type: 'object',
+    properties: Object.fromEntries(described) as JsonSchema,
+    ...schema,
+  });
 }
 
 /** A file with one list. */

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
 import { firstKeysFile, loadConfig } from './load-config.js';
 import { type SettingDefinition } from './setting-definition.js';
 import { environmentName, SETTING_PATHS, settingDefinition, type SettingPath, settingsFrom } from './settings.js';
@@ -237,11 +238,11 @@ describe('config/switchyard.yaml', () => {
 });
 
 /** A legal value that is not the default, and breaks no rule between settings. */
-function anotherValue({ default: value, choices, accepts }: SettingDefinition): string | number | boolean {
-  if (choices) return choices.find(known => known !== value) ?? '';
+function anotherValue({ default: value, rule }: SettingDefinition): string | number | boolean {
+  if (rule instanceof z.ZodLiteral) return String([...rule.values].find(known => known !== value));
   if (typeof value === 'boolean') return !value;
   if (typeof value === 'string') return `${value}-other`;
-  return [value + 1, value + 0.5, value - 1].find(accepts) ?? value;
+  return [value + 1, value + 0.5, value - 1].find(one => rule.safeParse(one).success) ?? value;
 }
 
 const fileFor = (values: Partial<Record<SettingPath, string | boolean>>) =>

@@ -1,13 +1,5 @@
-import {
-  ANYTHING,
-  fieldProblems,
-  type ValueRule,
-  mapOf,
-  optional,
-  pathText,
-  TEXT,
-  wholeNumberFrom,
-} from '../../core/shared/schema.js';
+import { pathText, readFields } from '../../contracts/schema/field-problems.js';
+import { ANYTHING, mapOf, objectOf, optional, TEXT, wholeNumberFrom } from '../../contracts/schema/rules.js';
 import { type FetchRules } from '../http/safe-fetch.js';
 import { type ModelSpec, type RemoteSpec, type ReplicaSpec } from './model-spec.js';
 import { sharedQueueAccess, type SharedQueueAccess } from './shared-queue-access.js';
@@ -222,7 +214,7 @@ export function readWorkerSpec(environment: NodeJS.ProcessEnv = process.env): Wo
   const json = environment[WORKER_SPEC_VARIABLE];
   if (json === undefined) throw new Error(`${WORKER_SPEC_VARIABLE} is not set; workers are started by the gateway`);
   try {
-    return complete(JSON.parse(json) as Record<string, unknown>);
+    return complete(JSON.parse(json));
   } catch (error) {
     throw new Error(`${WORKER_SPEC_VARIABLE} is not a worker spec: ${(error as Error).message}`, { cause: error });
   }
@@ -232,28 +224,32 @@ const OBJECT = mapOf(ANYTHING, 'an object');
 const LONG = wholeNumberFrom(0, Number.MAX_SAFE_INTEGER);
 
 /** The gateway wrote the spec: types are checked, contents are not. */
-const SPEC_FIELDS: Readonly<Record<keyof WorkerSpec, ValueRule>> = {
-  workerId: TEXT,
-  model: OBJECT,
-  host: TEXT,
-  port: wholeNumberFrom(0, 65_535),
-  maxMessageBytes: LONG,
-  uploadLimitBytes: LONG,
-  prepParallel: LONG,
-  keepaliveTimeMs: LONG,
-  keepaliveTimeoutMs: LONG,
-  shutdownGraceMs: LONG,
-  logLevel: TEXT,
-  fetch: optional(OBJECT),
-  tls: optional(OBJECT),
-  tokenFile: optional(TEXT),
-  sharedQueue: optional(OBJECT),
-  pull: optional(OBJECT),
-  bridged: optional(OBJECT),
-};
+const SPEC = objectOf(
+  {
+    workerId: TEXT,
+    model: OBJECT,
+    host: TEXT,
+    port: wholeNumberFrom(0, 65_535),
+    maxMessageBytes: LONG,
+    uploadLimitBytes: LONG,
+    prepParallel: LONG,
+    keepaliveTimeMs: LONG,
+    keepaliveTimeoutMs: LONG,
+    shutdownGraceMs: LONG,
+    logLevel: TEXT,
+    fetch: optional(OBJECT),
+    tls: optional(OBJECT),
+    tokenFile: optional(TEXT),
+    sharedQueue: optional(OBJECT),
+    pull: optional(OBJECT),
+    bridged: optional(OBJECT),
+  } satisfies Readonly<Record<keyof WorkerSpec, unknown>>,
+  'a worker spec',
+);
 
-function complete(spec: Record<string, unknown>): WorkerSpec {
-  const problems = fieldProblems(spec, SPEC_FIELDS).map(({ path, message }) => `${pathText(path)} ${message}`);
-  if (problems.length > 0) throw new Error(problems.join(', '));
-  return spec as unknown as WorkerSpec;
+function complete(spec: unknown): WorkerSpec {
+  const { problems } = readFields(SPEC, spec);
+  if (problems.length > 0)
+    throw new Error(problems.map(({ path, message }) => `${pathText(path)} ${message}`).join(', '));
+  return spec as WorkerSpec;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Document, isCollection, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
-import { type FieldProblem, pathText } from '../../core/shared/schema.js';
+import { type FieldPath, type FieldProblem, pathText } from '../../contracts/schema/field-problems.js';
 import { StartError } from './start-error.js';
 
 /** One thing wrong with the configuration. The message says how to fix it. */
@@ -81,7 +81,7 @@ export function placed(
   return { origin: file.originOf(nodeAt(node, path, unknown)), path: pathText(path, prefix), ...problem };
 }
 
-function nodeAt(start: unknown, path: FieldProblem['path'], atKey = false): unknown {
+function nodeAt(start: unknown, path: FieldPath, atKey = false): unknown {
   let node = start;
   for (const [depth, key] of path.entries()) {
     const last = depth === path.length - 1;

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { didYouMean } from '../../core/shared/nearest-name.js';
+
+/**
+ * Parts of zod schemas for untrusted objects. A schema's description is what it allows as a noun phrase (`a number from
+ * 0 to 2`), and the message of its issues is `must be` and that phrase.
+ */
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** A schema that says what it allows. @param json for editors, where zod cannot tell */
+export function rule<S extends z.ZodType>(allowed: string, make: (error: string) => S, json: JsonSchema = {}): S {
+  return make(`must be ${allowed}`).meta({ ...json, description: allowed });
+}
+
+/** What a schema allows, as a noun phrase. */
+export const allowedBy = ({ description = '' }: z.ZodType): string => description;
+
+export const ANYTHING = z.unknown();
+
+export const TEXT = rule('text, not empty', error => z.string(error).min(1, error));
+
+export const FLAG = rule('true or false', error => z.boolean(error));
+
+/** @param unit such as `ms` */
+export const numberFrom = (min: number, max: number, unit = '') =>
+  rule(`a number from ${min} to ${max}${unit && ` ${unit}`}`, error => z.number(error).min(min, error).max(max, error));
+
+/** @param unit such as `ms` */
+export const wholeNumberFrom = (min: number, max: number, unit = '') =>
+  rule(`a whole number from ${min} to ${max}${unit && ` ${unit}`}`, error =>
+    z.int(error).min(min, { error, abort: true }).max(max, { error, abort: true }),
+  );
+
+/** Text of a form that `allowed` describes. */
+export const matching = (pattern: RegExp, allowed: string) =>
+  rule(allowed, error => z.string(error).regex(pattern, error));
+
+/** @param removed words of earlier releases, each with what to write instead */
+export const oneOf = <const V extends string | number>(
+  choices: readonly V[],
+  removed: Readonly<Record<string, string>> = {},
+) =>
+  rule(`one of ${choices.join(', ')}`, error =>
+    z.literal(choices, { error: ({ input }) => removed[String(input)] ?? error }),
+  );
+
+/** @param items what the items are, in the plural */
+export const listOf = <S extends z.ZodType>(item: S, items: string, least = 0) =>
+  rule(`a list of ${least > 0 ? `${least} or more ` : ''}${items}`, error => {
+    const list = z.array(item, { error: ({ input }) => error + nearestChoice(input, item) });
+    return least > 0 ? list.min(least, error) : list;
+  });
+
+/** For one word where a list of such words is due. */
+const nearestChoice = (word: unknown, item: z.ZodType): string =>
+  typeof word === 'string' && item instanceof z.ZodLiteral ? didYouMean(word, [...item.values].map(String)) : '';
+
+/** A value that a function checks. */
+export const checked = <T>(accepts: (value: unknown) => boolean, allowed: string, json?: JsonSchema) =>
+  rule(allowed, error => z.custom<T>(accepts, { error, abort: false }), json);
+
+/** An object whose names are not fixed. Its problems are told of it as a whole. */
+export const mapOf = <S extends z.ZodType>(item: S, allowed: string, name: z.ZodType<string> = TEXT) => {
+  const map = z.partialRecord(name, item);
+  return checked<Readonly<Record<string, z.output<S>>>>(value => map.safeParse(value).success, allowed, {
+    type: 'object',
+    additionalProperties: jsonSchema(item),
+    propertyNames: jsonSchema(name),
+  });
+};
+
+/** Absent and `null` are the same. */
+export const optional = <S extends z.ZodType>(schema: S): z.ZodOptional<S> =>
+  schema
+    .nullish()
+    .transform(value => value ?? undefined)
+    .describe(allowedBy(schema)) as unknown as z.ZodOptional<S>;
+
+const UNKNOWN_NAME = { unknown: true };
+
+/** Whether an object has a field of a name that it must not have, at the end of the issue's path. */
+export const isUnknownName = (issue: z.core.$ZodIssue): boolean =>
+  issue.code === 'custom' && issue.params?.unknown === true;
+
+/** An object without other fields. */
+export function objectOf<F extends z.ZodRawShape>(fields: F, allowed: string): z.ZodObject<F> {
+  const names = Object.keys(fields);
+  const other = z.custom(() => false, {
+    abort: false,
+    params: UNKNOWN_NAME,
+    error: ({ path = [] }) =>
+      `no such field${didYouMean(String(path.at(-1)), names) || `; known: ${names.join(', ')}`}`,
+  });
+  return rule(allowed, error => z.object(fields, error).catchall(other) as unknown as z.ZodObject<F>);
+}
+
+/** For editors: JSON Schema, draft 7. Fields of objects are described by what they allow. */
+export function jsonSchema(schema: z.ZodType): JsonSchema {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, {
+    target: 'draft-7',
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ jsonSchema: made, path }) => {
+      const [first, none] = made.anyOf ?? [];
+      const written = tidied(first && none?.type === 'null' ? first : made, path.at(-2) === 'properties');
+      for (const name of Object.keys(made)) delete made[name];
+      Object.assign(made, written);
+    },
+  });
+  return json;
+}
+
+/** As the committed files have it: in this order, words without their type, no other fields in objects. */
+function tidied({ description, type, items, properties, required, ...rest }: JsonSchema, isField: boolean): JsonSchema {
+  const choices = rest.enum ?? (rest.const !== undefined && [rest.const]);
+  if (choices) return { ...(isField && { description }), enum: choices };
+  return {
+    ...(isField && { description }),
+    ...(type !== undefined && { type }),
+    ...(items !== undefined && { items: tidied(items as JsonSchema, false) }),
+    ...(properties !== undefined && { properties, required: required ?? [] }),
+    ...rest,
+    ...(properties !== undefined && { additionalProperties: false }),
+  };
+}
