@@ -1,5 +1,4 @@
 import { DomainError } from '../../core/shared/domain-error.js';
-import { FLAG, numberFrom, type ValueRule, wholeNumberFrom } from '../../core/shared/schema.js';
 import { type FieldRules, type IgnoredFields } from '../openai/field-rules.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -53,15 +52,17 @@ export class FieldReader {
   }
 
   number(name: string, min: number, max: number): number | undefined {
-    return this.#checked<number>(name, numberFrom(min, max));
+    const accepts = (value: unknown) => typeof value === 'number' && value >= min && value <= max;
+    return this.#checked<number>(name, accepts, `a number from ${min} to ${max}`);
   }
 
   integer(name: string, min: number, max: number): number | undefined {
-    return this.#checked<number>(name, wholeNumberFrom(min, max));
+    const accepts = (value: unknown) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
+    return this.#checked<number>(name, accepts, `a whole number from ${min} to ${max}`);
   }
 
   boolean(name: string): boolean | undefined {
-    return this.#checked<boolean>(name, FLAG);
+    return this.#checked<boolean>(name, value => typeof value === 'boolean', 'true or false');
   }
 
   strings(name: string, { most, longest }: { most: number; longest: number }): string[] | undefined {
@@ -75,7 +76,7 @@ export class FieldReader {
 
   oneOf<const V extends string | number>(name: string, values: readonly V[]): V | undefined {
     const accepts = (value: unknown) => values.some(known => known === value);
-    return this.#checked<V>(name, { accepts, allowed: `one of ${values.join(', ')}` });
+    return this.#checked<V>(name, accepts, `one of ${values.join(', ')}`);
   }
 
   object(name: string): FieldReader | undefined {
@@ -138,7 +139,7 @@ export class FieldReader {
     return new DomainError('missing_required_parameter', `\`${param}\` is required.`, { param });
   }
 
-  #checked<T>(name: string, { accepts, allowed }: ValueRule): T | undefined {
+  #checked<T>(name: string, accepts: (value: unknown) => boolean, allowed: string): T | undefined {
     const value = this.raw(name);
     if (value === undefined || accepts(value)) return value as T | undefined;
     throw this.invalid(name, `must be ${allowed}`);

@@ -1,5 +1,6 @@
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { FLAG, numberFrom, TEXT, type ValueRule, wholeNumberFrom } from '../../core/shared/schema.js';
+import { type z } from 'zod';
+import { allowedBy, FLAG, numberFrom, TEXT, wholeNumberFrom } from '../../contracts/schema/rules.js';
 import { didYouMean } from '../../core/shared/nearest-name.js';
 
 export class EngineOptionsError extends Error {
@@ -49,8 +50,10 @@ export class EngineOptions {
   }
 
   choice<const T extends string>(name: string, choices: readonly T[], fallback: T): T {
-    const rule = { allowed: choices.join(', '), accepts: (value: unknown) => choices.some(known => known === value) };
-    return this.#checked(name, rule, fallback);
+    const value = this.#take(name) ?? fallback;
+    if (choices.some(known => known === value)) return value as T;
+    this.reject(name, value, choices.join(', '));
+    return fallback;
   }
 
   /** The raw value of an option with a shape of its own; the caller calls `reject` when it does not fit. */
@@ -78,10 +81,10 @@ export class EngineOptions {
     return this.#values[name];
   }
 
-  #checked<T>(name: string, { accepts, allowed }: ValueRule, fallback: T): T {
+  #checked<T>(name: string, rule: z.ZodType, fallback: T): T {
     const value = this.#take(name) ?? fallback;
-    if (accepts(value)) return value as T;
-    this.reject(name, value, allowed);
+    if (rule.safeParse(value).success) return value as T;
+    this.reject(name, value, allowedBy(rule));
     return fallback;
   }
 }
