@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
-import { type FieldProblem, readFields } from '../../contracts/schema/field-problems.js';
+import { readFields } from '../../contracts/schema/field-problems.js';
 import { listOf, matching, objectOf, oneOf, optional } from '../../contracts/schema/rules.js';
 import { ConfigError, type ConfigProblem, parseYaml, placed, type YamlFile } from '../config/yaml-file.js';
 import { type ApiKeyEntry, createApiKey, type KeyOwner, LIMITS_RULE, type NewApiKey } from './api-key.js';
