@@ -6,9 +6,6 @@ import { DeviceModel, type DeviceModelOptions, type DeviceModelReport } from '..
 const IDEAL_PER_SECOND = 400;
 const DEVICE_MS = 20;
 
-/** The device as it would be if it never waited for returns. */
-const NO_RETURNS = { leastShare: Infinity };
-
 const run = (options: DeviceModelOptions): DeviceModelReport => new DeviceModel(options).run();
 
 /** Virtual time: these are properties of the policy, not of the machine that runs the test. */
@@ -32,7 +29,7 @@ describe('Batch policy on a model device, callers that wait for their answer', (
 
   it('makes groups twice as large as no window does, with 4 callers', () => {
     const [adaptive, none] = (['adaptive', 'none'] as const).map(policy =>
-      run({ arrivals: { callers: 4 }, window: { policy }, returns: NO_RETURNS }),
+      run({ arrivals: { callers: 4 }, window: { policy } }),
     );
     expect(adaptive?.meanGroup).toBeCloseTo(4, 1);
     expect(none?.meanGroup).toBeCloseTo(2, 1);
@@ -45,74 +42,37 @@ describe('Batch policy on a model device, callers that wait for their answer', (
 });
 
 describe('REALTIME callers on a model device, that wait for their answer', () => {
-  const realtime = (callers: number, returns?: DeviceModelOptions['returns']): DeviceModelReport =>
-    run({ arrivals: { callers }, priority: RequestPriority.REALTIME, ...(returns && { returns }) });
+  const realtime = (callers: number): DeviceModelReport =>
+    run({ arrivals: { callers }, priority: RequestPriority.REALTIME });
 
-  it('take turns in groups of 1 and 7 at half of the ideal when the device never waits for their return', () => {
-    expect(realtime(8, NO_RETURNS).perSecond / IDEAL_PER_SECOND).toBeLessThan(0.51);
-  });
-
-  it('are one group of 8', () => {
-    const { perSecond, groups } = realtime(8);
-    expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(0.75);
-    expect(new Set(groups.slice(20, -1))).toEqual(new Set([8]));
-  });
-
-  // Their round trip takes 0.5 to 0.7 of the device's time: 20 / (20 + round trip) is the most that they can reach.
-  it.each([
-    [1, 0.64],
-    [1.2, 0.61],
-    [1.5, 0.57],
-  ])('are one group also on a machine that takes %d ms for each of them: %d of the ideal', (callerMs, least) => {
-    const { perSecond, groups } = run({ arrivals: { callers: 8 }, priority: RequestPriority.REALTIME, callerMs });
-    expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(least);
-    expect(groups.slice(40).filter(size => size < 8).length / groups.length).toBeLessThan(0.05);
-  });
-
-  it('cost a lone one nothing', () => {
-    expect(realtime(1).p99Ms).toBeCloseTo(realtime(1, NO_RETURNS).p99Ms, 5);
+  it('take turns in groups of 1 and 7 at half of the ideal: the device never waits for their return', () => {
+    const perSecond = realtime(8).perSecond / IDEAL_PER_SECOND;
+    expect(perSecond).toBeGreaterThan(0.45);
+    expect(perSecond).toBeLessThan(0.51);
   });
 });
 
-describe('Eight callers on a model device: one group of 8, or two groups of 4 that take turns', () => {
+describe('Callers on a model device that begin in two halves: one group, or two that take turns', () => {
   const HALVES = { callers: 8, start: 'halves' } as const;
   const MINUTE = { forMs: 60_000, deviceJitter: 0.2 };
 
-  it('takes turns for ever at 0.5 of the ideal when the device never waits for returns', () => {
-    const { perSecond, meanGroup } = run({ arrivals: HALVES, ...MINUTE, returns: NO_RETURNS });
+  it('takes turns for ever at 0.5 of the ideal: the device never waits for returns', () => {
+    const { perSecond, meanGroup } = run({ arrivals: HALVES, ...MINUTE });
+    expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThan(0.47);
     expect(perSecond / IDEAL_PER_SECOND).toBeLessThan(0.51);
     expect(meanGroup).toBeCloseTo(4, 1);
   });
 
-  it('joins 4 + 4 into groups of 8 within 4 engine calls', () => {
-    const { groups } = run({ arrivals: HALVES, forMs: 500 });
-    expect(groups.slice(0, 8)).toEqual([4, 4, 4, 8, 8, 8, 8, 8]);
-  });
-
-  it('stays at 0.83 of the ideal or better through a minute with device times of 20 ms +- 20 %', () => {
-    const { perSecond, meanGroup } = run({ arrivals: HALVES, ...MINUTE });
-    expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(0.83);
-    expect(meanGroup).toBeGreaterThan(7.9);
-  });
-
   // A round trip of 2.6 ms for the callers that fill the group: 20 / 22.6 is the most that 12 callers can reach.
   it.each([
-    [2, 0.17],
-    [4, 0.35],
-    [6, 0.52],
-    [10, 0.86],
-    [12, 0.88],
-    [14, 0.88],
+    [12, 0.74],
+    [15, 0.93],
+    [16, 0.97],
+    [64, 0.97],
+    [512, 0.97],
   ])('keeps %d callers that begin in halves at %d of the ideal or better', (callers, least) => {
     const { perSecond } = run({ arrivals: { callers, start: 'halves' } });
     expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(least);
-  });
-
-  it.each([15, 16, 64, 512])('loses nothing with %d callers: the next group is READY, or as good as', callers => {
-    const [waiting, never] = [undefined, NO_RETURNS].map(returns =>
-      run({ arrivals: { callers, start: 'halves' }, returns }),
-    );
-    expect(waiting!.perSecond).toBeGreaterThanOrEqual(never!.perSecond);
   });
 });
 
@@ -135,14 +95,4 @@ describe('Batch policy on a model device, independent callers at random', () => 
     expect(perSecond).toBeGreaterThan(350);
     expect(p99Ms).toBeLessThan(150);
   });
-
-  it.each([0.05, 0.2, 0.36, 0.38])(
-    'are never waited for at %d per ms: every engine call is the same without',
-    perMs => {
-      const [waiting, never] = [undefined, NO_RETURNS].map(returns =>
-        run({ arrivals: { perMs }, forMs: 60_000, returns }),
-      );
-      expect(waiting).toEqual(never);
-    },
-  );
 });

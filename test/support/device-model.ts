@@ -3,8 +3,7 @@ import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type Plan, aDispatcher } from './marble-harness.js';
 import { type HeapItem, KeyedHeap } from '../../src/core/queue/keyed-heap.js';
 import { FakeWorkers } from './fake-workers.js';
-import { DeviceTurn } from '../../src/worker/execution/device-turn.js';
-import { type ReturnWaitOptions } from '../../src/worker/execution/return-wait.js';
+import { DevicePolicy } from '../../src/worker/execution/device-policy.js';
 import { aRequest } from './requests.js';
 
 /** Who asks: so many callers that each wait for their answer before asking again, or independent ones at a rate. */
@@ -15,7 +14,6 @@ export type CallersStart = 'together' | 'halves';
 
 export interface DeviceModelOptions {
   readonly window?: Partial<BatchWindowOptions>;
-  readonly returns?: ReturnWaitOptions;
   readonly arrivals: Arrivals;
   /** Of all requests (BATCH). */
   readonly priority?: RequestPriority;
@@ -50,14 +48,14 @@ const HOP_MS = 0.7;
 
 /**
  * The batch window's reference model (a discrete-event simulation of gateway, wire and one device) with the real
- * dispatcher in the gateway's place and the real device turn in the worker's: 16 credits, the device takes up to 8
- * READY requests when it becomes free, or waits for returns (D-24). Deterministic.
+ * dispatcher in the gateway's place and the real device policy in the worker's: 16 credits, the device takes up to 8
+ * READY requests when it becomes free (D-24). Deterministic.
  */
 export class DeviceModel {
-  readonly #options: Required<Omit<DeviceModelOptions, 'window' | 'returns'>>;
+  readonly #options: Required<Omit<DeviceModelOptions, 'window'>>;
   readonly #workers = new FakeWorkers();
   readonly #dispatcher;
-  readonly #device;
+  readonly #device = new DevicePolicy();
   readonly #events = new KeyedHeap<Event>();
   readonly #ready: Plan['members'][number][] = [];
   readonly #latencies: number[] = [];
@@ -67,12 +65,11 @@ export class DeviceModel {
   #made = 0;
   #busy = false;
 
-  constructor({ window, returns, ...options }: DeviceModelOptions) {
+  constructor({ window, ...options }: DeviceModelOptions) {
     const costs = { deviceMs: 20, deviceJitter: 0, callerMs: 0, prepMs: 0 };
     this.#options = { priority: RequestPriority.BATCH, ...costs, forMs: 20_000, ...options };
     this.#workers.add('m', { slots: 2 * GROUP, maxBatch: GROUP });
     this.#dispatcher = aDispatcher(this.#workers, window).dispatcher;
-    this.#device = new DeviceTurn({ returns });
   }
 
   run(): DeviceModelReport {
@@ -135,7 +132,6 @@ export class DeviceModel {
     const { prepMs } = this.#options;
     this.#after(HOP_MS + prepMs * (0.7 + 0.6 * this.#random()), () => {
       this.#ready.push(...members);
-      members.forEach(() => this.#device.ready(this.#nowMs, undefined, this.#isRealtime));
       this.#pump();
     });
   }
@@ -147,9 +143,10 @@ export class DeviceModel {
   /** MicroBatcher's loop; groups are READY whole, so no member is missing. */
   #pump(): void {
     while (this.#ready.length > 0 && !this.#busy) {
-      const view = { ready: this.#ready.length, maxBatch: GROUP, running: 0, missing: 0, preparing: 0 };
-      const decision = this.#device.decide({ ...view, realtime: this.#isRealtime, draining: false }, this.#nowMs);
-      if (!decision.go) return this.#after(decision.wakeAtMs - this.#nowMs, () => this.#pump());
+      const group = { id: 'whole', size: this.#ready.length };
+      const view = { ready: this.#ready.length, maxBatch: GROUP, running: 0, group, realtime: this.#isRealtime };
+      const untilMs = this.#device.waitsUntilMs(view, this.#nowMs);
+      if (untilMs !== undefined) return this.#after(untilMs - this.#nowMs, () => this.#pump());
       this.#compute(this.#ready.splice(0, GROUP));
     }
     this.#device.over();
@@ -162,9 +159,7 @@ export class DeviceModel {
     const elapsedMs = deviceMs * (deviceJitter === 0 ? 1 : 1 + deviceJitter * (2 * this.#random() - 1));
     this.#after(elapsedMs, () => {
       this.#busy = false;
-      const urgent = this.#isRealtime ? group.length : 0;
-      const full = this.#ready.length >= GROUP;
-      this.#device.ended({ answered: group.length, urgent, deviceMs: elapsedMs, full }, this.#nowMs);
+      this.#device.ended(elapsedMs);
       this.#pump();
       this.#after(HOP_MS, () => this.#answer(group));
     });

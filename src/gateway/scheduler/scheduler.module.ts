@@ -1,13 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type BeforeApplicationShutdown,
-  Injectable,
-  Module,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
-import { type Subscription } from 'rxjs';
+import { type BeforeApplicationShutdown, Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { BatchWindow } from '../../core/batching/batch-window.js';
 import { WindowTimers } from '../../core/batching/window-timers.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
@@ -15,8 +7,6 @@ import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { AnswerTimes } from '../../core/queue/answer-times.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { IdleGc, pauseCollectorProvider } from '../../platform/process/idle-gc.js';
 import { CancellationModule } from '../cancellation/cancellation.module.js';
 import { LatencyModule } from '../latency/latency.module.js';
 import { QueueModule } from '../queue/queue.module.js';
@@ -42,25 +32,6 @@ import { SchedulerService } from './scheduler.service.js';
 import { ShutdownDrain, ShutdownGrace } from './shutdown-drain.js';
 import { tenantMetricProviders, TenantMetrics } from './tenant.metrics.js';
 import { WorkerCalls } from './worker-calls.js';
-
-/** Reports request activity to the garbage collection, which runs in the pauses. */
-@Injectable()
-export class IdleMoments implements OnModuleInit, OnApplicationShutdown {
-  #subscription: Subscription | undefined;
-
-  constructor(
-    private readonly events: DispatchEventBus,
-    private readonly collector: IdleGc,
-  ) {}
-
-  onModuleInit(): void {
-    this.#subscription = this.events.events$.subscribe(() => this.collector.touched());
-  }
-
-  onApplicationShutdown(): void {
-    this.#subscription?.unsubscribe();
-  }
-}
 
 const dispatcherProvider = {
   provide: Dispatcher,
@@ -94,14 +65,12 @@ const timersProvider = {
     dispatcherProvider,
     timersProvider,
     { provide: AnswerTimes, useFactory: () => new AnswerTimes() },
-    pauseCollectorProvider,
     DispatchLoop,
     EmbeddedQueue,
     Forecasts,
     IdleUnload,
     LoadFailures,
     LoopWakes,
-    IdleMoments,
     RequestRegistry,
     RequestCanceller,
     RequestFailures,

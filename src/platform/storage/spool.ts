@@ -6,7 +6,6 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import { SpooledUpload } from './spooled-upload.js';
 import { orStorageFull } from './storage-problems.js';
-import { filePassed } from '../process/buffer-gc.js';
 import { isAlive } from '../process/is-alive.js';
 
 export interface SpoolLimits {
@@ -42,7 +41,6 @@ export class SpoolWriter {
       if (this.#size > memoryBytes) await this.#spill();
     } else {
       await onDisk(this.#file.appendFile(chunk));
-      filePassed(chunk.length);
     }
   }
 

@@ -1,5 +1,4 @@
 import { open, readFile, unlink } from 'node:fs/promises';
-import { filePassed } from '../process/buffer-gc.js';
 
 /** Where an upload's bytes lie. */
 export type SpooledBytes =
@@ -72,7 +71,6 @@ export class SpooledUpload {
         if (bytesRead === 0) return;
         at += bytesRead;
         yield buffer.subarray(0, bytesRead);
-        filePassed(bytesRead);
       }
     } finally {
       await file.close();

@@ -1,7 +1,6 @@
 import { type FileHandle } from 'node:fs/promises';
 import { abortError } from '../../core/shared/abort-error.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { filePassed } from '../../platform/process/buffer-gc.js';
 import { boundedText, type FfmpegEnd, startFfmpeg } from './ffmpeg-process.js';
 import { RECOGNISER_RATE, samplesOf } from './pcm.js';
 import { openUpload } from './received-file.js';
@@ -56,7 +55,6 @@ export async function* decodedStream(
       samples += piece.length;
       if (samples > longestS * RECOGNISER_RATE) throw tooLong(longestS);
       yield piece;
-      filePassed(piece.byteLength);
     }
   } finally {
     // Harmless when ffmpeg has ended by itself: the pipe is read to its end then.

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdtemp, open, rmdir, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { filePassed } from '../../platform/process/buffer-gc.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 import { orStorageFull } from '../../platform/storage/storage-problems.js';
 
@@ -69,7 +68,6 @@ export class ReceivedFile implements AsyncDisposable {
     this.#size += piece.length;
     if (this.#size > this.maxBytes) throw fileTooLarge(this.maxBytes);
     await onDisk(this.handle.appendFile(piece));
-    filePassed(piece.length);
   }
 
   /** All of it in memory. */

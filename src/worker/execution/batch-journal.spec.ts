@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { BatchJournal, DeviceLane } from './batch-journal.js';
+import { BatchJournal, engineCall } from './batch-journal.js';
 
 function lines(deviceMs: number) {
   const written: [string, string, Readonly<Record<string, unknown>>][] = [];
@@ -49,22 +49,19 @@ describe('BatchJournal', () => {
 
 const clock = { nowMs: () => 0 };
 
-describe('DeviceLane', () => {
+describe('engineCall', () => {
   it('names every engine call differently', async () => {
-    const lane = new DeviceLane((group: readonly number[]) => Promise.resolve(group.map(value => ok(value))), clock);
-    const [one, two] = await Promise.all([lane.run([1]), lane.run([2])]);
+    const compute = (group: readonly number[]) => Promise.resolve(group.map(value => ok(value)));
+    const [one, two] = await Promise.all([engineCall(compute, [1], clock), engineCall(compute, [2], clock)]);
     expect(one.batchId).not.toBe(two.batchId);
-    expect(lane.running).toBe(0);
   });
 
   it.each([
     ['throws', () => Promise.reject(new Error('device lost'))],
     ['answers for fewer items than it was given', () => Promise.resolve([ok(1)])],
-  ])('fails every member when the engine %s, and is free again', async (_what, compute) => {
-    const lane = new DeviceLane<number, number>(compute, clock);
-    const { outcomes } = await lane.run([1, 2]);
+  ])('fails every member when the engine %s', async (_what, compute) => {
+    const { outcomes } = await engineCall(compute, [1, 2], clock);
     expect(outcomes.map(outcome => outcome.ok)).toEqual([false, false]);
-    expect(lane.running).toBe(0);
   });
 });
 

@@ -5,7 +5,7 @@ import { type ItemOutcome } from '../engines/engine.js';
 /** One engine call for a whole group. */
 export type GroupCompute<Input, Value> = (group: readonly Input[]) => Promise<readonly ItemOutcome<Value>[]>;
 
-export interface LaneResult<Value> {
+export interface EngineCall<Value> {
   readonly batchId: string;
   readonly startedMs: number;
   readonly deviceMs: number;
@@ -13,39 +13,27 @@ export interface LaneResult<Value> {
   readonly outcomes: readonly ItemOutcome<Value>[];
 }
 
-/** Runs engine calls: counts and times them, and checks that the engine returns one outcome per member (D-05). */
-export class DeviceLane<Input, Value> {
-  readonly #compute: GroupCompute<Input, Value>;
-  readonly #clock: MonotonicClock;
-  #running = 0;
+/** Runs and times an engine call, and checks that the engine returns one outcome per member (D-05). Never rejects. */
+export async function engineCall<Input, Value>(
+  compute: GroupCompute<Input, Value>,
+  group: readonly Input[],
+  clock: MonotonicClock,
+): Promise<EngineCall<Value>> {
+  const startedMs = clock.nowMs();
+  const outcomes = await outcomesOf(compute, group);
+  return { batchId: randomUUID(), startedMs, deviceMs: clock.nowMs() - startedMs, outcomes };
+}
 
-  constructor(compute: GroupCompute<Input, Value>, clock: MonotonicClock) {
-    this.#compute = compute;
-    this.#clock = clock;
-  }
-
-  /** Engine calls that run now. */
-  get running(): number {
-    return this.#running;
-  }
-
-  /** Never rejects. */
-  async run(group: readonly Input[]): Promise<LaneResult<Value>> {
-    const startedMs = this.#clock.nowMs();
-    this.#running += 1;
-    const outcomes = await this.#outcomes(group);
-    this.#running -= 1;
-    return { batchId: randomUUID(), startedMs, deviceMs: this.#clock.nowMs() - startedMs, outcomes };
-  }
-
-  async #outcomes(group: readonly Input[]): Promise<readonly ItemOutcome<Value>[]> {
-    try {
-      const outcomes = await this.#compute(group);
-      if (outcomes.length === group.length) return outcomes;
-      throw new Error(`The engine gave ${outcomes.length} outcomes for ${group.length} items.`);
-    } catch (error) {
-      return group.map(() => ({ ok: false, error: error as Error }));
-    }
+async function outcomesOf<Input, Value>(
+  compute: GroupCompute<Input, Value>,
+  group: readonly Input[],
+): Promise<readonly ItemOutcome<Value>[]> {
+  try {
+    const outcomes = await compute(group);
+    if (outcomes.length === group.length) return outcomes;
+    throw new Error(`The engine gave ${outcomes.length} outcomes for ${group.length} items.`);
+  } catch (error) {
+    return group.map(() => ({ ok: false, error: error as Error }));
   }
 }
 
@@ -96,7 +84,7 @@ export class BatchJournal {
     this.log.info({ event: 'batch_start', size }, `Micro-batch start: size=${size}`);
   }
 
-  done(members: readonly BatchMember[], result: LaneResult<unknown>): void {
+  done(members: readonly BatchMember[], result: EngineCall<unknown>): void {
     const { batchId, deviceMs, outcomes } = result;
     outcomes.forEach((outcome, index) => {
       const text = outcome.ok ? itemText(outcome.value as DoneItem) : `failed: ${outcome.error.message}`;

@@ -6,7 +6,6 @@ import { type Embedding, type EmbedItem, type TextEmbedder } from '../engines/te
 import { EMBEDDER } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
 import { deviceLimits, MicroBatcher } from './micro-batcher.js';
-import { WorkerState } from '../lifecycle/worker-state.js';
 
 /** Embeddings, micro-batched like recognition: one engine call for all that wait, up to its largest group. */
 @Injectable()
@@ -18,7 +17,6 @@ export class EmbeddingService {
     @Inject(WORKER_SPEC) spec: WorkerSpec,
     clock: ProcessClock,
     journal: BatchJournal,
-    state: WorkerState,
   ) {
     this.#batcher = new MicroBatcher({
       prepare: ({ input, signal }) => Promise.resolve(itemOf(input, signal)),
@@ -27,7 +25,6 @@ export class EmbeddingService {
       prepParallel: spec.prepParallel,
       clock,
       journal,
-      draining: () => state.phase === 'draining',
     });
   }
 

@@ -22,7 +22,6 @@ function harness({ maxBatch = 8, maxConcurrent = 1, prepParallel = 16, callMs = 
   const held = new Set<string>();
   const prepGates = new Map<string, () => void>();
   const deviceGates: (() => void)[] = [];
-  let draining = false;
   const batcher = new MicroBatcher<string, string, string>(
     {
       prepare: ({ id }) =>
@@ -39,7 +38,6 @@ function harness({ maxBatch = 8, maxConcurrent = 1, prepParallel = 16, callMs = 
       prepParallel,
       clock: { nowMs: () => time.frame },
       journal: new BatchJournal({ info: () => undefined }),
-      draining: () => draining,
     },
     time,
   );
@@ -57,7 +55,6 @@ function harness({ maxBatch = 8, maxConcurrent = 1, prepParallel = 16, callMs = 
       await settled();
       return { outcome };
     },
-    drain: () => void (draining = true),
     holdPreparation: (...ids: string[]) => ids.forEach(id => held.add(id)),
     async prepared(id: string) {
       prepGates.get(id)?.();
@@ -225,59 +222,5 @@ describe('MicroBatcher', () => {
     await pass(30);
     await deviceReturns();
     expect(await b.outcome).toMatchObject({ execution: { prepMs: 0, readyWaitMs: 20, deviceMs: 30, batchSize: 1 } });
-  });
-});
-
-describe('MicroBatcher with 8 callers in two halves that take turns', () => {
-  /** Each call: 20 ms on the device, 2 ms until the 4 it answered are READY again. */
-  async function halves() {
-    const device = harness();
-    let sent = 0;
-    const four = async () => {
-      const id = `h${(sent += 4)}`;
-      for (let n = 0; n < 4; n += 1) await device.send(`${id}-${n}`, { group: { id, size: 4 } });
-    };
-    const ends = async () => {
-      await device.pass(20);
-      await device.deviceReturns();
-    };
-    await four();
-    await four();
-    for (let call = 0; call < 2; call += 1) {
-      await ends();
-      await device.pass(2);
-      await four();
-    }
-    await ends();
-    return { ...device, four, sizes: () => device.calls.map(({ length }) => length) };
-  }
-
-  it('joins them when it has seen two calls whose callers came back', async () => {
-    const { sizes, pass, four } = await halves();
-    expect(sizes()).toEqual([4, 4, 4]);
-    await pass(2);
-    await four();
-    expect(sizes()).toEqual([4, 4, 4, 8]);
-  });
-
-  it('takes what is READY after half a device time when they stay away', async () => {
-    const { sizes, pass } = await halves();
-    await pass(9);
-    expect(sizes()).toEqual([4, 4, 4]);
-    await pass(2);
-    expect(sizes()).toEqual([4, 4, 4, 4]);
-  });
-
-  it('waits no longer when a REALTIME item becomes READY', async () => {
-    const { sizes, send } = await halves();
-    await send('now', { priority: REALTIME });
-    expect(sizes()).toEqual([4, 4, 4, 5]);
-  });
-
-  it('waits no longer when the worker drains', async () => {
-    const { sizes, send, drain } = await halves();
-    drain();
-    await send('last');
-    expect(sizes()).toEqual([4, 4, 4, 5]);
   });
 });

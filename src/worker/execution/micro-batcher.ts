@@ -5,11 +5,11 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { type ItemOutcome } from '../engines/engine.js';
-import { type BatchJournal, DeviceLane, type GroupCompute, type LaneResult } from './batch-journal.js';
-import { DeviceTurn, type DeviceView } from './device-turn.js';
-import { PrepStage } from './prep-stage.js';
-import { type ReadyEntry, ReadyQueue } from './ready-queue.js';
+import { type BatchJournal, type EngineCall, engineCall, type GroupCompute } from './batch-journal.js';
+import { DevicePolicy } from './device-policy.js';
+import { type Prepared, PrepStage } from './prep-stage.js';
 import { type Computed, type WorkItem } from './work-item.js';
+import { type PlacedWork, WorkQueue } from './work-queue.js';
 
 /** The engine's limits, lowered to this worker's settings (`MAX_BATCH_SIZE`, `MAX_CONCURRENCY` of pulled work). */
 export const deviceLimits = (
@@ -37,39 +37,36 @@ export interface MicroBatcherOptions<Input, Ready, Value> {
   readonly prepParallel: number;
   readonly clock: MonotonicClock;
   readonly journal: BatchJournal;
-  /** True once no new request is accepted, so that no caller returns (false). */
-  readonly draining?: () => boolean;
 }
 
-/** One item: arrived → preparing → READY → on the device → departed. */
-interface Ticket<Ready, Value> extends ReadyEntry {
+/** A prepared item that waits for the device, or is on it. */
+interface ReadyItem<Ready, Value> extends PlacedWork, Prepared<Ready> {
   readonly id: string;
-  readonly signal: AbortSignal;
-  ready?: Ready;
-  prepMs: number;
-  readyMs: number;
-  settle: (result: LaneResult<Value>, outcome: ItemOutcome<Value>, size: number) => void;
+  readonly item: WorkItem<unknown>;
+  readonly readyMs: number;
+  /** The engine call has ended. */
+  settle(call: EngineCall<Value>, outcome: ItemOutcome<Value>): void;
 }
 
 /**
  * Prepares items side by side and gives the device one engine call for all that is READY, REALTIME first (D-24).
- * Group k+1 is prepared while group k is on the device, and one slow item delays only itself.
+ * Group k+1 is prepared while group k is on the device, and one slow item delays only itself. An item is arrived →
+ * preparing → READY → on the device → departed.
  */
 export class MicroBatcher<Input, Ready, Value> {
-  readonly #options: MicroBatcherOptions<Input, Ready, Value>;
-  readonly #scheduler: SchedulerLike;
   readonly #prep: PrepStage;
-  readonly #queue = new ReadyQueue<Ticket<Ready, Value>>();
-  readonly #lane: DeviceLane<Ready, Value>;
-  readonly #turn = new DeviceTurn();
+  readonly #queue = new WorkQueue<ReadyItem<Ready, Value>>();
+  readonly #policy = new DevicePolicy();
+  /** Engine calls that run now. */
+  #running = 0;
   #sequence = 0;
   #wake = Subscription.EMPTY;
 
-  constructor(options: MicroBatcherOptions<Input, Ready, Value>, scheduler: SchedulerLike = asyncScheduler) {
-    this.#options = options;
-    this.#scheduler = scheduler;
+  constructor(
+    private readonly options: MicroBatcherOptions<Input, Ready, Value>,
+    private readonly scheduler: SchedulerLike = asyncScheduler,
+  ) {
     this.#prep = new PrepStage({ parallel: options.prepParallel, clock: options.clock });
-    this.#lane = new DeviceLane(options.compute, options.clock);
   }
 
   /**
@@ -77,119 +74,97 @@ export class MicroBatcher<Input, Ready, Value> {
    * stopped: at once while it waits, else when `prepare` or the engine call returns.
    */
   async submit(item: WorkItem<Input>): Promise<Computed<Value>> {
-    const ticket = this.#admit(item);
+    const { priority, group, flow } = item;
+    const place = { priority, sequence: this.#sequence++, flow, agingShare: group.agingShare };
+    this.#policy.arrived(group, this.options.clock.nowMs());
     try {
-      await this.#prepare(item, ticket);
-      return await this.#compute(ticket);
+      return await this.#compute(item, place, await this.#prepare(item, place));
     } finally {
-      this.#queue.departed(ticket);
+      this.#policy.departed(group);
       // An idle device may have been waiting for this member.
       this.#pump();
     }
   }
 
-  #admit({ id, priority, group, flow, signal }: WorkItem<Input>): Ticket<Ready, Value> {
-    const sequence = this.#sequence++;
-    const { agingShare } = group;
-    const times = { prepMs: 0, readyMs: 0 };
-    const ticket = { id, priority, group, flow, agingShare, signal, sequence, ...times, settle: () => undefined };
-    this.#queue.arrived(ticket, this.#options.clock.nowMs());
-    return ticket;
-  }
-
-  async #prepare(item: WorkItem<Input>, ticket: Ticket<Ready, Value>): Promise<void> {
+  async #prepare(item: WorkItem<Input>, place: PlacedWork): Promise<Prepared<Ready>> {
+    const { signal } = item;
     try {
-      if (item.signal.aborted) throw abortError(item.signal);
-      const { value, prepMs } = await this.#prep.run(ticket, item.signal, () => this.#options.prepare(item));
-      if (item.signal.aborted) throw abortError(item.signal);
-      Object.assign(ticket, { ready: value, prepMs });
+      if (signal.aborted) throw abortError(signal);
+      const prepared = await this.#prep.run(place, signal, () => this.options.prepare(item));
+      if (signal.aborted) throw abortError(signal);
+      return prepared;
     } catch (error) {
-      this.#queue.neverReady(ticket, this.#options.clock.nowMs());
+      this.#policy.prepared(item.group, false, this.options.clock.nowMs());
       // The error of an interrupted preparation is replaced by the cause of the abort.
-      throw item.signal.aborted ? abortError(item.signal) : error;
+      throw signal.aborted ? abortError(signal) : error;
     }
   }
 
-  #compute(ticket: Ticket<Ready, Value>): Promise<Computed<Value>> {
+  #compute(item: WorkItem<Input>, place: PlacedWork, prepared: Prepared<Ready>): Promise<Computed<Value>> {
+    const { id, signal } = item;
     return new Promise((resolve, reject) => {
       const abandon = (): void => {
-        if (this.#queue.remove(ticket)) reject(abortError(ticket.signal));
+        if (this.#queue.remove(ready)) reject(abortError(signal));
       };
-      ticket.settle = (result, outcome, size) => {
-        ticket.signal.removeEventListener('abort', abandon);
-        if (ticket.signal.aborted) reject(abortError(ticket.signal));
+      const settle = (call: EngineCall<Value>, outcome: ItemOutcome<Value>): void => {
+        signal.removeEventListener('abort', abandon);
+        if (signal.aborted) reject(abortError(signal));
         else if (!outcome.ok) reject(asDomainError(outcome.error));
-        else resolve({ value: outcome.value, execution: executionOf(ticket, result, size) });
+        else resolve({ value: outcome.value, execution: executionOf(ready, call) });
       };
-      ticket.signal.addEventListener('abort', abandon, { once: true });
-      this.#enqueue(ticket);
+      const ready = { ...place, ...prepared, id, item, readyMs: this.options.clock.nowMs(), settle };
+      signal.addEventListener('abort', abandon, { once: true });
+      this.#queue.add(ready);
+      this.#policy.prepared(item.group, true, ready.readyMs);
       this.#pump();
     });
   }
 
-  #enqueue(ticket: Ticket<Ready, Value>): void {
-    ticket.readyMs = this.#options.clock.nowMs();
-    const gatheredMs = this.#queue.ready(ticket, ticket.readyMs);
-    this.#turn.ready(ticket.readyMs, gatheredMs, ticket.priority === RequestPriority.REALTIME);
-  }
-
   /** Starts the engine calls that may start now. */
   #pump(): void {
-    const limits = this.#options.limits();
-    const { maxBatch, maxConcurrent } = limits;
-    while (this.#queue.size > 0 && this.#lane.running < maxConcurrent) {
-      const nowMs = this.#options.clock.nowMs();
-      const decision = this.#turn.decide(this.#view(limits), nowMs);
-      if (!decision.go) return this.#sleep(decision.wakeAtMs - nowMs);
+    const { maxBatch, maxConcurrent, callMs } = this.options.limits();
+    for (let head = this.#queue.head; head && this.#running < maxConcurrent; head = this.#queue.head) {
+      const { group, priority } = head.item;
+      const realtime = priority === RequestPriority.REALTIME;
+      const device = { ready: this.#queue.size, maxBatch, running: this.#running, group, realtime, callMs };
+      const nowMs = this.options.clock.nowMs();
+      const untilMs = this.#policy.waitsUntilMs(device, nowMs);
+      if (untilMs !== undefined) return this.#sleep(untilMs - nowMs);
       void this.#launch(this.#queue.take(maxBatch), maxBatch);
     }
-    this.#turn.over();
+    this.#policy.over();
     this.#wake.unsubscribe();
-  }
-
-  #view({ maxBatch, callMs }: DeviceLimits): DeviceView {
-    return {
-      ...(callMs !== undefined && { callMs }),
-      ready: this.#queue.size,
-      maxBatch,
-      running: this.#lane.running,
-      missing: this.#queue.missingOfHead,
-      preparing: this.#queue.preparing,
-      realtime: this.#queue.head?.priority === RequestPriority.REALTIME,
-      draining: this.#options.draining?.() ?? false,
-    };
   }
 
   #sleep(delayMs: number): void {
     this.#wake.unsubscribe();
-    this.#wake = this.#scheduler.schedule(() => this.#pump(), delayMs);
+    this.#wake = this.scheduler.schedule(() => this.#pump(), delayMs);
   }
 
-  async #launch(tickets: readonly Ticket<Ready, Value>[], maxBatch: number): Promise<void> {
-    this.#options.journal.collected(tickets, maxBatch);
-    const result = await this.#lane.run(tickets.map(ticket => ticket.ready as Ready));
-    this.#ended(tickets, result, maxBatch);
+  async #launch(members: readonly ReadyItem<Ready, Value>[], maxBatch: number): Promise<void> {
+    const { compute, clock, journal } = this.options;
+    journal.collected(members, maxBatch);
+    this.#running += 1;
+    const group = members.map(({ value }) => value);
+    const call = await engineCall(compute, group, clock);
+    this.#running -= 1;
+    this.#policy.ended(call.deviceMs);
     // Before the next call, which may crash this process.
-    this.#options.journal.done(tickets, result);
+    journal.done(members, call);
     this.#pump();
-    tickets.forEach((ticket, index) => ticket.settle(result, result.outcomes[index]!, tickets.length));
-  }
-
-  #ended(tickets: readonly Ticket<Ready, Value>[], { startedMs, deviceMs }: LaneResult<Value>, maxBatch: number): void {
-    // Cancelled callers are not expected to return.
-    const answered = tickets.filter(({ signal }) => !signal.aborted);
-    const urgent = answered.filter(({ priority }) => priority === RequestPriority.REALTIME).length;
-    const full = this.#queue.size >= maxBatch;
-    this.#turn.ended({ answered: answered.length, urgent, deviceMs, full }, startedMs + deviceMs);
+    members.forEach((member, index) => member.settle(call, call.outcomes[index]!));
   }
 }
 
-const executionOf = <Ready, Value>(ticket: Ticket<Ready, Value>, result: LaneResult<Value>, batchSize: number) => ({
-  prepMs: ticket.prepMs,
-  readyWaitMs: result.startedMs - ticket.readyMs,
-  deviceMs: result.deviceMs,
-  batchSize,
-  batchId: result.batchId,
+const executionOf = (
+  { prepMs, readyMs }: { readonly prepMs: number; readonly readyMs: number },
+  { startedMs, deviceMs, outcomes, batchId }: EngineCall<unknown>,
+): Computed<unknown>['execution'] => ({
+  prepMs,
+  readyWaitMs: startedMs - readyMs,
+  deviceMs,
+  batchSize: outcomes.length,
+  batchId,
 });
 
 /** Plain errors of an engine become `engine_failed`. */

@@ -14,7 +14,6 @@ import {
   type RecognizedTranscript,
 } from '../engines/speech-recognizer.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';
-import { WorkerState } from '../lifecycle/worker-state.js';
 import { BatchJournal } from './batch-journal.js';
 import { deviceLimits, MicroBatcher } from './micro-batcher.js';
 import { type Computed, type WorkGroup, type WorkItem } from './work-item.js';
@@ -84,7 +83,6 @@ export class RecognitionLane {
     @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
     clock: ProcessClock,
     journal: BatchJournal,
-    state: WorkerState,
   ) {
     this.#batcher = new MicroBatcher({
       prepare: item => this.#prepare(item),
@@ -93,7 +91,6 @@ export class RecognitionLane {
       prepParallel: spec.prepParallel,
       clock,
       journal,
-      draining: () => state.phase === 'draining',
     });
   }
 

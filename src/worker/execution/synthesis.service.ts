@@ -7,7 +7,6 @@ import { CONTENT_TYPES, openEncoder, SpeechOutput } from '../audio/encode.js';
 import { SPEECH_RATE } from '../audio/pcm.js';
 import { type SpeechSynthesizer, type SynthesizeItem } from '../engines/speech-synthesizer.js';
 import { SYNTHESIZER } from '../engines/worker-engine.js';
-import { WorkerState } from '../lifecycle/worker-state.js';
 import { BatchJournal } from './batch-journal.js';
 import { deviceLimits, MicroBatcher } from './micro-batcher.js';
 import { type WorkItem } from './work-item.js';
@@ -45,7 +44,6 @@ export class SynthesisService {
     @Inject(WORKER_SPEC) spec: WorkerSpec,
     clock: ProcessClock,
     journal: BatchJournal,
-    state: WorkerState,
   ) {
     this.#batcher = new MicroBatcher({
       prepare: item => Promise.resolve(this.#prepare(item)),
@@ -54,7 +52,6 @@ export class SynthesisService {
       prepParallel: spec.prepParallel,
       clock,
       journal,
-      draining: () => state.phase === 'draining',
     });
   }
 

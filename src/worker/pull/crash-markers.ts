@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { faultOf, suspected, type Suspicion, UNSUSPECTED } from '../../core/request/worker-lost.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { BatchJournal, type BatchMember, type JournalLog, type LaneResult } from '../execution/batch-journal.js';
+import { BatchJournal, type BatchMember, type EngineCall, type JournalLog } from '../execution/batch-journal.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 import { retryUntilAborted } from './retry-until-aborted.js';
@@ -28,7 +28,7 @@ export class PullJournal extends BatchJournal {
     this.starting(members);
   }
 
-  override done(members: readonly BatchMember[], result: LaneResult<unknown>): void {
+  override done(members: readonly BatchMember[], result: EngineCall<unknown>): void {
     this.#marks?.survived(members.filter((_, at) => result.outcomes[at]?.ok).map(({ id }) => id));
     super.done(members, result);
   }

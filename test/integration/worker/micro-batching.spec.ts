@@ -81,21 +81,6 @@ describe('micro-batching in a real worker', () => {
     expect((await answers(sent)).map(({ execution }) => execution.batchSize)).toEqual([2, 2]);
   });
 
-  it('joins 8 callers that ask again at once, 4 + 4 at first, into engine calls of 8', async () => {
-    await start({ baseMs: 200 });
-    const untilJoined = async (name: string, group: { id: string; size: number }): Promise<void> => {
-      for (let turn = 0, size = 0; size < 8; turn += 1) {
-        const id = `${name}-${turn}`;
-        const [reply] = await answers([caller.send(id, { group: turn === 0 ? group : { id, size: 1 } })]);
-        size = reply!.execution.batchSize;
-      }
-    };
-    const half = (id: string) => [0, 1, 2, 3].map(n => untilJoined(`${id}${n}`, { id, size: 4 }));
-    const first = half('a');
-    await caller.inFlight(4);
-    await Promise.all([...first, ...half('b')]);
-  });
-
   it('lets a failure touch its own request only', async () => {
     await start({ baseMs: 5, faults: [BAD] });
     const group = { id: 'group', size: 3 };
