@@ -7,5 +7,6 @@ import { runMain } from './setup/report.mjs';
 await runMain(async () => {
   await ensureBuild();
   const main = ['--import', inRoot('test/support/typescript-loader.mjs'), inRoot('test/chaos/seeded/main.ts')];
-  return (await command(nodeBinary(), [...main, ...process.argv.slice(2)], { show: true })).code;
+  const started = child => process.on('SIGTERM', () => child.kill('SIGTERM'));
+  return (await command(nodeBinary(), [...main, ...process.argv.slice(2)], { show: true, started })).code;
 });

@@ -20,6 +20,16 @@ export class SmallDisk implements Disposable {
     return new SmallDisk(path);
   }
 
+  /** Not every user may, and not in every container. */
+  static canMount(): boolean {
+    try {
+      SmallDisk.mount()[Symbol.dispose]();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   async fill(): Promise<void> {
     const { bavail, bsize } = statfsSync(this.path);
     await writeFile(this.#ballast, Buffer.alloc(bavail * bsize)).catch(() => undefined);

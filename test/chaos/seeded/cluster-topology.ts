@@ -49,6 +49,11 @@ export class ClusterTopology extends Topology {
     if (!(await this.untilReady())) throw new Error(`The cluster did not become ready; logs: ${this.logs}`);
   }
 
+  override kill(): void {
+    super.kill();
+    this.databaseDisk?.[Symbol.dispose]();
+  }
+
   override async [Symbol.asyncDispose](): Promise<void> {
     this.#proxy?.closeAll();
     await super[Symbol.asyncDispose]();

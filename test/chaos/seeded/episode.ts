@@ -15,6 +15,8 @@ import { type Topology } from './topology.js';
 const AFTER_MS = 2000;
 /** The longest wait that a promise of the product allows besides the faults: leases, retries and back-offs. */
 const PATIENCE_MS = 120_000;
+/** Exit code after SIGTERM, as a shell reports it. */
+const TOLD_TO_END = 143;
 
 export interface EpisodeOptions {
   /** For the logs, a folder for each topology that was started. */
@@ -45,6 +47,10 @@ export async function runEpisodes(
   onResult: (result: EpisodeResult) => void,
 ): Promise<void> {
   let stage: Stage | undefined;
+  process.once('SIGTERM', () => {
+    stage?.kill();
+    process.exit(TOLD_TO_END);
+  });
   for (const [at, plan] of plans.entries()) {
     stage ??= new Stage(plan, plans, options);
     const isLast = !options.isShared || plans[at + 1]?.topology !== plan.topology;
@@ -104,6 +110,12 @@ class Stage {
     const ms = Math.round(performance.now() - startMs);
     const counts = { settled: Object.fromEntries(settled), attempts, ms };
     return { plan, strikes, violations, ...counts, logs: this.#folder };
+  }
+
+  /** Its processes and disks would outlive this process. */
+  kill(): void {
+    this.#topology.kill();
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   /** Data of servers is large and says nothing; logs of what passed say nothing either. */

@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { processTree } from '../../support/process-tree.js';
 import { itWith, POSTGRES, REDIS } from '../../support/requires.js';
+import { SmallDisk } from '../../support/small-disk.js';
+import { pause, until } from '../../support/waiting.js';
 
 interface Run {
   readonly code: number;
@@ -8,10 +13,11 @@ interface Run {
 }
 
 /** `npm run chaos`, with the build that is there. */
+const MAIN = ['--import', './test/support/typescript-loader.mjs', 'test/chaos/seeded/main.ts'];
+
 const chaos = (...args: readonly string[]): Promise<Run> =>
   new Promise(resolve => {
-    const main = ['--import', './test/support/typescript-loader.mjs', 'test/chaos/seeded/main.ts'];
-    execFile(process.execPath, [...main, ...args], (error, stdout, stderr) =>
+    execFile(process.execPath, [...MAIN, ...args], (error, stdout, stderr) =>
       resolve({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, output: stderr + stdout }),
     );
   });
@@ -29,6 +35,24 @@ describe('npm run chaos', () => {
     const { code, output } = await chaos('--faults', 'kill-everything');
     expect([code, output]).toEqual([1, expect.stringContaining('There are: kill-gateway, kill-worker')]);
   });
+
+  itWith({ name: 'permission to mount', present: SmallDisk.canMount() })(
+    'SIGTERM: its processes end and its small disk is unmounted',
+    async () => {
+      const args = ['--topology', 'single', '--faults', 'disk-full:60'];
+      const driver = spawn(process.execPath, [...MAIN, ...args], { stdio: 'ignore' });
+      const exited = once(driver, 'exit');
+      const gateway = () => processTree(driver.pid).find(({ command }) => command.includes('main.gateway.js'))?.pid;
+      await until(() => pause(50).then(() => gateway() !== undefined));
+      const pid = gateway()!;
+      const disk = /SWITCHYARD_DATA_DIR=([^\0]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1];
+      driver.kill('SIGTERM');
+      expect(await exited).toEqual([143, null]);
+      expect(disk).toContain('switchyard-disk-');
+      expect(existsSync(disk!)).toBe(false);
+      expect(await until(() => pause(50).then(() => processTree(pid).length === 0))).toBe(true);
+    },
+  );
 
   it('single topology: a worker and the gateway die, each request has its own answer', () =>
     expectPassed('--seed', '1', '--topology', 'single', '--faults', 'kill-worker,kill-gateway'));

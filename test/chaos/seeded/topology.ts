@@ -99,6 +99,12 @@ export abstract class Topology implements AsyncDisposable {
     return new MetricsScrape(await answer.text());
   }
 
+  /** At once: all processes, and its disks. */
+  kill(): void {
+    for (const process of this.processes) process.signal('SIGKILL');
+    this.disk?.[Symbol.dispose]();
+  }
+
   /** Kills what is left. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const process of this.processes) process.signal('SIGCONT');
