@@ -45,8 +45,8 @@ export async function abandonResponse(app: INestApplicationContext, left: Abando
   const dead = { owner: 'dead', leaseMs: 3_600_000 };
   await requests.open({ ...stored, status: 'running' }, dead);
   for (let count = 1; count < attempts; count++) {
-    await requests.release('dead');
+    await requests.renewLeases({ ...dead, leaseMs: 0 });
     await requests.takeOver(dead);
   }
-  await requests.release('dead');
+  await requests.renewLeases({ ...dead, leaseMs: 0 });
 }

@@ -25,6 +25,8 @@ export interface StoredRequest {
   readonly status: StoredStatus;
   /** Gateways that began it; of one that has ended, the attempt whose answer counts (D-39). */
   readonly attempts: number;
+  /** Gateways that died, or failed, while they had it; one that ended in order is none. */
+  readonly losses: number;
   /** A client asked another gateway to stop it. */
   readonly cancelling: boolean;
   readonly createdAtMs: number;
@@ -43,7 +45,7 @@ export interface StoredAnswer {
 
 export type NewStoredRequest = Omit<
   StoredRequest,
-  'status' | 'attempts' | 'cancelling' | 'endedAtMs' | 'lapsed' | 'answer'
+  'status' | 'attempts' | 'losses' | 'cancelling' | 'endedAtMs' | 'lapsed' | 'answer'
 > & { readonly status: 'receiving' | 'running' };
 
 /** A gateway's hold on what it runs, from now on by the clock of the database. */
@@ -82,9 +84,12 @@ export interface StoredRequestStore {
   end(attempt: StoredAttempt, end: StoredEnding): Promise<EndOutcome>;
   /** As if it had never come. */
   drop(attempt: StoredAttempt): Promise<void>;
-  /** Another gateway may go on at once. @param attempt absent: with everything that `owner` holds */
+  /**
+   * Another gateway may go on at once.
+   * @param attempt it could not be ended here; absent: `owner` ends in order and gives back everything that it holds
+   */
   release(owner: string, attempt?: StoredAttempt): Promise<void>;
-  /** One `async` request whose gateway is silent; its attempts are counted. */
+  /** One `async` request whose gateway is silent, or gave it back; attempts and losses are counted. */
   takeOver(lease: StoredLease): Promise<StoredRequest | undefined>;
   /** True when it runs, wherever: from then on it cannot complete. */
   requestCancel(tenant: string, requestId: string): Promise<boolean>;

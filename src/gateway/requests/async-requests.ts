@@ -13,8 +13,8 @@ import { type InnerAnswer, InnerRequests } from './inner-requests.js';
 import { headOf, StoredAnswers, storedText } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
 
-/** Gateway deaths tolerated per request: after these, the request itself is the likely cause. */
-const MOST_ATTEMPTS = 3;
+/** Gateway deaths per request: after these, the request itself is the likely cause. */
+const MOST_LOSSES = 3;
 /**
  * Codes of what passes: the request was accepted, so it waits and runs. `duplicate_request_id`: another attempt at it
  * still runs here.
@@ -149,13 +149,13 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   }
 
   async #resume(request: StoredRequest): Promise<void> {
-    if (request.attempts <= MOST_ATTEMPTS) {
+    if (request.losses < MOST_LOSSES) {
       await this.#watched(this.#run(request, () => false));
       return;
     }
-    const error = new DomainError('gateway_lost', `${MOST_ATTEMPTS} gateways ended while they had this request.`);
-    // This gateway counts as an attempt in the store, although it only records the failure.
-    const headers = { 'x-switchyard-attempts': String(MOST_ATTEMPTS) };
+    const error = new DomainError('gateway_lost', `${MOST_LOSSES} gateways ended while they had this request.`);
+    // Its attempts also count those that gave it back in order, and this gateway, which only records the failure.
+    const headers = { 'x-switchyard-attempts': String(MOST_LOSSES) };
     await this.#watched(this.#end(request, 'failed', errorAnswer(error, headers)));
   }
 

@@ -130,14 +130,22 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
       .$if(attempt !== undefined, query =>
         query.where('blob', '=', attempt!.blob).where('attempts', '=', attempt!.attempts),
       )
-      .set({ lease_until_ms: 0, owner: null })
+      .set(({ eb }) => ({ lease_until_ms: 0, owner: null, ...(attempt && { losses: eb('losses', '+', 1) }) }))
       .execute();
   }
 
   async takeOver({ owner, leaseMs }: StoredLease): Promise<StoredRequest | undefined> {
     const row = await this.#db
       .updateTable('kept_requests')
-      .set(({ eb }) => ({ owner, lease_until_ms: this.#in(leaseMs), attempts: eb('attempts', '+', 1) }))
+      .set(({ eb }) => ({
+        ...{ owner, lease_until_ms: this.#in(leaseMs), attempts: eb('attempts', '+', 1) },
+        losses: eb
+          .case()
+          .when('owner', 'is', null)
+          .then(eb.ref('losses'))
+          .else(eb('losses', '+', 1))
+          .end(),
+      }))
       .where(row =>
         row(
           row.refTuple('tenant', 'name'),

@@ -112,12 +112,16 @@ async function outbox(db: Kysely<unknown>): Promise<void> {
 }
 
 /** SQLite knows no `add column if not exists`: two processes may start at the same time. */
-const batchText = (column: string): Migration => ({
+const added = (table: string, column: string, type: 'text' | 'bigint'): Migration => ({
   async up(db: Kysely<unknown>): Promise<void> {
     const tables = await db.introspection.getTables();
-    const batches = tables.find(({ name }) => name === 'batches');
-    if (batches?.columns.some(({ name }) => name === column)) return;
-    await db.schema.alterTable('batches').addColumn(column, 'text').execute();
+    const known = tables.find(({ name }) => name === table);
+    if (known?.columns.some(({ name }) => name === column)) return;
+    const count = type === 'bigint';
+    await db.schema
+      .alterTable(table)
+      .addColumn(column, type, definition => (count ? definition.notNull().defaultTo(0) : definition))
+      .execute();
   },
 });
 
@@ -168,14 +172,16 @@ const filesOfBatches: Migration = {
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '001-jobs-and-files': jobsAndFiles,
   /** The trace that made a batch. */
-  '002-batch-traceparent': batchText('traceparent'),
+  '002-batch-traceparent': added('batches', 'traceparent', 'text'),
   '003-kept-requests': keptRequests,
   '004-files-of-batches': filesOfBatches,
   '005-keys-usage-audit': keysUsageAudit,
   '006-responses': responses,
   /** Of the key that made a batch. */
-  '007-batch-terms': batchText('terms'),
+  '007-batch-terms': added('batches', 'terms', 'text'),
   '008-ended-sessions': endedSessions,
+  /** Gateways that were lost while they had it. */
+  '009-losses-of-kept-requests': added('kept_requests', 'losses', 'bigint'),
 };
 
 const index = (db: Kysely<unknown>, name: string, table: string, columns: string[]): Promise<void> =>

@@ -138,6 +138,7 @@ export interface StoredRequestsTable {
   owner: string | null;
   lease_until_ms: number;
   attempts: number;
+  losses: number;
   /** 0 or 1. */
   cancelling: number;
   created_at_ms: number;

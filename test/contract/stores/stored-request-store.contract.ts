@@ -129,6 +129,18 @@ export function keptRequestStoreContract(
     expect(await othersKept.takeOver(by('b'))).toBeUndefined();
   });
 
+  it('counts gateways that were lost or could not end it, not those that gave it back in order', async () => {
+    const { kept, othersKept } = await open();
+    await kept.open(newRequest(), by('a'));
+    await kept.release('a');
+    expect(await othersKept.takeOver(by('b'))).toMatchObject({ attempts: 2, losses: 0 });
+    await othersKept.renewLeases(lapsed('b'));
+    const taken = (await kept.takeOver(by('a')))!;
+    expect(taken).toMatchObject({ attempts: 3, losses: 1 });
+    await kept.release('a', taken);
+    expect(await othersKept.takeOver(by('b'))).toMatchObject({ attempts: 4, losses: 2 });
+  });
+
   it('releases all that a gateway holds, and nothing of another one', async () => {
     const { kept, othersKept } = await open();
     await kept.open(newRequest(), by('a'));

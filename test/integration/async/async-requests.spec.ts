@@ -194,8 +194,8 @@ async function abandoned(id: string, attempts: number): Promise<void> {
   await one.app.get(StoredAnswers, { strict: false }).storeBody({ blob }, Readable.from([body]));
   await store.open({ ...request, fingerprint: 'f', blob, status: 'running' }, dead);
   for (let count = 1; count < attempts; count++) {
-    await store.release('dead');
+    await store.renewLeases({ ...dead, leaseMs: 0 });
     await store.takeOver(dead);
   }
-  await store.release('dead');
+  await store.renewLeases({ ...dead, leaseMs: 0 });
 }
