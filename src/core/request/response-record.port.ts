@@ -85,6 +85,8 @@ export interface ResponseRecordStore {
   events(ref: ResponseRef, after: number, limit: number): Promise<readonly ResponseEventGroup[]>;
   /** With its events. False: there was none. */
   remove(ref: ResponseRef): Promise<boolean>;
+  /** Inputs and outputs of all that the tenant has stored. */
+  bytesOf(tenant: string): Promise<number>;
   /** Number of responses that have not ended, which are background responses. */
   countOpen(): Promise<Readonly<Record<OpenResponseStatus, number>>>;
   /** Background responses that no stored request runs any more: their gateways died too often, or before they began. */

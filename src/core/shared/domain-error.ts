@@ -139,7 +139,10 @@ export const ERROR_REGISTRY = {
     413,
     'Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part.',
   ),
-  storage_quota_exceeded: invalid(413, 'The files of the tenant would exceed `files.tenant_quota_bytes`.'),
+  storage_quota_exceeded: invalid(
+    413,
+    'Files or responses of the tenant exceed `files.tenant_quota_bytes` or `responses.tenant_quota_bytes`.',
+  ),
   unsupported_media_type: invalid(
     415,
     'The route does not accept this Content-Type, or the body has a Content-Encoding.',

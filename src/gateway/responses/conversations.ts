@@ -11,7 +11,7 @@ export interface KnownConversation {
   readonly all: readonly ResponseItem[];
 }
 
-type Continuing = Pick<ResponseRequest, 'previous_response_id' | 'input' | 'instructions'>;
+type Continuing = Pick<ResponseRequest, 'previous_response_id' | 'input' | 'instructions' | 'store'>;
 
 /** What a request continues, and what it leaves to be continued. */
 @Injectable()
@@ -23,6 +23,7 @@ export class Conversations {
   /** @throws DomainError for what is unknown, or when nothing was said at all */
   async of(tenant: string, request: Continuing): Promise<KnownConversation> {
     const { previous_response_id: previous } = request;
+    if (request.store) await this.store?.demandRoom(tenant);
     const earlier = previous !== null && this.store ? await this.store.conversation(tenant, previous) : [];
     const input = await this.#resolved(tenant, request.input, earlier);
     const all = [...earlier, ...input];

@@ -79,7 +79,7 @@ export class NativeResponses {
 
   async #stored(dto: ResponseDto, tenant: string): Promise<NativeTurn> {
     const { previous_response_id: previous = null, instructions = null, store = true } = dto;
-    const asked = { previous_response_id: previous, instructions, input: itemsOf(dto.input) };
+    const asked = { previous_response_id: previous, instructions, input: itemsOf(dto.input), store };
     const { input, all } = await this.conversations.of(tenant, asked);
     // Ids of stored items are the gateway's: the other server would look for them in its own store.
     const whole = { previous_response_id: null, input: all.map(({ id: _, ...item }) => item) };

@@ -25,6 +25,9 @@ export interface BackgroundResponse {
  * references to items are refused. What another tenant stored is as unknown as what was never stored (D-31).
  */
 export interface ResponseStore {
+  /** @throws DomainError `storage_quota_exceeded` */
+  demandRoom(tenant: string): Promise<void>;
+
   /**
    * Input and output of the response and of all before it, oldest first.
    * @throws DomainError `previous_response_not_found`

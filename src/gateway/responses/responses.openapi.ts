@@ -68,7 +68,11 @@ export function DescribesResponses(): MethodDecorator {
         'text/event-stream': { schema: EVENTS, example: events },
       },
     }),
-    DescribesErrors('invalid_json', 'unsupported_task', 'context_length_exceeded', ...FIELD_ERRORS, ...QUEUE_ERRORS),
+    DescribesErrors(
+      ...(['invalid_json', 'unsupported_task', 'context_length_exceeded', 'storage_quota_exceeded'] as const),
+      ...FIELD_ERRORS,
+      ...QUEUE_ERRORS,
+    ),
   );
 }
 

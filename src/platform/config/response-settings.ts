@@ -13,6 +13,12 @@ export const RESPONSE_SETTINGS = {
     3650 * DAY_MS,
     'How long the events of a background response can be streamed again after its end.',
   ),
+  'responses.tenant_quota_bytes': bytes(
+    0,
+    0,
+    1024 * 1024 * GIB,
+    'Maximum total size of the inputs and outputs of the stored responses of one tenant, as JSON; 0 = unlimited.',
+  ),
   'responses.conversation_length': count(1000, 1, 100_000, 'Maximum responses in one conversation.'),
   'responses.conversation_bytes': bytes(
     16 * MIB,

@@ -30,11 +30,9 @@ export class KyselyResponseStore implements ResponseRecordStore {
   async create(record: ResponseRecord, events: readonly string[]): Promise<void> {
     await this.#db.transaction().execute(async db => {
       await db.insertInto('responses').values(rowOf(record)).execute();
-      if (events.length > 0)
-        await db
-          .insertInto('response_events')
-          .values(groupOf(record, 0, events))
-          .execute();
+      if (events.length === 0) return;
+      const group = groupOf(record, 0, events);
+      await db.insertInto('response_events').values(group).execute();
     });
   }
 
@@ -146,6 +144,15 @@ export class KyselyResponseStore implements ResponseRecordStore {
     return this.#db.transaction().execute(db => removeOne(db, ref));
   }
 
+  async bytesOf(tenant: string): Promise<number> {
+    const { total } = await this.#db
+      .selectFrom('responses')
+      .select(row => row.fn.sum<number | string | null>('bytes').as('total'))
+      .where('tenant', '=', tenant)
+      .executeTakeFirstOrThrow();
+    return Number(total ?? 0);
+  }
+
   async countOpen(): Promise<Readonly<Record<OpenResponseStatus, number>>> {
     const rows = await this.#db
       .selectFrom('responses')
@@ -223,6 +230,7 @@ async function appendOne(db: Transaction<Database>, { run, first, events, ending
         request: null,
         events_until_ms: ending.eventsUntilMs,
         chain_bytes: eb('chain_bytes', '+', ending.outputBytes),
+        bytes: eb('bytes', '+', ending.outputBytes),
       }),
     }))
     .where('tenant', '=', run.tenant)
@@ -277,6 +285,7 @@ const rowOf = (record: ResponseRecord): ResponsesTable => ({
   ...{ chain_length: record.chainLength, chain_bytes: record.chainBytes },
   request: record.request ?? null,
   ...{ input: record.input, response: record.response },
+  bytes: Buffer.byteLength(record.input) + Buffer.byteLength(record.response),
   ...{ created_at_ms: record.createdAtMs, expires_at_ms: record.expiresAtMs },
   ...{ epoch: record.epoch, next_sequence: record.nextSequence, events_until_ms: NEVER_MS },
 });

@@ -168,6 +168,13 @@ const filesOfBatches: Migration = {
   },
 };
 
+const bytesOfResponses: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await added('responses', 'bytes', 'bigint').up(db);
+    await index(db, 'responses_by_tenant', 'responses', ['tenant', 'bytes']);
+  },
+};
+
 /** In the order they run. The names are stored in the database. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '001-jobs-and-files': jobsAndFiles,
@@ -182,6 +189,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '008-ended-sessions': endedSessions,
   /** Gateways that were lost while they had it. */
   '009-losses-of-kept-requests': added('kept_requests', 'losses', 'bigint'),
+  '010-bytes-of-responses': bytesOfResponses,
 };
 
 const index = (db: Kysely<unknown>, name: string, table: string, columns: string[]): Promise<void> =>

@@ -14,6 +14,8 @@ export interface ResponsesTable {
   response: string;
   created_at_ms: number;
   expires_at_ms: number;
+  /** Of `input`, `response` and the output that came later. */
+  bytes: number;
   epoch: number;
   next_sequence: number;
   /** Its events are removed then. */

@@ -113,6 +113,23 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     expect(await responses.events(run, -1, 10)).toEqual([]);
   });
 
+  it('counts the bytes of a tenant: an end adds its output, a removal gives them back', async () => {
+    const { responses, othersResponses } = await fresh();
+    const bytes = () => othersResponses.bytesOf(ACME);
+    expect(await bytes()).toBe(0);
+    await responses.create(record('a', { input: '["ä"]', response: '{}' }), []);
+    await responses.create(record('b', { input: '[]', response: '{}', expiresAtMs: NOW + 10 }), []);
+    await responses.create(record('a', { tenant: 'other' }), []);
+    expect(await bytes()).toBe(12);
+    const run = (await responses.begin({ tenant: ACME, id: 'a' }))!;
+    await responses.append([{ run, first: 0, events: [event(0)], ending: ending() }]);
+    expect(await bytes()).toBe(17);
+    await responses.expire(NOW + 10, 10);
+    expect(await bytes()).toBe(13);
+    await responses.remove(run);
+    expect(await bytes()).toBe(0);
+  });
+
   it('removes expired responses, and the events of an ended one before it', async () => {
     const { responses } = await fresh();
     await responses.create(record('old', { expiresAtMs: NOW + 10 }), []);

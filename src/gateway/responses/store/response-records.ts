@@ -36,6 +36,18 @@ export class ResponseRecords {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
+  /** Before the work: what runs at the same time may exceed the quota together. @throws `storage_quota_exceeded` */
+  async demandRoom(tenant: string): Promise<void> {
+    const quota = this.settings.responses.tenantQuotaBytes;
+    if (quota === 0 || (await this.store.bytesOf(tenant)) < quota) return;
+    throw new DomainError(
+      'storage_quota_exceeded',
+      `The stored responses of the tenant have reached ${quota} bytes; delete responses, send \`store: false\`, ` +
+        'or ask for a higher responses.tenant_quota_bytes.',
+      { param: 'store' },
+    );
+  }
+
   async create(tenant: string, { response, input, request, events = [] }: NewResponseRecord): Promise<void> {
     const { id, previous_response_id: previousId, status } = response;
     const previous = previousId === null ? undefined : await this.store.head({ tenant, id: previousId }, Date.now());

@@ -25,6 +25,7 @@ const storeOf = (
 ): ResponseStore | undefined =>
   responses.store
     ? {
+        demandRoom: tenant => records.demandRoom(tenant),
         conversation: (tenant, id) => records.conversation(tenant, id),
         items: (tenant, ids) => records.items(tenant, ids),
         save: (tenant, stored) => records.create(tenant, stored),
