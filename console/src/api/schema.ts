@@ -13217,7 +13217,11 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            /**
+             * @description `storage_quota_exceeded`: Files or responses of the tenant exceed `files.tenant_quota_bytes` or `responses.tenant_quota_bytes`.
+             *
+             *     `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part.
+             */
             413: {
                 headers: {
                     [name: string]: unknown;

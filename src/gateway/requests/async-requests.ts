@@ -41,12 +41,16 @@ export interface StoredAttemptOptions {
 /** Runs one stored request in place of its route. */
 export type StoredRequestRunner = (request: StoredRequest, attempt: StoredAttemptOptions) => Promise<InnerAnswer>;
 
+/** Cancels what such a runner runs, on any gateway. @returns false: it has ended */
+export type StoredRequestStop = (request: StoredRequest) => Promise<boolean>;
+
 /** Runs requests whose callers do not wait. If a gateway dies, another one runs its requests from the stored body. */
 @Injectable()
 export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(AsyncRequests.name);
   readonly #running = new Set<Promise<unknown>>();
   readonly #runners = new Map<string, StoredRequestRunner>();
+  readonly #stops = new Map<string, StoredRequestStop>();
   #abandoned: Subscription | undefined;
 
   constructor(
@@ -64,6 +68,18 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   /** Requests of that path are run by `runner`, here and on every other gateway. Call it before the server starts. */
   runWith(path: string, runner: StoredRequestRunner): void {
     this.#runners.set(path, runner);
+  }
+
+  /** A cancel of a request of that path is left to `stop`. */
+  stopWith(path: string, stop: StoredRequestStop): void {
+    this.#stops.set(path, stop);
+  }
+
+  /** True if it runs on any gateway; that one stops it at its next renewal. */
+  async cancel(tenant: string, requestId: string): Promise<boolean> {
+    const request = await this.store.findById(requestId, tenant);
+    const stop = request && this.#stops.get(request.path);
+    return stop ? stop(request) : this.store.requestCancel(tenant, requestId);
   }
 
   /** After the drain every request has an answer; it is written before the database closes. */

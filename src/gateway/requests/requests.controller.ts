@@ -10,6 +10,7 @@ import { DescribesErrors } from '../http/openapi/errors.js';
 import { summaryOf } from '../http/openapi/route.decorator.js';
 import { Forecasts } from '../scheduler/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
+import { AsyncRequests } from './async-requests.js';
 import { ExplainedRequestDto, explainedDto } from './explained-request.dto.js';
 import { CancellationDto, RequestDto, requestDto } from './request.dto.js';
 import { StoredRequestsService } from './stored-requests.service.js';
@@ -47,7 +48,7 @@ export class StoredContentController {
 export class CancellationsController {
   constructor(
     private readonly scheduler: SchedulerService,
-    private readonly stored: StoredRequestsService,
+    private readonly asyncs: AsyncRequests,
   ) {}
 
   @Post([
@@ -64,7 +65,7 @@ export class CancellationsController {
     const principal = principalOf(request);
     const stopped = await this.scheduler.cancel({ tenant: principal.tenant, id }, 'client');
     // Also of one that was stopped here: another attempt at it must not complete.
-    const marked = await this.stored.cancel(principal, id).catch((error: unknown) => {
+    const marked = await this.asyncs.cancel(principal.tenant, id).catch((error: unknown) => {
       if (stopped) return true;
       throw error;
     });

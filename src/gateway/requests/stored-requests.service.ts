@@ -26,7 +26,7 @@ function storedFields(stored: StoredRequest, waits: boolean): StoredFieldsDto {
 /** Answers up to this size are shown inside the view. */
 const INLINE_BYTES = 65_536;
 
-/** Lookup and cancel of stored requests, whichever gateway runs them. */
+/** Lookup of stored requests, whichever gateway runs them. */
 @Injectable()
 export class StoredRequestsService {
   constructor(
@@ -59,11 +59,6 @@ export class StoredRequestsService {
     if ((await this.answers.size(stored)) === undefined)
       throw new DomainError('request_not_found', `The answer of \`${stored.requestId}\` is gone.`, { param: 'id' });
     return { ...stored.answer, body: Readable.from(this.answers.answer(stored), { objectMode: false }) };
-  }
-
-  /** True if it runs on any gateway; that one stops it at its next renewal. */
-  cancel(principal: Principal, requestId: string): Promise<boolean> {
-    return this.store.requestCancel(principal.tenant, requestId);
   }
 
   async #json(stored: StoredRequest): Promise<unknown> {

@@ -236,6 +236,13 @@ describe('a background response', () => {
     expect(await acme.found(id)).toEqual(kept);
   });
 
+  it('is cancelled by the route of requests on another gateway as by its own', async () => {
+    const { id } = await acme.created(WORDS, { background: true });
+    const cancelled = await fetch(`${other.url}/v1/requests/${id}/cancel`, { method: 'POST', ...acme.init });
+    expect(await cancelled.json()).toEqual({ request_id: id, cancelled: true });
+    expect(await acme.found(id)).toMatchObject({ status: 'cancelled' });
+  });
+
   it('is resumed, listed, cancelled and deleted by the OpenAI SDK', async () => {
     const client = new OpenAI({ baseURL: `${one.url}/v1`, apiKey: keys.acme, maxRetries: 0 });
     const elsewhere = new OpenAI({ baseURL: `${other.url}/v1`, apiKey: keys.acme, maxRetries: 0 });

@@ -1,23 +1,30 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { type ResponseEvent, type ResponseObject } from '../../../contracts/openai/responses.js';
 import { type ResponseRef } from '../../../core/request/response-record.port.js';
 import { type StoredRequestStore } from '../../../core/request/stored-request.port.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { STORED_REQUEST_STORE } from '../../../platform/database/database.tokens.js';
+import { AsyncRequests } from '../../requests/async-requests.js';
 import { SchedulerService } from '../../scheduler/scheduler.service.js';
 import { type ResponseWriter } from '../response-writer.js';
+import { BACKGROUND_PATH } from './background-runner.js';
 import { isOpen, ResponseRecords, responseOfRecord } from './response-records.js';
 import { ResponseRuns } from './response-runs.js';
 
 /** Ends background responses from outside, whichever gateway runs them. */
 @Injectable()
-export class ResponseStops {
+export class ResponseStops implements OnModuleInit {
   constructor(
     private readonly runs: ResponseRuns,
     @Inject(STORED_REQUEST_STORE) private readonly requests: StoredRequestStore,
     private readonly records: ResponseRecords,
     private readonly scheduler: SchedulerService,
+    private readonly asyncs: AsyncRequests,
   ) {}
+
+  onModuleInit(): void {
+    this.asyncs.stopWith(BACKGROUND_PATH, ({ tenant, requestId: id }) => this.stop({ tenant, id }));
+  }
 
   /** @throws DomainError `response_not_found`, or `invalid_value` for one that does not run in the background */
   async cancel(tenant: string, id: string): Promise<ResponseObject> {
@@ -26,15 +33,22 @@ export class ResponseStops {
       const message = `Only background responses can be cancelled; \`${id}\` was created without \`background\`.`;
       throw new DomainError('invalid_value', message, { param: 'response_id' });
     }
-    await this.endWith({ tenant, id }, writer => writer.cancel());
-    await this.#abort({ tenant, id });
+    await this.stop({ tenant, id });
     return responseOfRecord(await this.records.get(tenant, id));
   }
 
+  /** @returns false: it had ended */
+  async stop(ref: ResponseRef): Promise<boolean> {
+    const isStopped = await this.endWith(ref, writer => writer.cancel());
+    if (isStopped) await this.#abort(ref);
+    return isStopped;
+  }
+
   /** Ends a response if it has not ended; the run that has it, on any gateway, cannot write any more. */
-  async endWith(ref: ResponseRef, last: (writer: ResponseWriter) => readonly ResponseEvent[]): Promise<void> {
+  async endWith(ref: ResponseRef, last: (writer: ResponseWriter) => readonly ResponseEvent[]): Promise<boolean> {
     const run = await this.runs.begin(ref);
     await run?.end(last(run.writer));
+    return run !== undefined;
   }
 
   /** One that runs is stopped. @throws DomainError `response_not_found` */
