@@ -32,6 +32,7 @@ const END_LIMIT_MS = 20_000;
 const BOOT_MS = 10_000;
 /** How long a machine is given to replace what was killed. */
 const DOWN_MS = 300;
+const UNDO_MS = 60_000;
 const BLOW = [0] as const;
 const FREEZES = [5000, 20_000, 60_000] as const;
 const OUTAGES = [4000, 10_000, 30_000] as const;
@@ -151,6 +152,18 @@ async function fillDatabase({ topology, fault, log }: Blow): Promise<void> {
   log('disk of PostgreSQL has room');
 }
 
+/** Repeated while another fault prevents it: PostgreSQL stores no setting on a full disk. */
+async function undone(process: SupervisedProcess, end: (port: number) => Promise<void>): Promise<void> {
+  for (const endMs = performance.now() + UNDO_MS; ; await pause(500)) {
+    await untilListening(process);
+    try {
+      return await end(process.spec.port);
+    } catch (error) {
+      if (performance.now() > endMs) throw error;
+    }
+  }
+}
+
 /** What a server is told, and what undoes it. */
 const told =
   (kind: 'redis' | 'postgres', begin: (port: number) => Promise<void>, end: (port: number) => Promise<void>) =>
@@ -161,8 +174,7 @@ const told =
     log(`${name}: ${fault.name}`);
     await begin(port);
     await pause(fault.ms);
-    await untilListening(process);
-    await end(port);
+    await undone(process, end);
     log(`${name}: ${fault.name} is over`);
   };
 
