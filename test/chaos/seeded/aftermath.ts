@@ -68,12 +68,14 @@ function withoutProcessors(open: readonly string[], topology: Topology): readonl
 }
 
 /** Callers are gone: every process ends in time after SIGTERM, with 0, and leaves no child. */
-export async function expectEnds(topology: Topology, ledger: Ledger): Promise<void> {
+export async function expectEnds(topology: Topology, ledger: Ledger, log: (text: string) => void): Promise<void> {
   const children = (['worker', 'processor'] as const).flatMap(kind => topology.victims(kind).map(({ pid }) => pid));
   for (const kind of ['processor', 'gateway', 'worker', 'redis', 'postgres'] as const) {
     await Promise.all(
       topology.of(kind).map(async process => {
-        noteEnding(ledger, process, await process.end(process.spec.stopSignal ?? 'SIGTERM', END_MS));
+        const ending = await process.end(process.spec.stopSignal ?? 'SIGTERM', END_MS);
+        log(`${process.spec.name} ended: ${ending.by}, after ${Math.round(ending.ms)} ms`);
+        noteEnding(ledger, process, ending);
       }),
     );
   }

@@ -102,7 +102,7 @@ class Stage {
       const base = (this.#base ??= descriptorBase(this.#topology));
       const fire = { plan, ledger, strikes, base, operations: this.options.operations };
       await underFire(this.#topology, fire);
-      if (isLast) await expectEnds(this.#topology, ledger);
+      if (isLast) await expectEnds(this.#topology, ledger, text => strikes.push(text));
     } catch (error) {
       ledger.note('crash', `the episode broke off: ${error instanceof Error ? error.stack : String(error)}`);
     }

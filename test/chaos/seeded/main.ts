@@ -135,7 +135,8 @@ function refuseElsewhere(topology: TopologyName | undefined, faults: readonly Wa
 // Every request has its own connection, which ends with it: what a gateway has open afterwards is its own.
 setGlobalDispatcher(new Agent({ pipelining: 0 }));
 try {
-  process.exitCode = await main();
+  // What an episode that broke off had begun would keep this process.
+  process.exit(await main());
 } catch (error) {
   if (!(error instanceof UsageError)) throw error;
   print(`✗ ${error.message}`);
