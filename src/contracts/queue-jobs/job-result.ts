@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { DomainError, type ErrorCode, isErrorCode } from '../../core/shared/domain-error.js';
 import { type Transcript } from '../formats/transcript.js';
 import { type CallExecution } from '../grpc/call.codec.js';
@@ -125,13 +126,13 @@ export function encodeJobError(error: unknown): JobError {
 export const decodeJobError = ({ code, message, param, foreignCode, retryAfterMs }: JobError): DomainError =>
   new DomainError(isErrorCode(code) ? code : 'engine_failed', message, { param, foreignCode, retryAfterMs });
 
-const OUTCOMES = ['completed', 'failed', 'cancelled'];
+/** Another gateway or a worker wrote it: what it says of time and of its value is not checked. */
+const PHASES = { v: z.literal(1), phases: z.looseObject({}) };
+const RESULT = z.discriminatedUnion('outcome', [
+  z.looseObject({ ...PHASES, outcome: z.literal('completed'), value: z.looseObject({ kind: z.string() }) }),
+  z.looseObject({ ...PHASES, outcome: z.literal(['failed', 'cancelled']) }),
+]);
 
 /** Undefined: not a result of version 1; a newer worker or another client wrote it. */
-export function readJobResult(value: unknown): QueueJobResult | undefined {
-  const result = value as Partial<QueueJobResult> | null | undefined;
-  if (result?.v !== 1) return undefined;
-  const readable = OUTCOMES.includes(result.outcome ?? '') && typeof result.phases === 'object';
-  if (result.outcome === 'completed' && typeof result.value?.kind !== 'string') return undefined;
-  return readable ? (result as QueueJobResult) : undefined;
-}
+export const readJobResult = (value: unknown): QueueJobResult | undefined =>
+  RESULT.safeParse(value).data as QueueJobResult | undefined;

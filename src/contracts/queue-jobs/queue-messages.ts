@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { parseBoundedJson } from '../../core/shared/bounded-json.js';
 import { type WorkerHealthReport } from '../grpc/health.codec.js';
@@ -13,6 +14,7 @@ export interface SpeechPiece {
   readonly bytes: Buffer;
 }
 
+const PIECE_HEAD = z.object({ blob: z.string(), offset: z.number(), contentType: z.string(), sampleRate: z.number() });
 const LENGTH_BYTES = 4;
 
 /** Length of the head, the head as JSON, the bytes. */
@@ -27,14 +29,9 @@ export function encodeSpeechPiece({ bytes, ...head }: SpeechPiece): Buffer {
 export function decodeSpeechPiece(message: Buffer): SpeechPiece | undefined {
   if (message.length < LENGTH_BYTES) return undefined;
   const end = LENGTH_BYTES + message.readUInt32BE(0);
-  const head =
-    end <= message.length
-      ? (parsed(message.toString('utf8', LENGTH_BYTES, end)) as Partial<SpeechPiece> | undefined)
-      : undefined;
-  const { blob, offset, contentType, sampleRate } = head ?? {};
-  if (typeof blob !== 'string' || typeof contentType !== 'string') return undefined;
-  if (typeof offset !== 'number' || typeof sampleRate !== 'number') return undefined;
-  return { blob, offset, contentType, sampleRate, bytes: message.subarray(end) };
+  if (end > message.length) return undefined;
+  const head = read(PIECE_HEAD, message.toString('utf8', LENGTH_BYTES, end));
+  return head && { ...head, bytes: message.subarray(end) };
 }
 
 /** Why a job is stopped; `queue_timeout`: no worker took it in time (D-07). */
@@ -86,24 +83,25 @@ export interface DeadLetter {
   readonly atMs: number;
 }
 
+const STOP_NOTE = z.object({
+  queue: z.string(),
+  jobId: z.string(),
+  reason: z.string() as unknown as z.ZodType<StopReason>,
+});
+
 /** Undefined: the JSON is not a `StopNote`. */
-export function readStopNote(json: string): StopNote | undefined {
-  const note = parsed(json) as Partial<StopNote> | undefined;
-  const readable = typeof note?.queue === 'string' && typeof note.jobId === 'string' && typeof note.reason === 'string';
-  return readable ? (note as StopNote) : undefined;
-}
+export const readStopNote = (json: string): StopNote | undefined => read(STOP_NOTE, json);
+
+/** Its worker is of this version: what it says of its health is not checked. */
+const ANNOUNCEMENT = z.looseObject({ v: z.literal(1), id: z.string(), model: z.string(), health: z.looseObject({}) });
 
 /** Undefined: the JSON is not an announcement of version 1. */
-export function readAnnouncement(json: string | null): WorkerAnnouncement | undefined {
-  const found = json === null ? undefined : (parsed(json) as Partial<WorkerAnnouncement> | undefined);
-  const readable = found?.v === 1 && typeof found.id === 'string' && typeof found.model === 'string' && found.health;
-  return readable ? (found as WorkerAnnouncement) : undefined;
-}
+export const readAnnouncement = (json: string | null): WorkerAnnouncement | undefined =>
+  json === null ? undefined : (read(ANNOUNCEMENT, json) as WorkerAnnouncement | undefined);
 
-function parsed(json: string): unknown {
+function read<S extends z.ZodType>(schema: S, json: string): z.output<S> | undefined {
   try {
-    const value = parseBoundedJson(json);
-    return typeof value === 'object' && value !== null ? value : undefined;
+    return schema.safeParse(parseBoundedJson(json)).data;
   } catch {
     return undefined;
   }

@@ -1,6 +1,5 @@
 import { type z } from 'zod';
 import { didYouMean } from '../../core/shared/nearest-name.js';
-import { isUnknownName } from './rules.js';
 
 export type FieldPath = readonly (string | number)[];
 
@@ -29,7 +28,7 @@ export function readFields<S extends z.ZodType>(
         (other, at) => startsWith(other.path, issue.path) && (at < index || other.path.length > issue.path.length),
       ),
   );
-  return { problems: deepest.map(issue => problemOf(issue, value)).sort(byName) };
+  return { problems: deepest.flatMap(issue => problemsOf(issue, value)).sort(byName) };
 }
 
 /** What is wrong inside a value that may have several forms, or that it has none of them. */
@@ -43,20 +42,26 @@ const startsWith = (path: readonly unknown[], start: readonly unknown[]): boolea
   start.every((key, depth) => path[depth] === key);
 
 /** Of a single value; others say what several fields are to each other. */
-const isRule = ({ code, message }: z.core.$ZodIssue): boolean => code !== 'custom' || message.startsWith('must be ');
+const isRule = ({ code, message }: z.core.$ZodIssue): boolean =>
+  code === 'custom' ? message.startsWith('must be ') : code !== 'unrecognized_keys';
 
-function problemOf(issue: z.core.$ZodIssue, object: unknown): FieldProblem {
+function problemsOf(issue: z.core.$ZodIssue, object: unknown): FieldProblem[] {
   const path = issue.path as FieldPath;
   const { message } = issue;
-  if (isUnknownName(issue)) return { path, message, unknown: true };
-  if (!isRule(issue)) return { path, message };
+  if (issue.code === 'unrecognized_keys') return issue.keys.map(name => unknownName(path, name, message));
+  if (!isRule(issue)) return [{ path, message }];
   const value = valueAt(object, path);
-  if (value == null && typeof path.at(-1) === 'string') return { path, message: `is missing; ${message}` };
+  if (value == null && typeof path.at(-1) === 'string') return [{ path, message: `is missing; ${message}` }];
   const choices = issue.code === 'invalid_value' && message.startsWith('must') ? issue.values.map(String) : [];
-  return { path, value, message: message + didYouMean(typeof value === 'string' ? value : '', choices) };
+  return [{ path, value, message: message + didYouMean(typeof value === 'string' ? value : '', choices) }];
 }
 
-const valueAt = (object: unknown, path: FieldPath): unknown =>
+function unknownName(path: FieldPath, name: string, known: string): FieldProblem {
+  const near = didYouMean(name, known.split(', ')) || `; known: ${known}`;
+  return { path: [...path, name], message: `no such field${near}`, unknown: true };
+}
+
+export const valueAt = (object: unknown, path: FieldPath): unknown =>
   path.reduce((value, key) => (value as Readonly<Record<string, unknown>> | null | undefined)?.[key], object);
 
 /** A misspelt name comes before its object's other problems, which may follow from it. */

@@ -56,6 +56,16 @@ export const listOf = <S extends z.ZodType>(item: S, items: string, least = 0) =
 const nearestChoice = (word: unknown, item: z.ZodType): string =>
   typeof word === 'string' && item instanceof z.ZodLiteral ? didYouMean(word, [...item.values].map(String)) : '';
 
+/** Text of a client or of a job, which may be empty. */
+export const textUpTo = (most: number) =>
+  z.string('must be a string').max(most, `must have at most ${most} characters`);
+
+/** Objects of a client or of a job. */
+export function objectsUpTo<S extends z.ZodType>(most: number, item: S) {
+  const error = `must be a list of at most ${most} objects`;
+  return z.array(item, error).max(most, error);
+}
+
 /** A value that a function checks. */
 export const checked = <T>(accepts: (value: unknown) => boolean, allowed: string, json?: JsonSchema) =>
   rule(allowed, error => z.custom<T>(accepts, { error, abort: false }), json);
@@ -77,22 +87,16 @@ export const optional = <S extends z.ZodType>(schema: S): z.ZodOptional<S> =>
     .transform(value => value ?? undefined)
     .describe(allowedBy(schema)) as unknown as z.ZodOptional<S>;
 
-const UNKNOWN_NAME = { unknown: true };
+/** Absent and `null` stand for `fallback`. */
+export const defaulted = <S extends z.ZodType>(schema: S, fallback: z.output<S>) =>
+  schema.nullish().transform((value): z.output<S> => value ?? fallback);
 
-/** Whether an object has a field of a name that it must not have, at the end of the issue's path. */
-export const isUnknownName = (issue: z.core.$ZodIssue): boolean =>
-  issue.code === 'custom' && issue.params?.unknown === true;
-
-/** An object without other fields. */
-export function objectOf<F extends z.ZodRawShape>(fields: F, allowed: string): z.ZodObject<F> {
-  const names = Object.keys(fields);
-  const other = z.custom(() => false, {
-    abort: false,
-    params: UNKNOWN_NAME,
-    error: ({ path = [] }) =>
-      `no such field${didYouMean(String(path.at(-1)), names) || `; known: ${names.join(', ')}`}`,
-  });
-  return rule(allowed, error => z.object(fields, error).catchall(other) as unknown as z.ZodObject<F>);
+/** An object without other fields; the issue of others names those that it may have. */
+export function objectOf<F extends z.ZodRawShape>(fields: F, allowed = 'an object') {
+  const names = Object.keys(fields).join(', ');
+  return rule(allowed, error =>
+    z.strictObject(fields, { error: ({ code }) => (code === 'unrecognized_keys' ? names : error) }),
+  );
 }
 
 /** For editors: JSON Schema, draft 7. Fields of objects are described by what they allow. */
@@ -121,6 +125,5 @@ function tidied({ description, type, items, properties, required, ...rest }: Jso
     ...(items !== undefined && { items: tidied(items as JsonSchema, false) }),
     ...(properties !== undefined && { properties, required: required ?? [] }),
     ...rest,
-    ...(properties !== undefined && { additionalProperties: false }),
   };
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
-import { readQueueJob } from '../../contracts/queue-jobs/queue-job-reader.js';
+import { readQueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { DEAD_LETTER_BYTES, DEAD_LETTERS_KEPT } from '../../contracts/queue-jobs/queue-keys.js';
 import { type DeadLetter } from '../../contracts/queue-jobs/queue-messages.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { DEFAULT_TIMEOUT_MS, readQueueJob } from './queue-job-reader.js';
+import { DEFAULT_TIMEOUT_MS, readQueueJob } from './queue-job.js';
 
 const place = { jobId: 'open.r1', timestamp: 5000, model: 'alpha' };
 const smallest = { v: 1, kind: 'transcription', audio: { blob: 'plane/audio/1' } };
