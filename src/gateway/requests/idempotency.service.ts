@@ -47,23 +47,32 @@ export class IdempotencyService {
     this.#demandSize(request);
     const json = isJson(request) ? await this.#jsonOf(request) : undefined;
     const call = { request, reply, options, json };
+    for (let earlier = await this.#begun(call); earlier; earlier = await this.#begun(call))
+      if (await this.#joinEarlier(call, earlier)) return;
+  }
+
+  /**
+   * Undefined: this is the first attempt, and it was answered. Only that one holds the request: what waits for it must
+   * not keep the row of an attempt that ended.
+   */
+  async #begun(call: IdempotentCall): Promise<StoredRequest | undefined> {
+    const { request, options } = call;
     const release = this.leases.hold({ tenant: tenantOf(request), name: options.name });
     try {
-      while (!(await this.#served(call)));
+      const { created, request: stored, replaced } = await this.#open(call);
+      await this.answers.remove(replaced);
+      if (!created) return stored;
+      await (options.mode === 'async' ? this.#begin(call, stored) : this.#first(call, stored));
+      return undefined;
     } finally {
       release();
     }
   }
 
-  /** False: the earlier request is gone, so the store is asked again. */
-  async #served(call: IdempotentCall): Promise<boolean> {
-    const { created, request: stored, replaced } = await this.#open(call);
-    await this.answers.remove(replaced);
-    if (created) await (call.options.mode === 'async' ? this.#begin(call, stored) : this.#first(call, stored));
-    return created || this.#joinEarlier(call, stored);
-  }
-
-  /** Waits for the earlier request until its body is known to be stored, or equal. */
+  /**
+   * Waits for the earlier request until its body is known to be stored, or equal. False: it is gone, so the store is
+   * asked again.
+   */
   async #joinEarlier(call: IdempotentCall, earlier: StoredRequest): Promise<boolean> {
     const { request, reply, options } = call;
     this.#demandSame(call, earlier, fingerprintOf(request, call.json));

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
+import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
 import { STORED_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
@@ -128,6 +129,28 @@ describe('a retry under the same id', () => {
     expect((await transcribe(one, id, script.fail('engine_failed'))).status).toBe(500);
     expect((await transcribe(other, id)).status).toBe(200);
     expect(times(stt, 'failed')).toBe(2);
+  });
+
+  it('runs anew, however many retries wait, when the first attempt failed and its row could not be removed', async () => {
+    const id = { 'x-request-id': 'unremoved' };
+    const table = one.app.get<StoredRequestStore>(STORED_REQUEST_STORE, { strict: false });
+    const drop = jest.spyOn(table, 'drop').mockRejectedValueOnce(new Error('the disk is full'));
+    expect((await transcribe(one, id, script.fail('engine_failed'))).status).toBe(500);
+    expect(drop).toHaveBeenCalledTimes(1);
+    drop.mockRestore();
+    const looks = jest.spyOn(table, 'find');
+    const retries = [1, 2].map(async () => (await transcribe(one, id, script.fail('engine_failed'))).status);
+    const answered = Promise.all(retries);
+    let statuses: readonly number[] = [];
+    void answered.then(all => (statuses = all));
+    await until(() => looks.mock.calls.length >= 4);
+    const leases = one.app.get(StoredLeases, { strict: false });
+    await until(async () => {
+      await leases.renew();
+      return statuses.length > 0;
+    });
+    expect(statuses).toEqual([500, 500]);
+    expect(times(stt, 'unremoved')).toBe(3);
   });
 
   it('runs anew when the first caller hung up', async () => {
