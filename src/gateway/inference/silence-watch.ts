@@ -1,28 +1,22 @@
+import { OwnTimer } from '../../platform/process/own-timer.js';
+
 /**
  * Calls `onSilence` once when no output came for `limitMs`, counted from the first output on, unless `excused` then.
  */
 export class SilenceWatch {
-  #timer: NodeJS.Timeout | undefined;
+  readonly #timer: OwnTimer;
 
-  constructor(
-    private readonly limitMs: number,
-    private readonly onSilence: () => void,
-    private readonly excused: () => boolean,
-  ) {}
+  constructor(limitMs: number, onSilence: () => void, excused: () => boolean) {
+    this.#timer = new OwnTimer(limitMs, () => (excused() ? this.restart() : onSilence()));
+  }
 
   /** Starts or restarts the limit. */
   restart(): void {
-    if (this.#timer) this.#timer.refresh();
-    else this.#timer = setTimeout(() => this.#elapsed(), this.limitMs);
+    this.#timer.restart();
   }
 
   /** Harmless when it never started. */
   stop(): void {
-    clearTimeout(this.#timer);
-  }
-
-  #elapsed(): void {
-    if (this.excused()) this.#timer?.refresh();
-    else this.onSilence();
+    this.#timer.stop();
   }
 }

@@ -10,10 +10,8 @@ import {
   type WorkerReply,
   type WorkerTask,
 } from '../worker-pool/worker-task.js';
+import { OwnTimer } from '../../platform/process/own-timer.js';
 import { type SettledRequest } from './submitted-request.js';
-
-/** Node fires a longer timer at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * One request from submission to settlement: its state, its queue, its caller, and whether it can still be sent again.
@@ -29,7 +27,7 @@ export class TrackedRequest {
   lossCode: ReturnType<RetryBudget['spend']>;
   readonly #retries = new RetryBudget();
   #lostMs = 0;
-  #deadline: NodeJS.Timeout | undefined;
+  #deadline: OwnTimer | undefined;
 
   constructor(
     request: ScheduledRequest<WorkerTask>,
@@ -80,11 +78,12 @@ export class TrackedRequest {
 
   /** The inference deadline (D-07). Runs only while a worker has the request: time in the queue does not count. */
   startDeadline(onExpired: () => void, ms = this.request.inferenceTimeoutMs): void {
-    this.#deadline = setTimeout(onExpired, Math.min(ms, MAX_TIMER_MS));
+    this.#deadline = new OwnTimer(ms, onExpired);
+    this.#deadline.restart();
   }
 
   stopDeadline(): void {
-    clearTimeout(this.#deadline);
+    this.#deadline?.stop();
   }
 
   /** Hands the answer to the caller. */

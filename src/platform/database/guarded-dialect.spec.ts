@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
 import { KyselyFileStore } from './kysely-file-store.js';
 import { connectDatabase, migrate, type OpenDatabase } from './open-database.js';
 
@@ -49,6 +50,16 @@ describe('SQLite, write-locked by an outsider', () => {
     outsider.exec('COMMIT');
     await files.create(file('f3') as never);
     expect(await files.find('acme', 'f3')).toBeDefined();
+  });
+});
+
+describe('SQLite without room', () => {
+  it('says so also when the disk fills up within a transaction, which SQLite then ends by itself', async () => {
+    const { page_count: pages } = outsider.prepare('PRAGMA page_count').get() as { page_count: number };
+    await sql`PRAGMA max_page_count = ${sql.lit(pages)}`.execute(database.db);
+    const large = sql`create table large as select ${'a'.repeat(100_000)} as text`;
+    const writing = database.db.transaction().execute(db => large.execute(db));
+    await expect(writing).rejects.toMatchObject({ code: 'storage_full' });
   });
 });
 

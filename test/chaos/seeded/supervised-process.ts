@@ -30,6 +30,7 @@ export class SupervisedProcess {
   #child: ChildProcess | undefined;
   #isWanted = false;
   #isExpectedToEnd = false;
+  #ending: { readonly child: ChildProcess; readonly end: Promise<Ending> } | undefined;
   #startedAtMs = 0;
 
   constructor(
@@ -67,10 +68,18 @@ export class SupervisedProcess {
    * Ends it and leaves it down until `start`.
    * @param limitMs after which it is killed
    */
-  async end(signal: NodeJS.Signals, limitMs = 60_000): Promise<Ending> {
+  end(signal: NodeJS.Signals, limitMs = 60_000): Promise<Ending> {
     this.#isWanted = false;
     this.#isExpectedToEnd = true;
     const child = this.#child;
+    // A second signal would end it at once, unlike any orderly end.
+    if (child && child === this.#ending?.child && signal !== 'SIGKILL') return this.#ending.end;
+    const end = this.#end(child, signal, limitMs);
+    if (child && signal !== 'SIGKILL') this.#ending = { child, end };
+    return end;
+  }
+
+  async #end(child: ChildProcess | undefined, signal: NodeJS.Signals, limitMs: number): Promise<Ending> {
     const startMs = performance.now();
     const ageMs = startMs - this.#startedAtMs;
     if (!child) return { ms: 0, by: 'down', ageMs, isLate: false };

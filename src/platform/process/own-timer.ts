@@ -1,0 +1,55 @@
+/** Parts of a limit; each has a timer of its own. */
+const SLICES = 20;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * A limit in which only time counts in which this process could read an answer: a timer that fires late, because
+ * something held the event loop or stopped the process, counts as what it was set for. What arrived meanwhile is read
+ * before the end.
+ */
+export class OwnTimer {
+  readonly #sliceMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #end: NodeJS.Immediate | undefined;
+  #leftMs = 0;
+  #sinceMs = 0;
+
+  constructor(
+    private readonly limitMs: number,
+    private readonly onEnd: () => void,
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {
+    this.#sliceMs = Math.min(limitMs / SLICES, MAX_TIMER_MS);
+  }
+
+  /** Starts it, or starts it anew. */
+  restart(): void {
+    this.#leftMs = this.limitMs;
+    this.#sinceMs = this.nowMs();
+    if (!this.#timer) this.#wait();
+  }
+
+  /** Harmless when it never started. @returns milliseconds that were left */
+  stop(): number {
+    if (this.#timer) this.#charge();
+    clearTimeout(this.#timer);
+    clearImmediate(this.#end);
+    return this.#leftMs;
+  }
+
+  #wait(): void {
+    this.#sinceMs = this.nowMs();
+    this.#timer = setTimeout(() => this.#waited(), Math.min(this.#sliceMs, Math.max(0, this.#leftMs)));
+  }
+
+  #waited(): void {
+    this.#charge();
+    if (this.#leftMs > 0) return this.#wait();
+    this.#timer = undefined;
+    this.#end = setImmediate(() => this.onEnd());
+  }
+
+  #charge(): void {
+    this.#leftMs -= Math.min(this.nowMs() - this.#sinceMs, this.#sliceMs);
+  }
+}
