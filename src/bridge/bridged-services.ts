@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { type CallEnvelope } from '../contracts/grpc/call.codec.js';
+import { type CallEnvelope, encodeExecution } from '../contracts/grpc/call.codec.js';
 import { type EmbedCallFields, type Embedded } from '../contracts/grpc/generation.codec.js';
 import { type TranscribeCallFields } from '../contracts/grpc/stt.codec.js';
 import { type SynthesizeCallFields } from '../contracts/grpc/tts.codec.js';
@@ -44,10 +44,10 @@ export class BridgedCalls {
     payload: WorkerTask,
     signal: AbortSignal,
   ): Promise<Extract<WorkerReply, { kind: K }>> {
-    const link = await this.worker.connected();
+    const connection = await this.worker.connected();
     const key = requestId as RequestKey;
-    const { reply, finished } = link.execute({ request: { key, priority, tenant, payload }, group });
-    const stop = (): void => void link.cancel(key, 'client');
+    const { reply, finished } = connection.execute({ request: { key, priority, tenant, payload }, group });
+    const stop = (): void => void connection.cancel(key, 'client');
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
     try {
@@ -132,14 +132,14 @@ export class BridgedSynthesis {
     const { text, voice, speed, format } = call;
     const audio = new Writable({
       write(bytes: Buffer, _, done) {
-        sink({ kind: 'audio', bytes });
+        sink({ $case: 'audio', value: bytes });
         done();
       },
     });
-    const header: SpeechSink['header'] = told => sink({ kind: 'header', ...told });
+    const header: SpeechSink['header'] = value => sink({ $case: 'header', value });
     const payload = { kind: 'synthesize', text, voice, speed, format, sink: { audio, header } } as const;
     const { durationS, execution } = await this.calls.perform<'speech'>(call, payload, signal);
-    sink({ kind: 'done', durationS, execution });
+    sink({ $case: 'done', value: { durationS, execution: encodeExecution(execution) } });
   }
 }
 

@@ -28,8 +28,8 @@ export class BridgedStreams {
       throw new DomainError('invalid_value', 'The first message of a stream is its config.', { param: 'config' });
     const config = first.message.value;
     await this.calls.run(config.sessionId, call, async signal => {
-      const link = await this.worker.connected();
-      await carry(link.openStream(this.worker.id, config), conversation.until(signal), signal);
+      const connection = await this.worker.connected();
+      await carry(connection.openStream(config), conversation.until(signal), signal);
     });
   }
 }

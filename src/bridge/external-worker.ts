@@ -8,8 +8,8 @@ import { freePort } from '../platform/process/listen-check.js';
 import { ProcessLog } from '../platform/process/process-log.js';
 import { channelSecurity } from '../gateway/worker-pool/channel-security.js';
 import { neededMessageBytes, reportProblem, whyNotReady } from '../gateway/worker-pool/report-check.js';
-import { isUnreachable, WorkerHealth } from '../gateway/worker-pool/worker-health.js';
-import { WorkerLink } from '../gateway/worker-pool/worker-link.js';
+import { WorkerConnection } from '../gateway/worker-pool/worker-connection.js';
+import { isUnreachable } from '../gateway/worker-pool/worker-health.js';
 import { type EngineBase, type EngineInfo } from '../worker/engines/engine.js';
 import { type SherpaDiarizer } from '../worker/engines/sherpa/diarizer.js';
 import { type SpeechRecognizer } from '../worker/engines/speech-recognizer.js';
@@ -46,8 +46,7 @@ export class ExternalWorker implements EngineBase {
   readonly #lost = Promise.withResolvers<string>();
   #process: SupervisedProcess | undefined;
   #exited = Promise.resolve();
-  #link: WorkerLink | undefined;
-  #health: WorkerHealth | undefined;
+  #connection: WorkerConnection | undefined;
   #report: WorkerHealthReport | undefined;
   /** While its connection is replaced: calls wait until a probe has been answered, or has failed. */
   #doubt: PromiseWithResolvers<void> | undefined;
@@ -83,24 +82,20 @@ export class ExternalWorker implements EngineBase {
     const address = this.#bridged.address ?? (await this.#start());
     const { care, remote, serverName } = this.#bridged;
     const { maxMessageBytes, keepaliveTimeMs, keepaliveTimeoutMs } = this.options.spec;
-    const link = new WorkerLink({
-      address,
+    this.#connection = new WorkerConnection({
+      at: address,
       kind: this.kind,
-      limits: { maxMessageBytes, keepaliveTimeMs, keepaliveTimeoutMs },
+      settings: { ...care, limits: { maxMessageBytes, keepaliveTimeMs, keepaliveTimeoutMs } },
+      isSupervised: false,
       security: { ...(serverName !== undefined && { serverName }), ...channelSecurity(remote) },
-      stop: care.stop,
-      onConnectionLost: () => this.#onConnectionLost(),
-      onUnended: () => undefined,
+      events: {
+        onReport: report => this.#onReport(report),
+        onProbeFailure: error => this.#onFailure(error),
+        onUnhealthy: () => this.#onUnhealthy(),
+        onConnectionLost: () => this.#onConnectionLost(),
+      },
     });
-    this.#link = link;
-    this.#health = new WorkerHealth({
-      ...care.health,
-      probe: () => link.probe(care.health.timeoutMs),
-      onReport: report => this.#onReport(report),
-      onFailure: error => this.#onFailure(error),
-      onUnhealthy: () => this.#onUnhealthy(),
-    });
-    this.#health.probeNow();
+    this.#connection.health.probeNow();
     const lost = this.lost.then(reason => {
       throw new Error(reason);
     });
@@ -108,14 +103,10 @@ export class ExternalWorker implements EngineBase {
   }
 
   /** The connection, once it is known to work. */
-  async connected(): Promise<WorkerLink> {
+  async connected(): Promise<WorkerConnection> {
     await this.#doubt?.promise;
-    return this.link;
-  }
-
-  get link(): WorkerLink {
-    if (!this.#link) throw new Error('the worker has not been ready yet');
-    return this.#link;
+    if (!this.#connection) throw new Error('the worker has not been ready yet');
+    return this.#connection;
   }
 
   /** It takes no more work; what it has may end. */
@@ -126,8 +117,7 @@ export class ExternalWorker implements EngineBase {
 
   /** Ends its program: SIGTERM, grace, SIGKILL. */
   async close(): Promise<void> {
-    this.#health?.stop();
-    this.#link?.abort();
+    this.#connection?.abort();
     await this.options.diarizer?.close();
     const running = this.#process;
     if (!running) return;
@@ -194,7 +184,7 @@ export class ExternalWorker implements EngineBase {
     if (!this.#report) return;
     const reason = `${this.#bridged.care.health.failures} health probes failed in a row`;
     this.lose(reason);
-    this.#link?.resetAll(reason);
+    this.#connection?.resetAll(reason);
     this.#process?.kill(reason);
   }
 
@@ -202,6 +192,6 @@ export class ExternalWorker implements EngineBase {
   #onConnectionLost(): void {
     if (!this.#report || this.#doubt) return;
     this.#doubt = Promise.withResolvers();
-    this.#health?.probeNow();
+    this.#connection?.health.probeNow();
   }
 }

@@ -21,7 +21,6 @@ import {
   type TranscribeUploadResponse,
 } from '../../src/contracts/grpc/stt.codec.js';
 import {
-  encodeSpeechChunk,
   type SynthesizeRequest,
   type SynthesizeResponse,
   textToSpeechDefinition,
@@ -47,7 +46,7 @@ export const script = {
   chunks: (count: number) => `chunks:${count}`,
 };
 
-const EXECUTION = { prepMs: 1, readyWaitMs: 2, deviceMs: 3, batchSize: 1, batchId: 'batch-1' };
+const EXECUTION = { prepMs: 1, readyWaitMs: 2, deviceMs: 3, batchSize: 1, batchId: 'batch-1', shareMs: 0 };
 const CHUNK = Buffer.alloc(65_536, 1);
 
 /**
@@ -191,14 +190,14 @@ export class FixtureWorker extends EventEmitter {
   async #speak(call: ServerWritableStream<SynthesizeRequest, SynthesizeResponse>): Promise<void> {
     const { requestId, text } = call.request;
     try {
-      call.write(encodeSpeechChunk({ kind: 'header', contentType: 'audio/wav', sampleRate: 24_000 }));
+      call.write({ message: { $case: 'header', value: { contentType: 'audio/wav', sampleRate: 24_000 } } });
       const chunks = text.startsWith('chunks:') ? Number(text.slice(7)) : 1;
       for (let written = 0; written < chunks; written += 1) {
         this.chunksWritten = written + 1;
-        if (!call.write(encodeSpeechChunk({ kind: 'audio', bytes: CHUNK }))) await once(call, 'drain');
+        if (!call.write({ message: { $case: 'audio', value: CHUNK } })) await once(call, 'drain');
       }
       await this.#perform(requestId, text);
-      call.write(encodeSpeechChunk({ kind: 'done', durationS: 1.5, execution: EXECUTION }));
+      call.write({ message: { $case: 'done', value: { durationS: 1.5, execution: EXECUTION } } });
       call.end();
     } catch (error) {
       call.emit('error', encodeFailure(error));

@@ -1,12 +1,11 @@
 import { Metadata } from '@grpc/grpc-js';
 import {
-  decodeGenerationMessage,
   type EmbedResponse,
   encodeEmbedCall,
   encodeGenerateCall,
   type GenerateResponse,
 } from '../../contracts/grpc/generation.codec.js';
-import { decodeSpeechChunk, encodeSynthesizeCall, type SynthesizeResponse } from '../../contracts/grpc/tts.codec.js';
+import { encodeSynthesizeCall, type SynthesizeResponse } from '../../contracts/grpc/tts.codec.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { demand } from './check.js';
 import { stt } from './transcription-samples.js';
@@ -28,17 +27,19 @@ const ttsSamples = (voice: string): Samples<SynthesizeResponse> => ({
   lasting: speak(voice, AGAIN.repeat(20)),
   heavy: speak(voice, AGAIN.repeat(10)),
   judge(messages) {
-    const parts = messages.map(decodeSpeechChunk);
-    const kinds = parts.map(part => part?.kind);
+    const kinds = messages.map(({ message }) => message?.$case);
     const isOrdered = kinds[0] === 'header' && kinds[1] === 'audio' && kinds.indexOf('done') === kinds.length - 1;
     demand(isOrdered, 'speech must be one header, then audio, then one done');
-    const [, audio] = parts;
-    const isWav = audio?.kind === 'audio' && audio.bytes.subarray(0, 4).toString('latin1') === 'RIFF';
-    demand(isWav, 'the audio is not the WAV file that was asked for');
-    const done = parts.at(-1);
-    demand(done?.kind === 'done' && done.durationS > 0, 'done must hold the seconds of speech made');
+    const audio = messages[1]?.message;
+    const head = audio?.$case === 'audio' && audio.value.toString('latin1', 0, 4);
+    demand(head === 'RIFF', 'the audio is not the WAV file that was asked for');
+    const done = messages.at(-1)?.message;
+    demand(done?.$case === 'done' && done.value.durationS > 0, 'done must hold the seconds of speech made');
   },
-  execution: messages => messages.map(decodeSpeechChunk).find(chunk => chunk?.kind === 'done')?.execution,
+  execution(messages) {
+    const done = messages.at(-1)?.message;
+    return done?.$case === 'done' ? done.value.execution : undefined;
+  },
 });
 
 const chat = (content: string, maxTokens: number, body?: Buffer): Sample<GenerateResponse> => ({
@@ -58,11 +59,10 @@ const llm: Samples<GenerateResponse> = {
   lasting: chat(COUNT, 4096),
   heavy: chat(COUNT, 64),
   judge(messages) {
-    const parts = messages.map(decodeGenerationMessage);
-    const done = parts.findIndex(part => part?.kind === 'done');
-    demand(done > 0 && done === parts.length - 1, 'text must be chunks, then one done');
-    const isJson = parts.every(part => part?.kind !== 'chunk' || part.json.toString().startsWith('{'));
-    demand(isJson, 'a chunk is not one JSON object');
+    const chunks = messages.findIndex(({ message }) => message?.$case === 'done');
+    demand(chunks > 0 && chunks === messages.length - 1, 'text must be chunks, then one done');
+    for (const { message } of messages)
+      demand(message?.$case !== 'chunk' || message.value.toString().startsWith('{'), 'a chunk is not one JSON object');
   },
   execution: () => undefined,
 };

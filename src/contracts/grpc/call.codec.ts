@@ -57,8 +57,9 @@ export function decodeEnvelope(message: {
     requestId: message.requestId,
     priority: isRealtime ? RequestPriority.REALTIME : RequestPriority.BATCH,
     group: {
-      ...{ id: id || message.requestId, size: Math.max(1, size) },
-      ...(isAged && { agingShare: Math.min(1, agingShare) }),
+      id: id || message.requestId,
+      size: Math.max(1, size),
+      agingShare: isAged ? Math.min(1, agingShare) : undefined,
     },
   };
 }
@@ -81,15 +82,10 @@ export function corrected<T extends object>(message: T): T {
   return message;
 }
 
-/** A worker that reports no execution computed the request alone, in unknown time. */
-export const decodeExecution = (reported: Execution | undefined): CallExecution =>
-  executionOf(reported && corrected(reported));
+const UNREPORTED: Execution = { prepMs: 0, readyWaitMs: 0, deviceMs: 0, batchSize: 1, batchId: '', shareMs: 0 };
 
-const executionOf = (message: Execution | undefined): CallExecution => ({
-  prepMs: message?.prepMs ?? 0,
-  readyWaitMs: message?.readyWaitMs ?? 0,
-  deviceMs: message?.deviceMs ?? 0,
-  batchSize: Math.max(1, message?.batchSize ?? 1),
-  batchId: message?.batchId ?? '',
-  ...(message?.shareMs && { shareMs: message.shareMs }),
-});
+/** A worker that reports no execution computed the request alone, in unknown time. */
+export function decodeExecution(reported: Execution = UNREPORTED): CallExecution {
+  const { shareMs, batchSize, ...times } = corrected(reported);
+  return { ...times, batchSize: Math.max(1, batchSize), shareMs: shareMs || undefined };
+}

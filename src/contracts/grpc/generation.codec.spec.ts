@@ -5,16 +5,15 @@ import {
   decodeEmbedCall,
   decodeEmbedded,
   decodeGenerateCall,
-  decodeGenerationMessage,
   encodeEmbedCall,
   encodeEmbedded,
   encodeGenerateCall,
-  encodeGenerationMessage,
+  type GenerationMessage,
   textGenerationDefinition,
 } from './generation.codec.js';
 
 const envelope = { requestId: 'r', priority: RequestPriority.BATCH, group: { id: 'g', size: 2 } };
-const execution = { prepMs: 0, readyWaitMs: 1, deviceMs: 2, batchSize: 1, batchId: 'b' };
+const execution = { prepMs: 0, readyWaitMs: 1, deviceMs: 2, batchSize: 1, batchId: 'b', shareMs: 2 };
 const { generate, embed } = textGenerationDefinition;
 
 describe('generation codec', () => {
@@ -62,26 +61,28 @@ describe('generation codec', () => {
     );
   });
 
-  it.each([
-    ['a chunk', { kind: 'chunk' as const, json: Buffer.from('{"id":"é"}') }],
-    ['a done without usage', { kind: 'done' as const, finishReasons: [], execution }],
+  it.each<[string, GenerationMessage]>([
+    ['a chunk', { $case: 'chunk', value: Buffer.from('{"id":"é"}') }],
+    ['a done without usage', { $case: 'done', value: { finishReasons: [], execution } }],
     [
       'a done with all it can say',
       {
-        kind: 'done' as const,
-        finishReasons: ['stop', 'length'],
-        execution,
-        usage: { promptTokens: 3, completionTokens: 4, cachedTokens: 1 },
-        firstTokenMs: 0,
+        $case: 'done',
+        value: {
+          finishReasons: ['stop', 'length'],
+          execution,
+          usage: { promptTokens: 3, completionTokens: 4, cachedTokens: 1 },
+          firstTokenMs: 0,
+        },
       },
     ],
   ])('carries %s', (_title, message) => {
-    const wire = generate.responseSerialize(encodeGenerationMessage(message));
-    expect(decodeGenerationMessage(generate.responseDeserialize(wire))).toEqual(message);
+    const wire = generate.responseSerialize({ message });
+    expect(generate.responseDeserialize(wire)).toEqual({ message });
   });
 
   it('decodes nothing of a message it does not know', () => {
-    expect(decodeGenerationMessage({})).toBeUndefined();
+    expect(generate.responseDeserialize(Buffer.alloc(0)).message).toBeUndefined();
   });
 
   it('carries embeddings both ways', () => {

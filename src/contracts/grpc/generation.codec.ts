@@ -4,7 +4,6 @@ import { type TokenUsage } from '../formats/usage.js';
 import {
   type CallEnvelope,
   type CallExecution,
-  corrected,
   decodeEnvelope,
   decodeExecution,
   encodeEnvelope,
@@ -18,7 +17,6 @@ import {
   type GenerateRequest,
   type GenerateResponse,
   TextGenerationClient,
-  type TokenUsage as TokenUsageMessage,
 } from './generated/switchyard/v1/generation.js';
 
 export {
@@ -52,17 +50,8 @@ export interface GenerateCallFields extends CallEnvelope {
   readonly traceparent?: string;
 }
 
-/** The stream in order: chunks, then one done. */
-export type GenerationMessage =
-  | { readonly kind: 'chunk'; readonly json: Buffer }
-  | {
-      readonly kind: 'done';
-      readonly usage?: TokenUsage;
-      /** In order of the choices' index. */
-      readonly finishReasons: readonly string[];
-      readonly execution: CallExecution;
-      readonly firstTokenMs?: number;
-    };
+/** The stream in order: chunks of JSON, then one done with the finish reasons in order of the choices' index. */
+export type GenerationMessage = NonNullable<GenerateResponse['message']>;
 
 /** One `Embed` call as both sides see it. */
 export interface EmbedCallFields extends CallEnvelope {
@@ -84,85 +73,51 @@ export interface Embedded {
 }
 
 const FORMS = {
-  ...{ chat: Form.CHAT, completion: Form.COMPLETION, response: Form.RESPONSE },
-  ...{ tokenize: Form.TOKENIZE, detokenize: Form.DETOKENIZE },
+  chat: Form.CHAT,
+  completion: Form.COMPLETION,
+  response: Form.RESPONSE,
+  tokenize: Form.TOKENIZE,
+  detokenize: Form.DETOKENIZE,
 } as const;
 const FORM_NAMES = new Map<Form, RequestForm>(Object.entries(FORMS).map(([name, form]) => [form, name as RequestForm]));
 
 export const encodeGenerateCall = (call: GenerateCallFields): GenerateRequest => ({
+  ...call,
   ...encodeEnvelope(call),
   form: FORMS[call.form],
-  body: call.body,
-  stream: call.stream,
-  maxTokens: call.maxTokens,
-  n: call.n,
-  tenant: call.tenant,
-  tenantWeight: call.tenantWeight,
 });
 
 /** @throws RangeError when the form is none that this worker knows. */
 export function decodeGenerateCall(message: GenerateRequest): GenerateCallFields {
-  const { body, stream, maxTokens, tenant } = message;
   const form = FORM_NAMES.get(message.form);
   if (!form) throw new RangeError(`form must be one of ${Object.keys(FORMS).join(', ')}; got ${message.form}`);
-  const tenantWeight = Math.min(MAX_TENANT_WEIGHT, Math.max(1, message.tenantWeight));
-  const n = Math.max(1, message.n);
-  return { ...decodeEnvelope(message), form, body, stream, maxTokens, n, tenant, tenantWeight };
-}
-
-export function encodeGenerationMessage(message: GenerationMessage): GenerateResponse {
-  if (message.kind === 'chunk') return { message: { $case: 'chunk', value: message.json } };
-  const { usage, finishReasons, execution, firstTokenMs } = message;
-  const value = { usage, finishReasons: [...finishReasons], execution: encodeExecution(execution), firstTokenMs };
-  return { message: { $case: 'done', value } };
-}
-
-/** Undefined: a message of a newer worker that this gateway does not know. */
-export function decodeGenerationMessage({ message }: GenerateResponse): GenerationMessage | undefined {
-  if (message?.$case === 'chunk') return { kind: 'chunk', json: message.value };
-  if (message?.$case !== 'done') return undefined;
-  const { usage, finishReasons, execution, firstTokenMs } = corrected(message.value);
   return {
-    kind: 'done',
-    finishReasons,
-    execution: decodeExecution(execution),
-    ...(usage && { usage: usageOf(usage) }),
-    ...(firstTokenMs !== undefined && { firstTokenMs }),
+    ...message,
+    ...decodeEnvelope(message),
+    form,
+    n: Math.max(1, message.n),
+    tenantWeight: Math.min(MAX_TENANT_WEIGHT, Math.max(1, message.tenantWeight)),
   };
 }
 
 export const encodeEmbedCall = (call: EmbedCallFields): EmbedRequest => ({
+  ...call,
   ...encodeEnvelope(call),
-  body: call.body,
-  inputs: call.inputs,
-  tenant: call.tenant,
   form: call.form === 'rerank' ? EmbedForm.RERANK : EmbedForm.UNSPECIFIED,
 });
 
 export const decodeEmbedCall = (message: EmbedRequest): EmbedCallFields => ({
+  ...message,
   ...decodeEnvelope(message),
-  body: message.body,
-  inputs: message.inputs,
-  tenant: message.tenant,
-  ...(message.form === EmbedForm.RERANK && { form: 'rerank' as const }),
+  form: message.form === EmbedForm.RERANK ? 'rerank' : undefined,
 });
 
-export const encodeEmbedded = ({ vectors, dimensions, usage, execution }: Embedded): EmbedResponse => ({
-  vectors,
-  dimensions,
-  usage,
-  execution: encodeExecution(execution),
+export const encodeEmbedded = (embedded: Embedded): EmbedResponse => ({
+  ...embedded,
+  execution: encodeExecution(embedded.execution),
 });
 
-export const decodeEmbedded = ({ vectors, dimensions, usage, execution }: EmbedResponse): Embedded => ({
-  vectors,
-  dimensions,
-  execution: decodeExecution(execution),
-  ...(usage && { usage: usageOf(usage) }),
-});
-
-const usageOf = ({ promptTokens, completionTokens, cachedTokens }: TokenUsageMessage): TokenUsage => ({
-  promptTokens,
-  completionTokens,
-  cachedTokens,
+export const decodeEmbedded = (message: EmbedResponse): Embedded => ({
+  ...message,
+  execution: decodeExecution(message.execution),
 });

@@ -38,45 +38,29 @@ export type StreamEvent =
   | { readonly type: 'speech_started' | 'speech_stopped'; readonly utterance: number; readonly at: number };
 
 export const streamConfigMessage = (config: StreamConfig): TranscribeStreamRequest => ({
-  message: { $case: 'config', value: { ...config, voiceActivity: config.voiceActivity } },
+  message: { $case: 'config', value: config },
 });
 
 export const streamAudioMessage = (value: Buffer): TranscribeStreamRequest => ({ message: { $case: 'audio', value } });
 
 export const STREAM_COMMIT: TranscribeStreamRequest = { message: { $case: 'commit', value: {} } };
 
+/** The events of a live stream and their names in the proto. */
+const CASES = {
+  partial: 'partial',
+  final: 'final',
+  speech_started: 'speechStarted',
+  speech_stopped: 'speechStopped',
+} as const;
+const TYPES = new Map(Object.entries(CASES).map(([type, $case]) => [$case as string, type as StreamEvent['type']]));
+
 /** `ready`: the worker has given the stream a place. Undefined: a kind of event this version does not know. */
 export function decodeStreamEvent({ event }: TranscribeStreamResponse): StreamEvent | 'ready' | undefined {
-  if (event) corrected(event);
-  switch (event?.$case) {
-    case 'ready':
-      return 'ready';
-    case 'partial':
-      return { type: 'partial', ...event.value };
-    case 'final':
-      return { type: 'final', ...event.value };
-    case 'speechStarted':
-      return { type: 'speech_started', ...event.value };
-    case 'speechStopped':
-      return { type: 'speech_stopped', ...event.value };
-    default:
-      return undefined;
-  }
+  if (event?.$case === 'ready') return 'ready';
+  const type = event && TYPES.get(event.$case);
+  return type && ({ type, ...corrected(event.value) } as StreamEvent);
 }
 
-export function encodeStreamEvent(event: StreamEvent): TranscribeStreamResponse {
-  const { utterance } = event;
-  switch (event.type) {
-    case 'speech_started':
-      return { event: { $case: 'speechStarted', value: { utterance, at: event.at } } };
-    case 'speech_stopped':
-      return { event: { $case: 'speechStopped', value: { utterance, at: event.at } } };
-    case 'partial':
-      return { event: { $case: 'partial', value: { utterance, text: event.text } } };
-    case 'final': {
-      const { text, start, end } = event;
-      const words = event.words.map(word => ({ ...word }));
-      return { event: { $case: 'final', value: { utterance, text, start, end, words } } };
-    }
-  }
+export function encodeStreamEvent({ type, ...value }: StreamEvent): TranscribeStreamResponse {
+  return { event: { $case: CASES[type], value } as TranscribeStreamResponse['event'] };
 }

@@ -95,44 +95,26 @@ export const SpeechToTextStub = makeGenericClientConstructor(
 ) => SpeechToTextClient;
 
 export const encodeTranscribeCall = (call: TranscribeCallFields): TranscribeFileRequest => ({
+  ...call,
   ...encodeEnvelope(call),
   task: call.task === 'translate' ? Task.TRANSLATE : Task.TRANSCRIBE,
   audio: Buffer.isBuffer(call.audio) ? call.audio : EMPTY,
   audioUrl: Buffer.isBuffer(call.audio) ? '' : call.audio.url,
-  filename: call.filename,
-  language: call.language,
-  prompt: call.prompt,
-  temperature: call.temperature,
-  wordTimestamps: call.wordTimestamps,
-  logprobs: call.logprobs,
-  diarize: call.diarize,
   knownSpeakers: [...call.knownSpeakers],
   hotWords: [...call.hotWords],
-  chunking: call.chunking,
 });
 
-export const decodeTranscribeCall = (message: TranscribeFileRequest): TranscribeCallFields => ({
+export const decodeTranscribeCall = ({ audioUrl, ...message }: TranscribeFileRequest): TranscribeCallFields => ({
+  ...message,
   ...decodeEnvelope(message),
   task: message.task === Task.TRANSLATE ? 'translate' : 'transcribe',
-  audio: message.audioUrl === '' ? message.audio : { url: message.audioUrl },
-  filename: message.filename,
-  language: message.language,
-  prompt: message.prompt,
-  temperature: message.temperature,
-  wordTimestamps: message.wordTimestamps,
-  logprobs: message.logprobs,
-  diarize: message.diarize,
-  knownSpeakers: message.knownSpeakers,
-  hotWords: message.hotWords,
-  ...(message.chunking && { chunking: message.chunking }),
+  audio: audioUrl === '' ? message.audio : { url: audioUrl },
 });
 
 export const encodeTranscript = (transcript: Transcript, execution: CallExecution): TranscribeFileResponse => ({
-  text: transcript.text,
-  language: transcript.language,
-  durationS: transcript.durationS,
+  ...transcript,
   segments: transcript.segments.map(encodeSegment),
-  words: transcript.words.map(word => ({ ...word })),
+  words: [...transcript.words],
   execution: encodeExecution(execution),
   logprobs: (transcript.logprobs ?? []).map(encodeLogprob),
 });
@@ -146,26 +128,24 @@ const encodeSegment = (segment: TranscriptSegment): Segment => ({
 
 const decodeSegment = ({ speaker, compressionRatio, ...segment }: Segment): TranscriptSegment => ({
   ...segment,
-  ...(speaker !== '' && { speaker }),
-  ...(compressionRatio > 0 && { compressionRatio }),
+  speaker: speaker || undefined,
+  compressionRatio: compressionRatio || undefined,
 });
 
 const encodeLogprob = ({ token, logprob, bytes }: TokenLogprob) => ({ token, logprob, bytes: Buffer.from(bytes) });
 
-export const decodeTranscript = (reported: TranscribeFileResponse): TranscribeAnswer => answerOf(corrected(reported));
-
-const answerOf = (message: TranscribeFileResponse): TranscribeAnswer => ({
-  kind: 'transcript',
-  transcript: {
-    text: message.text,
-    language: message.language,
-    durationS: message.durationS,
-    segments: message.segments.map(decodeSegment),
-    words: message.words,
-    ...(message.logprobs.length === 0 ? {} : { logprobs: message.logprobs }),
-  },
-  execution: decodeExecution(message.execution),
-});
+export function decodeTranscript(reported: TranscribeFileResponse): TranscribeAnswer {
+  const { execution, segments, logprobs, ...rest } = corrected(reported);
+  return {
+    kind: 'transcript',
+    transcript: {
+      ...rest,
+      segments: segments.map(decodeSegment),
+      logprobs: logprobs.length === 0 ? undefined : logprobs,
+    },
+    execution: decodeExecution(execution),
+  };
+}
 
 /** What `TranscribeUpload` answers: segments as they become final, then the whole. */
 export type UploadAnswer = FinalSegment | TranscribeAnswer;
@@ -182,25 +162,18 @@ export const encodeUploadStart = (
   call: Omit<TranscribeCallFields, 'audio'>,
   url?: string,
 ): TranscribeUploadRequest => ({
-  message: {
-    $case: 'start',
-    value: encodeTranscribeCall({ ...call, audio: url === undefined ? EMPTY : { url } }),
-  },
+  message: { $case: 'start', value: encodeTranscribeCall({ ...call, audio: url === undefined ? EMPTY : { url } }) },
 });
 
 export const encodeUploadChunk = (value: Buffer): TranscribeUploadRequest => ({ message: { $case: 'audio', value } });
 
-export const encodeFinalSegment = ({
-  segment,
-  words,
-  logprobs,
-}: Omit<FinalSegment, 'kind'>): TranscribeUploadResponse => ({
+export const encodeFinalSegment = (final: Omit<FinalSegment, 'kind'>): TranscribeUploadResponse => ({
   message: {
     $case: 'segment',
     value: {
-      segment: encodeSegment(segment),
-      words: words.map(word => ({ ...word })),
-      logprobs: logprobs.map(encodeLogprob),
+      segment: encodeSegment(final.segment),
+      words: [...final.words],
+      logprobs: final.logprobs.map(encodeLogprob),
     },
   },
 });

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
-import { type WorkerOrder } from '../worker-pool/model-workers.js';
+import { type WorkerOrder } from '../worker-pool/pooled-worker-options.js';
 import { WORKER_STATES, type WorkerView } from '../worker-pool/worker-view.js';
 
 export class WorkerSlotsDto {

@@ -1,8 +1,10 @@
-import { type GenerateCallFields } from '../../contracts/grpc/generation.codec.js';
+import { type GenerateCallFields, type GenerationMessage } from '../../contracts/grpc/generation.codec.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { type MessageSink } from './text-calls.js';
+
+/** Takes the messages of one generation in order. Resolves when there is room for more; never rejects. */
+export type MessageSink = (message: GenerationMessage) => Promise<void>;
 
 /**
  * A worker without a process of its own (D-37): it computes nothing, it passes generations on to another server. The

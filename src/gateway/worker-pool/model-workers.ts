@@ -7,22 +7,19 @@ import { differs } from '../../platform/config/model-list.js';
 import { type AddressResolver, AddressWatch, fixedEndpoints, type RemoteEndpoint } from './address-watch.js';
 import { type ChannelSecurity, channelSecurity, UNPROTECTED } from './channel-security.js';
 import { type PooledWorker } from './pooled-worker.js';
-import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
+import { type WorkerOrder } from './pooled-worker-options.js';
+import { favourite, leastLoaded, type WorkerOffer, withoutAvoided } from './worker-choice.js';
 import { localWorkers, remoteWorker, remoteWorkerId, type WorkerRosterOptions } from './worker-roster.js';
-import { modelState, type ModelView } from './worker-view.js';
+import { isReady, modelState, type ModelView, type WorkerView } from './worker-view.js';
 
-export interface ModelWorkersOptions extends WorkerRosterOptions {
+export interface ModelWorkersOptions extends Pick<WorkerRosterOptions, 'settings' | 'launch' | 'nowMs' | 'onActivity'> {
   readonly model: ModelSpec;
   readonly resolve: AddressResolver;
+  /** A worker of the model has more slots than before, free or urgent. Synchronous. */
+  onCapacity(model: string): void;
 }
 
 type Life = 'unloaded' | 'loaded' | 'unloading';
-
-/**
- * `drain`: what runs finishes and nothing new is sent, until `resume`. `restart`: as `drain`, then its process is
- * replaced and serves again.
- */
-export type WorkerOrder = 'drain' | 'resume' | 'restart';
 
 /**
  * The workers of one model: none of them started while it is unloaded, all of them while it is loaded; remote ones come
@@ -33,7 +30,8 @@ export class ModelWorkers {
   /** Workers outlive the request that started them: their log lines must not carry its id. */
   readonly #detached = AsyncLocalStorage.snapshot();
   #retiring: Promise<void> | undefined;
-  readonly #members = new Map<string, PooledWorker>();
+  readonly workers = new Map<string, PooledWorker>();
+  readonly #roster: WorkerRosterOptions;
   readonly #addresses: AddressWatch;
   #endpoints: readonly RemoteEndpoint[] = [];
   #security: ChannelSecurity = UNPROTECTED;
@@ -49,6 +47,11 @@ export class ModelWorkers {
 
   constructor(private readonly options: ModelWorkersOptions) {
     this.#usedAtMs = options.nowMs();
+    this.#roster = {
+      ...options,
+      onCapacity: () => options.onCapacity(this.id),
+      onReturn: () => (this.#usedAtMs = options.nowMs()),
+    };
     this.#addresses = new AddressWatch({
       addresses: options.model.addresses,
       resolve: options.resolve,
@@ -63,24 +66,14 @@ export class ModelWorkers {
     return this.options.model.id;
   }
 
-  get workers(): readonly PooledWorker[] {
-    return [...this.#members.values()];
-  }
-
   /** It is unloaded or unloading, and only an operator loads it again. */
   get isHeld(): boolean {
     return this.#held;
   }
 
-  worker(id: string): PooledWorker | undefined {
-    return this.#members.get(id);
-  }
-
   /** @returns false when it is not supervised here and so cannot be restarted */
   order(worker: PooledWorker, order: WorkerOrder): boolean {
-    const isTaken = order === 'resume' || worker.hold(order === 'restart');
-    if (!isTaken) return false;
-    if (order === 'resume') worker.resume();
+    if (!worker.order(order)) return false;
     if (order === 'drain') this.#drained.add(worker.id);
     else this.#drained.delete(worker.id);
     return true;
@@ -127,12 +120,16 @@ export class ModelWorkers {
     this.#addresses.stop();
     return (this.#retiring ??= this.#detached(async () => {
       await this.#unloading;
-      await Promise.all(this.workers.map(stopped));
+      await this.#stopAll();
     }));
   }
 
   offer({ affinity, avoid = [], mostTogether }: Placement = {}): SlotOffer | undefined {
-    const all = this.workers.flatMap(worker => worker.offer(mostTogether) ?? []);
+    const all: WorkerOffer[] = [];
+    for (const worker of this.workers.values()) {
+      const offer = worker.offer(mostTogether);
+      if (offer) all.push(offer);
+    }
     const offers = avoid.length === 0 ? all : withoutAvoided(all, this.#fileWorkers, avoid);
     const trial = offers.find(({ isTrial }) => isTrial);
     if (trial) return trial.offer;
@@ -145,24 +142,33 @@ export class ModelWorkers {
    */
   get loadFailure(): string | undefined {
     if (this.#life !== 'loaded') return this.#problem;
-    const failures = this.workers.map(worker => worker.loadFailure);
-    return failures.every(failure => failure !== undefined) ? failures[0] : undefined;
+    let first: string | undefined;
+    for (const { options } of this.workers.values()) {
+      const { startFailure } = options.location.status;
+      if (startFailure === undefined) return undefined;
+      first ??= startFailure;
+    }
+    return first;
   }
 
   /** A worker is configured, up or not. */
   get isServed(): boolean {
-    return this.options.model.addresses.length > 0 || this.#members.size > 0;
+    return this.options.model.addresses.length > 0 || this.workers.size > 0;
   }
 
   /** One takes requests now that are no live streams. */
   hasReady(): boolean {
-    return this.#fileWorkers.some(({ state }) => state === 'ready' || state === 'busy');
+    return this.#fileWorkers.some(isReady);
   }
 
   view(): ModelView {
     const { autostart = 'always', idleUnloadS } = this.options.model;
-    const workers = this.workers.map(worker => worker.view());
-    const running = this.workers.reduce((sum, worker) => sum + worker.running, 0);
+    const workers: WorkerView[] = [];
+    let running = 0;
+    for (const worker of this.workers.values()) {
+      workers.push(worker.view());
+      running += worker.running;
+    }
     return {
       id: this.id,
       ...modelState({ life: this.#life, workers, problem: this.#problem }),
@@ -184,11 +190,11 @@ export class ModelWorkers {
   async close(): Promise<void> {
     this.#closed = true;
     this.#addresses.stop();
-    await Promise.all(this.workers.map(worker => worker.close()));
+    await Promise.all([...this.workers.values()].map(worker => worker.close()));
   }
 
   get #fileWorkers(): readonly PooledWorker[] {
-    return this.workers.filter(({ role }) => role !== 'stream');
+    return [...this.workers.values()].filter(({ options }) => options.role !== 'stream');
   }
 
   #start(): void {
@@ -197,12 +203,12 @@ export class ModelWorkers {
     } catch (error) {
       this.#problem = (error as Error).message;
       this.#logger.error({ model: this.id, err: error }, 'model cannot be loaded');
-      return this.options.onLoadFailed(this.id);
+      return this.options.onActivity({ type: 'load_failed', model: this.id });
     }
     this.#problem = undefined;
     this.#life = 'loaded';
     this.#logger.log({ model: this.id }, 'loading model');
-    for (const worker of this.workers) worker.start();
+    for (const worker of this.workers.values()) worker.start();
     this.#addresses.start();
   }
 
@@ -210,7 +216,7 @@ export class ModelWorkers {
     this.#life = 'unloading';
     this.#addresses.stop();
     this.#logger.log({ model: this.id }, 'unloading model');
-    await Promise.all(this.workers.map(stopped));
+    await this.#stopAll();
     if (this.#closed) return;
     this.#life = 'unloaded';
     this.#populate();
@@ -218,22 +224,25 @@ export class ModelWorkers {
     this.options.onCapacity(this.id);
   }
 
+  async #stopAll(): Promise<void> {
+    await Promise.all([...this.workers.values()].map(stopped));
+  }
+
   /** Workers that are known without a name server, not started. */
   #populate(): void {
     const { model } = this.options;
-    this.#members.clear();
-    for (const worker of localWorkers(model, this.options)) this.#join(worker);
+    this.workers.clear();
+    for (const worker of localWorkers(model, this.#roster)) this.#join(worker);
     for (const endpoint of fixedEndpoints(model.addresses)) this.#add(endpoint);
   }
 
   #add(endpoint: RemoteEndpoint): PooledWorker {
-    const worker = remoteWorker(this.options.model, endpoint, { ...this.options, security: () => this.#security });
-    return this.#join(worker);
+    return this.#join(remoteWorker(this.options.model, endpoint, () => this.#security, this.#roster));
   }
 
   #join(worker: PooledWorker): PooledWorker {
-    this.#members.set(worker.id, worker);
-    if (this.#drained.has(worker.id)) worker.hold();
+    this.workers.set(worker.id, worker);
+    if (this.#drained.has(worker.id)) worker.order('drain');
     return worker;
   }
 
@@ -242,19 +251,18 @@ export class ModelWorkers {
     this.#endpoints = endpoints;
     const wanted = new Set(endpoints.map(({ address }) => remoteWorkerId(model, address)));
     for (const endpoint of endpoints) {
-      if (!this.#members.has(remoteWorkerId(model, endpoint.address))) this.#add(endpoint).start();
+      if (!this.workers.has(remoteWorkerId(model, endpoint.address))) this.#add(endpoint).start();
     }
-    for (const worker of this.workers) {
-      if (worker.isRemote && !wanted.has(worker.id)) void this.#remove(worker);
-    }
+    for (const worker of this.workers.values())
+      if (worker.options.isRemote && !wanted.has(worker.id)) void this.#remove(worker);
   }
 
   /** Its address record is gone: running work may end. If the record is back by then, so is the worker. */
   async #remove(worker: PooledWorker): Promise<void> {
-    if (worker.state === 'draining') return;
+    if (worker.isClosing) return;
     await stopped(worker);
-    if (this.#members.get(worker.id) !== worker) return;
-    this.#members.delete(worker.id);
+    if (this.workers.get(worker.id) !== worker) return;
+    this.workers.delete(worker.id);
     if (this.#life === 'loaded' && !this.#closed) this.#follow(this.#endpoints);
   }
 }

@@ -1,8 +1,10 @@
+import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type ModelKind, type ReplicaRole } from '../../platform/config/model-spec.js';
 import { type ProcessLog } from '../../platform/process/process-log.js';
 import { type ChannelSecurity } from './channel-security.js';
-import { type BreakerOptions } from './circuit-breaker.js';
-import { type ConnectionSettings, type GenerationCounts } from './worker-connection.js';
+import { type GenerationCounts } from './generation-counts.js';
+import { type BreakerOptions } from './service-record.js';
+import { type ConnectionSettings } from './worker-connection.js';
 import { type WorkerLocation } from './worker-location.js';
 
 export interface PooledWorkerOptions {
@@ -28,6 +30,15 @@ export interface PooledWorkerOptions {
   nowMs(): number;
   /** Slots of this worker became more, free or urgent. Synchronous. */
   onCapacity(): void;
+  /** A slot or a place for a live stream was released. */
+  onReturn(): void;
+  onExecuted(execution: CallExecution): void;
   /** What continuous batching did since the last report. */
   onGeneration(counts: GenerationCounts): void;
 }
+
+/**
+ * `drain`: what runs finishes and nothing new is sent, until `resume`. `restart`: as `drain`, then its process is
+ * replaced and serves again.
+ */
+export type WorkerOrder = 'drain' | 'resume' | 'restart';

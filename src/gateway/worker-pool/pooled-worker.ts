@@ -4,51 +4,45 @@ import { type SlotCredit } from '../../core/dispatch/worker.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/shared/lease.js';
-import { type LogRing } from '../../platform/logging/log-ring.js';
-import { type PooledWorkerOptions } from './pooled-worker-options.js';
 import { isUpstreamAway, reportProblem, whyNotReady } from './report-check.js';
+import { type PooledWorkerOptions, type WorkerOrder } from './pooled-worker-options.js';
 import { ServiceRecord } from './service-record.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type WorkerOffer } from './worker-choice.js';
 import { type ConnectionOptions, WorkerConnection } from './worker-connection.js';
 import { isUnreachable } from './worker-health.js';
-import { WorkerHold } from './worker-hold.js';
-import { type WorkerStatus, type WorkerView } from './worker-view.js';
+import { eventOf, phaseAfter, PHASES, shownStatus, type WorkerEvent, type PoolPhase } from './worker-state.js';
+import { isReady, type WorkerStatus, type WorkerView } from './worker-view.js';
 
-type Phase = Exclude<WorkerStatus, 'busy' | 'suspended'>;
+const NO_SLOTS = { total: 0, free: 0, inUse: 0 };
+const UNCONNECTED = { slots: NO_SLOTS, streams: NO_SLOTS, address: undefined };
 
-/**
- * One configured worker through all its processes. What the states mean and how they follow each other: README
- * "States".
- */
+/** One configured worker through all its processes. Its phases: `worker-state.ts`. */
 export class PooledWorker {
   readonly id: string;
-  readonly model: string;
-  readonly isRemote: boolean;
-  readonly pulls: boolean;
-  readonly role: PooledWorkerOptions['role'];
-  readonly log: LogRing;
-  #phase: Phase = 'stopped';
+  #phase: PoolPhase = 'stopped';
   #connection: WorkerConnection | undefined;
   #report: WorkerHealthReport | undefined;
+  /** What is wrong with its last report, or why there is none. */
   #problem: string | undefined;
-  #closing = false;
+  /** An operator took it out of service, through all its processes. */
+  #held: 'drain' | 'restart' | undefined;
   readonly #drained = Promise.withResolvers<void>();
   readonly #record: ServiceRecord;
-  readonly #hold: WorkerHold;
 
-  constructor(private readonly options: PooledWorkerOptions) {
-    ({ id: this.id, model: this.model, isRemote: this.isRemote, pulls: this.pulls, role: this.role } = options);
-    this.log = options.log.recent;
+  constructor(readonly options: PooledWorkerOptions) {
+    this.id = options.id;
     this.#record = new ServiceRecord(options.breaker, () => options.onCapacity());
-    this.#hold = new WorkerHold(options.location);
   }
 
   get state(): WorkerStatus {
-    if (this.#phase !== 'ready') return this.#phase;
-    if (this.#record.breaker !== 'closed') return 'suspended';
-    return this.#inUse > 0 ? 'busy' : 'ready';
+    return shownStatus(this.#phase, this.#record.breaker, this.#connection?.slots.inUse ?? 0);
+  }
+
+  /** It drains for good. */
+  get isClosing(): boolean {
+    return this.#phase === 'closing';
   }
 
   /** It may get a request that it gave back: it has answered others since. */
@@ -56,146 +50,148 @@ export class PooledWorker {
     return this.#record.isTrusted;
   }
 
-  start(): void {
-    this.options.location.start({
-      onStarting: () => this.#enter('starting'),
-      onReachable: at => this.#connect(at),
-      onReady: () => this.#connection?.health.probeNow(),
-      onGone: () => {
-        this.#disconnect();
-        this.#enter('lost');
-        this.#hold.gone();
-      },
-    });
-  }
-
-  /** Why its last process could not start; undefined once another one is ready. */
-  get loadFailure(): string | undefined {
-    return this.options.location.startFailure;
-  }
-
-  /** Undefined unless it is ready with a slot, if only for REALTIME or for one trial request. */
-  offer(mostTogether?: number): WorkerOffer | undefined {
-    const slots = this.#connection?.slots;
-    if (this.#phase !== 'ready' || !slots) return undefined;
-    const { inUse, total } = slots;
-    const credits = slots.creditsFor(mostTogether);
-    if (credits.urgent === 0) return undefined;
-    const offer = { workerId: this.id, ...credits, idle: inUse === 0, maxBatch: this.#report?.maxBatch ?? 1 };
-    return this.#record.limit({ offer, total });
-  }
-
-  /** @throws Error when fewer than `count` slots of that credit are left. */
-  lease(count: number, credit: SlotCredit, mostTogether?: number): readonly Lease[] {
-    if (!this.#connection) throw new Error(`worker ${this.id} has no process`);
-    this.#connection.health.busy();
-    return this.#record.lease(this.#connection.slots.lease(count, credit, mostTogether));
-  }
-
-  execute(call: CallRequest): WorkerCall {
-    const startedAtMs = this.options.nowMs();
-    const connection = this.#connection;
-    const started = connection?.execute(call) ?? lostCall(this.id);
-    started.reply.then(
-      () => this.#record.answered(this.options.nowMs() - startedAtMs),
-      (error: unknown) => {
-        if (connection === this.#connection && this.#record.failed(error)) this.#onDraining(error as Error);
-      },
-    );
-    return started;
-  }
-
-  /** Free places for live streams. */
-  get freeStreams(): number {
-    return this.#phase === 'ready' && this.#record.breaker === 'closed' ? (this.#connection?.streams.free ?? 0) : 0;
-  }
-
-  /** Its place is released when the worker ends it. @throws DomainError `worker_lost`; Error without a free place. */
-  openStream(config: StreamConfig): StreamHandle {
-    if (!this.#connection) throw new Error(`worker ${this.id} has no process`);
-    return this.#connection.openStream(this.id, config);
-  }
-
-  /** Never rejects. */
-  async cancel(key: RequestKey, reason: CancelReason): Promise<boolean> {
-    return (await this.#connection?.link.cancel(key, reason)) ?? false;
-  }
-
   /** Leases out and live streams. */
   get running(): number {
     return this.#connection?.running ?? 0;
   }
 
-  /** No further offers. Probes continue, so that a worker that hangs with its last requests is detected. */
-  drain(): void {
-    this.#suspend('draining');
-    this.#closing = true;
+  /** Free places for live streams. */
+  get freeStreams(): number {
+    return isReady(this) ? (this.#connection?.streams.free ?? 0) : 0;
   }
 
-  /** What runs on it finishes, nothing new is sent. Idempotent. @returns false as `WorkerHold.begin` */
-  hold(restart = false): boolean {
-    if (this.#closing || !this.#hold.begin(restart)) return this.#closing;
-    if (this.#phase === 'ready') this.#suspend('draining');
-    this.#hold.check(this.running, this.#connection !== undefined);
+  start(): void {
+    this.options.location.start({
+      onStarting: () => this.#on('started'),
+      onReachable: at => this.#connect(at),
+      onReady: () => this.#connection?.health.probeNow(),
+      onGone: () => {
+        this.#disconnect();
+        this.#on('ended');
+        if (this.#held === 'restart') this.#held = undefined;
+      },
+    });
+  }
+
+  /** Undefined unless it is ready with a slot, if only for REALTIME or for one trial request. */
+  offer(mostTogether?: number): WorkerOffer | undefined {
+    const slots = this.#connection?.slots;
+    if (!slots || !PHASES[this.#phase].offers) return undefined;
+    const { free, urgent } = slots.creditsFor(mostTogether);
+    if (urgent === 0) return undefined;
+    const maxBatch = this.#report?.maxBatch ?? 1;
+    return this.#record.limit({ workerId: this.id, free, urgent, idle: slots.inUse === 0, maxBatch }, slots.total);
+  }
+
+  /** @throws Error when fewer than `count` slots of that credit are left. */
+  lease(count: number, credit: SlotCredit, mostTogether?: number): readonly Lease[] {
+    const { health, slots } = this.#connected();
+    health.busy();
+    return this.#record.lease(slots.lease(count, credit, mostTogether));
+  }
+
+  execute(request: CallRequest): WorkerCall {
+    const connection = this.#connection;
+    if (!connection) return lostCall(this.id);
+    const call = connection.execute(request);
+    void this.#follow(call, connection);
+    return call;
+  }
+
+  /** Its place is released when the worker ends it. @throws DomainError `worker_lost`; Error without a free place. */
+  openStream(config: StreamConfig): StreamHandle {
+    const connection = this.#connected();
+    const [lease] = connection.streams.lease(1);
+    connection.health.busy();
+    const stream = connection.openStream(config);
+    void stream.finished.then(() => lease?.release());
+    return stream;
+  }
+
+  /** Never rejects. */
+  async cancel(key: RequestKey, reason: CancelReason): Promise<boolean> {
+    return (await this.#connection?.cancel(key, reason)) ?? false;
+  }
+
+  /** Idempotent. @returns false, without effect: this gateway does not run its process */
+  order(order: WorkerOrder): boolean {
+    if (this.isClosing) return true;
+    if (order === 'restart' && !this.options.location.restart) return false;
+    this.#held = order === 'resume' ? undefined : order;
+    if (this.#held) this.#on('withdrawn');
+    this.#restartWhenIdle();
     this.#connection?.health.probeNow();
     return true;
   }
 
-  /** Ends `hold`, also a restart that still waits. */
-  resume(): void {
-    this.#hold.end();
-    this.#connection?.health.probeNow();
-  }
-
-  /** Drains for good; resolves when nothing runs any more, or the process is gone. */
+  /**
+   * Drains for good; resolves when nothing runs any more, or the process is gone. Probes continue, so that a worker
+   * that hangs with its last requests is detected.
+   */
   drained(): Promise<void> {
-    this.drain();
-    this.#checkDrained();
+    this.#on('closed');
+    this.#onReturn();
     return this.#drained.promise;
   }
 
   /** Ends remaining calls, then the worker if it is local, then the channel. */
   async close(): Promise<void> {
-    this.drain();
+    this.#on('closed');
     this.#record.clear();
-    this.#connection?.health.stop();
-    this.#connection?.link.abort();
+    this.#connection?.abort();
     await this.options.location.stop();
     this.#disconnect();
   }
 
   view(): WorkerView {
-    const { location } = this.options;
-    const slots = this.#connection?.slots;
+    const { location, model, device } = this.options;
+    const { status } = location;
+    const { slots, streams, address } = this.#connection ?? UNCONNECTED;
     return {
-      ...{ id: this.id, model: this.model, state: this.state },
-      slots: { total: slots?.total ?? 0, free: slots?.free ?? 0, inUse: this.#inUse },
-      streams: this.#phase === 'ready' ? (this.#connection?.streams.total ?? 0) : 0,
-      streamsInUse: this.#connection?.streams.inUse ?? 0,
-      drained: this.#hold.isHeld,
-      restarts: location.restarts,
-      address: this.#connection?.link.address,
-      pid: location.pid,
-      device: this.#report?.device || this.options.device,
-      lastExit: location.lastExit,
-      problem: this.#problem ?? location.problem ?? this.#record.problem,
+      id: this.id,
+      model,
+      state: this.state,
+      slots: { total: slots.total, free: slots.free, inUse: slots.inUse },
+      streams: this.#phase === 'ready' ? streams.total : 0,
+      streamsInUse: streams.inUse,
+      drained: this.#held !== undefined,
+      restarts: status.restarts,
+      address,
+      pid: status.pid,
+      device: this.#report?.device || device,
+      lastExit: status.lastExit,
+      problem: this.#problem ?? location.waiting ?? status.problem ?? this.#record.problem,
       breaker: this.#record.breaker === 'closed' ? undefined : this.#record.breaker,
       health: this.#report,
     };
   }
 
-  get #inUse(): number {
-    return this.#connection?.slots.inUse ?? 0;
+  #connected(): WorkerConnection {
+    if (!this.#connection) throw new Error(`worker ${this.id} has no process`);
+    return this.#connection;
+  }
+
+  async #follow({ reply }: WorkerCall, connection: WorkerConnection): Promise<void> {
+    const startedAtMs = this.options.nowMs();
+    try {
+      const { execution } = await reply;
+      this.#record.answered(this.options.nowMs() - startedAtMs);
+      this.options.onExecuted(execution);
+    } catch (error) {
+      if (connection === this.#connection && this.#record.failed(error)) this.#onDraining(error as Error);
+    }
   }
 
   #connect(at: ConnectionOptions['at']): void {
     this.#disconnect();
     this.#report = undefined;
     this.#problem = undefined;
-    const { kind, connection: settings } = this.options;
+    const { kind, connection: settings, isRemote } = this.options;
     this.#connection = new WorkerConnection({
       at,
-      ...{ kind, settings, isSupervised: !this.isRemote },
+      kind,
+      settings,
+      isSupervised: !isRemote,
       security: this.options.security(),
       events: {
         onReport: report => this.#onReport(report),
@@ -204,51 +200,52 @@ export class PooledWorker {
         onConnectionLost: () => this.#onConnectionLost(),
         onUnended: () => this.#onUnended(),
         onCapacity: () => this.options.onCapacity(),
-        onReturn: () => this.#checkDrained(),
+        onReturn: () => {
+          this.options.onReturn();
+          this.#onReturn();
+        },
       },
     });
-    this.#enter('starting');
+    this.#on('started');
   }
 
   #onReport(report: WorkerHealthReport): void {
     this.#report = report;
-    const { model, kind, neededMessageBytes: maxMessageBytes } = this.options;
+    const { model, kind, role, neededMessageBytes: maxMessageBytes } = this.options;
     const problem = reportProblem(report, { model, kind, maxMessageBytes });
+    const isSound = problem === undefined;
     this.#explain(problem ?? (isUpstreamAway(report) ? (this.#problem ?? whyNotReady(report)) : undefined));
     this.options.location.onProbe?.(problem ?? whyNotReady(report));
-    if (problem !== undefined) return this.#suspend('starting');
-    if (report.generation && this.#connection)
-      this.options.onGeneration(this.#connection.generation.since(report.generation));
-    if (this.#closing) return;
-    if (report.state !== 'ready') return this.#suspend(report.state);
-    if (this.#hold.isHeld) return this.#suspend('draining');
-    this.#enter('ready');
-    this.#connection?.resize(report, this.role);
+    if (isSound && report.generation && this.#connection)
+      this.options.onGeneration(this.#connection.generated(report.generation));
+    this.#on(eventOf(report, isSound, this.#held !== undefined));
+    if (PHASES[this.#phase].offers) this.#connection?.resize(report, role);
   }
 
   /** A worker that does not answer gets no further requests; its running ones may still succeed. */
   #onProbeFailure(error: unknown): void {
     const problem = error instanceof Error ? error.message : String(error);
-    this.options.location.onProbe?.(problem);
+    const { location } = this.options;
+    location.onProbe?.(problem);
     // A program that has just been started opens its port when it can.
-    if (this.options.location.isStarting && isUnreachable(error)) return;
+    if (location.status.isStarting && isUnreachable(error)) return;
     this.#explain(problem);
-    if (this.#phase === 'ready') this.#suspend('unresponsive');
+    this.#on('silent');
   }
 
   #onUnhealthy(): void {
-    if (this.options.location.isStarting) return;
-    const reason = `${this.options.connection.health.failures} health probes failed in a row`;
-    this.#suspend('lost');
-    this.#connection?.link.resetAll(reason);
-    this.options.location.onHung(reason);
+    const { location, connection } = this.options;
+    if (location.status.isStarting) return;
+    const reason = `${connection.health.failures} health probes failed in a row`;
+    this.#on('hung');
+    this.#connection?.resetAll(reason);
+    location.onHung(reason);
   }
 
-  /** No requests until a probe over the new channel is answered: a retry would fail in the same way. */
   #onConnectionLost(): void {
     if (this.#phase !== 'ready') return;
     this.#record.note('the connection broke');
-    this.#suspend('lost');
+    this.#on('disconnected');
     this.#connection?.health.probeNow();
   }
 
@@ -264,7 +261,7 @@ export class PooledWorker {
     const problem = `it accepts no requests: ${message}`;
     this.#record.note(problem);
     this.#explain(problem);
-    this.#suspend('draining');
+    this.#on('withdrawn');
     this.#connection?.health.probeNow();
   }
 
@@ -277,24 +274,26 @@ export class PooledWorker {
     this.#record.clear();
     this.#connection?.retire();
     this.#connection = undefined;
-    this.#checkDrained();
+    this.#onReturn();
   }
 
-  #checkDrained(): void {
-    if (this.#closing && this.running === 0) this.#drained.resolve();
-    if (this.#connection) this.#hold.check(this.running, true);
+  #onReturn(): void {
+    if (this.isClosing && this.running === 0) this.#drained.resolve();
+    if (this.#connection) this.#restartWhenIdle();
   }
 
-  /** No offers from now on. */
-  #suspend(phase: Exclude<Phase, 'ready'>): void {
-    this.#enter(phase);
-    this.#connection?.suspend();
+  #restartWhenIdle(): void {
+    if (this.#held !== 'restart' || this.running > 0) return;
+    this.options.location.restart?.();
+    if (!this.#connection) this.#held = undefined;
   }
 
-  /** A closing worker stays draining whatever it still reports. */
-  #enter(phase: Phase): void {
-    if (this.#closing || this.#phase === phase) return;
+  /** Only a phase that offers leaves slots to be leased. */
+  #on(event: WorkerEvent): void {
+    const phase = phaseAfter(this.#phase, event);
+    if (phase === this.#phase) return;
     this.#phase = phase;
-    this.options.log.say(phase === 'lost' || phase === 'unresponsive' ? 'warn' : 'info', `worker ${phase}`);
+    if (!PHASES[phase].offers) this.#connection?.slots.resize(0);
+    this.options.log.say(PHASES[phase].level, `worker ${this.isClosing ? 'draining' : phase}`);
   }
 }

@@ -1,45 +1,51 @@
 import { isWorkerAnswer } from '../../contracts/grpc/status.codec.js';
+import { type SlotOffer } from '../../core/dispatch/worker.port.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { blended } from '../../core/shared/blended.js';
 import { Lease } from '../../core/shared/lease.js';
-import { type BreakerOptions, type BreakerState, CircuitBreaker } from './circuit-breaker.js';
 import { type WorkerOffer } from './worker-choice.js';
+import { type BreakerState } from './worker-view.js';
 
-/** Weight of the newest value: after ten answers the first counts for a tenth. */
-const WEIGHT = 0.2;
-
-/** Exponentially weighted mean of how long the calls of one worker took, in milliseconds. */
-export class RecentLatency {
-  #meanMs: number | undefined;
-
-  /** 0 before the first answer: a new worker is tried first. */
-  get ms(): number {
-    return this.#meanMs ?? 0;
-  }
-
-  add(ms: number): void {
-    this.#meanMs = blended(this.#meanMs, ms, WEIGHT);
-  }
+export interface BreakerOptions {
+  /** Failures in a row that open it. */
+  readonly failures: number;
+  /** First pause before a trial; doubles with each failed one. */
+  readonly minMs: number;
+  readonly maxMs: number;
 }
 
-/** How one worker answered recent requests, and what it may be sent because of that. */
+/** Weight of the newest latency: after ten answers the first counts for a tenth. */
+const WEIGHT = 0.2;
+
+/**
+ * How one worker answered recent requests, and what it may be sent because of that. Its circuit breaker suspends a
+ * worker that fails one request after another although it answers its probes. Only failures of the worker count, never
+ * its errors about a request: a caller cannot open the breaker with bad input.
+ */
 export class ServiceRecord {
-  readonly #breaker: CircuitBreaker;
-  readonly #latency = new RecentLatency();
+  #breaker: BreakerState = 'closed';
+  #failures = 0;
+  #pauseMs = 0;
+  #reason = '';
+  #onTrial = false;
+  #timer: NodeJS.Timeout | undefined;
+  #latencyMs: number | undefined;
   /** It rejected the last request that it answered. */
   #refuses = false;
 
-  /** @param onRoom it may be sent more than before; synchronous */
-  constructor(options: BreakerOptions, onRoom: () => void) {
-    this.#breaker = new CircuitBreaker(options, onRoom);
-  }
+  /** @param onRoom it may be sent more than before: all, or one request; synchronous */
+  constructor(
+    private readonly options: BreakerOptions,
+    private readonly onRoom: () => void,
+  ) {}
 
   get breaker(): BreakerState {
-    return this.#breaker.state;
+    return this.#breaker;
   }
 
-  get problem(): string | undefined {
-    return this.#breaker.problem;
+  /** Exponentially weighted mean of how long its calls took; 0 before the first answer: a new worker is tried first. */
+  get latencyMs(): number {
+    return this.#latencyMs ?? 0;
   }
 
   /** It may get a request that it gave back: it has answered others since. */
@@ -47,24 +53,35 @@ export class ServiceRecord {
     return !this.#refuses;
   }
 
-  /** What is left of an offer: all of it, one request on trial, or nothing. */
-  limit(given: Omit<WorkerOffer, 'latencyMs'>): WorkerOffer | undefined {
-    const all = { ...given, latencyMs: this.#latency.ms };
-    if (this.#breaker.state === 'closed') return all;
-    if (!this.#breaker.takesTrial || all.offer.free === 0) return undefined;
-    return { ...all, offer: { ...all.offer, free: 1, urgent: 1, maxBatch: 1 }, total: 1, isTrial: true };
+  /** Why no or few requests are sent; undefined while the breaker is closed. */
+  get problem(): string | undefined {
+    if (this.#breaker === 'closed') return undefined;
+    const next = this.#breaker === 'open' ? `next trial within ${this.#pauseMs} ms` : 'one request is tried';
+    const state = this.#breaker.replace('_', ' ');
+    return `circuit breaker ${state} after ${this.#failures} failures in a row, ${next}: ${this.#reason}`;
+  }
+
+  /** What is left of an offer: all of it, one request on trial, or nothing. @param total slots in all */
+  limit(offer: SlotOffer, total: number): WorkerOffer | undefined {
+    const { latencyMs } = this;
+    if (this.#breaker === 'closed') return { offer, total, latencyMs };
+    if (this.#breaker === 'open' || this.#onTrial || offer.free === 0) return undefined;
+    return { offer: { ...offer, free: 1, urgent: 1, maxBatch: 1 }, total: 1, latencyMs, isTrial: true };
   }
 
   /** To be called with every lease that is taken. */
   lease(leases: readonly Lease[]): readonly Lease[] {
-    return this.#breaker.state === 'half_open' ? leases.map(lease => this.#trial(lease)) : leases;
+    return this.#breaker === 'half_open' ? leases.map(lease => this.#trial(lease)) : leases;
   }
 
-  /** @param tookMs how long a completed call took */
+  /** The worker answered a request, be it with an error about that request. @param tookMs how long the call took */
   answered(tookMs?: number): void {
-    if (tookMs !== undefined) this.#latency.add(tookMs);
+    if (tookMs !== undefined) this.#latencyMs = blended(this.#latencyMs, tookMs, WEIGHT);
     this.#refuses = false;
-    this.#breaker.answered();
+    if (this.#breaker === 'open') return;
+    const wasHalfOpen = this.#breaker === 'half_open';
+    this.clear();
+    if (wasHalfOpen) this.onRoom();
   }
 
   /**
@@ -81,22 +98,41 @@ export class ServiceRecord {
     return kind === 'draining';
   }
 
-  /** The worker failed in another way. */
+  /** The worker failed. */
   note(failure: string): void {
-    this.#breaker.failed(failure);
+    if (this.#breaker === 'open') return;
+    this.#failures += 1;
+    this.#reason = failure;
+    if (this.#breaker === 'half_open' || this.#failures >= this.options.failures) this.#open();
   }
 
-  /** As for a new process. Holds no timer afterwards. */
+  /** As for a new process, but for its latency. Holds no timer afterwards. */
   clear(): void {
+    clearTimeout(this.#timer);
+    this.#breaker = 'closed';
+    this.#failures = 0;
+    this.#pauseMs = 0;
+    this.#onTrial = false;
     this.#refuses = false;
-    this.#breaker.reset();
   }
 
+  #open(): void {
+    const { minMs, maxMs } = this.options;
+    this.#breaker = 'open';
+    this.#pauseMs = Math.min(Math.max(minMs, 2 * this.#pauseMs), maxMs);
+    this.#timer = setTimeout(() => {
+      this.#breaker = 'half_open';
+      this.onRoom();
+    }, this.#pauseMs);
+  }
+
+  /** If it is cancelled without an outcome, another request is tried. */
   #trial(lease: Lease): Lease {
-    this.#breaker.trialBegins();
+    this.#onTrial = true;
     return new Lease(() => {
       lease.release();
-      this.#breaker.trialEnds();
+      this.#onTrial = false;
+      if (this.#breaker === 'half_open') this.onRoom();
     });
   }
 }

@@ -10,6 +10,7 @@ import {
 } from '../../contracts/grpc/stream.codec.js';
 import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../../contracts/grpc/stt.codec.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
+import { type WorkerChannel } from './worker-channel.js';
 
 /** Longest that a caller waits for a cancel; the slot stays taken until the worker has ended the stream. */
 const CANCEL_MS = 50;
@@ -17,19 +18,16 @@ const CANCEL_MS = 50;
 type StreamCall = ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
 
 export interface StreamHandleOptions {
-  readonly workerId: string;
   readonly config: StreamConfig;
+  readonly channel: WorkerChannel;
   /** How long the worker may take to end a stream that was closed. */
   readonly resetAfterMs: number;
-  /** Starts the RPC on a channel that stays open until it ends. @throws DomainError `worker_lost` */
-  start(): StreamCall;
   /** Asks the worker to end the stream, until it has, or until `lose()` is called in its place. */
   stop(stream: WorkerStream): void;
 }
 
 /** One live stream. It ends by `close()`, by `cancel()`, or with the worker. */
 export interface StreamHandle {
-  readonly workerId: string;
   /** The worker has ended the stream, for whatever reason: its slot is free. Never rejects. */
   readonly finished: Promise<void>;
   /**
@@ -61,8 +59,8 @@ export interface StreamHandle {
  * One live stream on one worker (D-20): frames and commits go up in order, at the pace of the worker; events come down.
  */
 export class WorkerStream implements StreamHandle {
-  readonly finished: Promise<void>;
   readonly #call: StreamCall;
+  readonly #end = Promise.withResolvers<void>();
   #ended = false;
   #halfClosed = false;
   #cancelled: Promise<void> | undefined;
@@ -70,20 +68,20 @@ export class WorkerStream implements StreamHandle {
 
   /** @throws DomainError `worker_lost` when the worker went away before the stream began. */
   constructor(private readonly options: StreamHandleOptions) {
-    this.#call = options.start();
-    this.finished = new Promise(resolve =>
-      this.#call.once('status', () => {
-        this.#ended = true;
-        resolve();
-      }),
-    );
+    const { channel } = options;
+    this.#call = channel.track(() => channel.stt.transcribeStream(), this);
     // `receiveEvents` throws it; without a listener the error of an unread stream would end the process.
     this.#call.on('error', () => undefined);
     this.#call.write(streamConfigMessage(options.config));
   }
 
-  get workerId(): string {
-    return this.options.workerId;
+  get finished(): Promise<void> {
+    return this.#end.promise;
+  }
+
+  ended(): void {
+    this.#ended = true;
+    this.#end.resolve();
   }
 
   async sendFrame(data: Buffer, isLast = false): Promise<void> {

@@ -1,6 +1,8 @@
+import { type Writable } from 'node:stream';
 import { type CallGroup } from '../../contracts/grpc/call.codec.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
+import { SinkWriter } from './sink-writer.js';
 import { type WorkerReply, type WorkerTask } from './worker-task.js';
 
 /** What a worker is sent of a request. */
@@ -24,21 +26,59 @@ export interface WorkerCall {
   readonly finished: Promise<void>;
 }
 
-/** A call whose caller may disconnect before it ends. */
-export interface StartedCall extends WorkerCall {
-  /** False while the upload is read from disk: the worker has not received the call. */
-  readonly sent: boolean;
-  /** The answer is no longer wanted: an unsent call is not sent, audio of a running one is discarded. */
-  abandon(): void;
-  /** Ends the call from this side, for workers that do not end it: it has finished then. */
-  reset(): void;
-}
+/** The worker is gone and the request was never sent, so another worker may take it (D-06). */
+export const wentAway = (worker: string): WorkerLostError =>
+  new WorkerLostError('unsent', `Worker ${worker} went away before the request was sent.`);
 
-/** A call to a worker that is gone: never sent, so another worker may take the request (D-06). */
 export function lostCall(worker: string): WorkerCall {
-  const reply = Promise.reject(
-    new WorkerLostError('unsent', `Worker ${worker} went away before the request was sent.`),
-  );
+  const reply = Promise.reject(wentAway(worker));
   reply.catch(() => undefined);
   return { reply, finished: Promise.resolve() };
+}
+
+/** How far one RPC is, from its request to its end. Its caller may disconnect before that. */
+export class CallProgress {
+  /** False while the upload is read from disk: the worker has not received the call. */
+  sent = false;
+  /** The answer is no longer wanted: an unsent call is not sent, output of a running one is discarded. */
+  abandoned = false;
+  /** The worker has ended it. */
+  hasEnded = false;
+  /** Why it was reset from this side. */
+  lostBy: WorkerLostError | undefined;
+  #rpc: { cancel(): void } | undefined;
+  #writer: SinkWriter | undefined;
+  readonly #end = Promise.withResolvers<void>();
+
+  get finished(): Promise<void> {
+    return this.#end.promise;
+  }
+
+  began(rpc: { cancel(): void }): void {
+    this.#rpc = rpc;
+    this.sent = true;
+  }
+
+  ended(): void {
+    this.hasEnded = true;
+    this.#end.resolve();
+  }
+
+  /** Where its output goes, until it is abandoned. */
+  writeTo(sink: Writable): SinkWriter {
+    this.#writer = new SinkWriter(sink);
+    return this.#writer;
+  }
+
+  abandon(): void {
+    this.abandoned = true;
+    this.#writer?.abandon();
+  }
+
+  /** Ends the call from this side, for workers that do not end it: it has finished then. */
+  lose(error: WorkerLostError): void {
+    this.lostBy = error;
+    this.abandon();
+    this.#rpc?.cancel();
+  }
 }

@@ -84,6 +84,13 @@ export interface TrackedCall {
   cancel(): void;
 }
 
+/** Who wants to know when an RPC begins and ends. */
+export interface CallObserver {
+  began?(rpc: TrackedCall): void;
+  /** The worker has ended it, for whatever reason. */
+  ended(): void;
+}
+
 /**
  * One HTTP/2 connection to a worker, shared by all its calls. It is never closed under a call (D-05): `retire()` lets
  * the last one end first.
@@ -135,26 +142,27 @@ export class WorkerChannel {
     }
   }
 
-  get calls(): number {
-    return this.#calls.size;
-  }
-
   /** Runs one unary RPC. Rejects with grpc-js's `ServiceError`, or `worker_lost` on a retired channel. */
-  unary<T>(start: (callback: (error: ServiceError | null, reply: T) => void) => TrackedCall): Promise<T> {
+  unary<T>(
+    start: (callback: (error: ServiceError | null, reply: T) => void) => TrackedCall,
+    observer?: CallObserver,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.track(() => start((error, reply) => (error ? reject(error) : resolve(reply))));
+      this.track(() => start((error, reply) => (error ? reject(error) : resolve(reply))), observer);
     });
   }
 
   /** Starts a call and holds the channel open until it ends. @throws DomainError worker_lost on a retired channel. */
-  track<C extends TrackedCall>(start: () => C): C {
+  track<C extends TrackedCall>(start: () => C, observer?: CallObserver): C {
     if (this.#retired) throw new WorkerLostError('unsent', 'The worker went away before the request was sent.');
     const call = withoutStack(start);
     const number = this.#started++;
     this.#calls.set(number, call);
+    observer?.began?.(call);
     call.once('status', ended => {
       this.#calls.delete(number);
       if (isConnectionLost(ended)) this.onLost(this.#drops.pingedTooOften);
+      observer?.ended();
       this.#closeWhenDrained();
     });
     return call;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { RecentLatency } from './service-record.js';
+import { ServiceRecord } from './service-record.js';
 import { favourite, leastLoaded, withoutAvoided, type WorkerOffer } from './worker-choice.js';
 
 const worker = (workerId: string, free: number, total: number, latencyMs = 0): WorkerOffer => ({
@@ -104,12 +104,12 @@ describe('favourite', () => {
 
 describe('RecentLatency', () => {
   it('starts with the first answer and forgets old ones', () => {
-    const latency = new RecentLatency();
-    expect(latency.ms).toBe(0);
-    latency.add(100);
-    expect(latency.ms).toBe(100);
-    for (let answer = 0; answer < 30; answer += 1) latency.add(20);
-    expect(latency.ms).toBeCloseTo(20, 0);
+    const record = new ServiceRecord({ failures: 3, minMs: 1, maxMs: 1 }, () => undefined);
+    expect(record.latencyMs).toBe(0);
+    record.answered(100);
+    expect(record.latencyMs).toBe(100);
+    for (let answer = 0; answer < 30; answer += 1) record.answered(20);
+    expect(record.latencyMs).toBeCloseTo(20, 0);
   });
 });
 

@@ -1,37 +1,27 @@
-import { type GenerationActivity, type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { Metadata } from '@grpc/grpc-js';
+import { type CancelRequest, type CancelResponse } from '../../contracts/grpc/call.codec.js';
+import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { decodeFailure, failureAcross } from '../../contracts/grpc/status.codec.js';
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
+import { type RequestKey } from '../../core/request/request-key.js';
+import { type CancelReason } from '../../core/request/settlement.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
+import { DomainError } from '../../core/shared/domain-error.js';
+import { SlotMap } from '../../core/shared/slot-map.js';
 import { type ModelKind, type ReplicaRole } from '../../platform/config/model-spec.js';
+import { stopCall, type StopLimits } from './call-stopper.js';
 import { type ChannelSecurity } from './channel-security.js';
-import { InProcessLink } from './in-process-location.js';
+import { countsSince, type GenerationCounts, NO_COUNTS } from './generation-counts.js';
 import { type InProcessWorker } from './in-process-worker.js';
 import { groupSize, slotCredits, SlotLedger, slotOverdraft } from './slot-ledger.js';
-import { type StreamHandle } from './stream-handle.js';
-import { type CallRequest, type WorkerCall } from './worker-call.js';
-import { type ChannelLimits } from './worker-channel.js';
-import { WorkerHealth } from './worker-health.js';
-import { type StopLimits, WorkerLink } from './worker-link.js';
-
-const TOTALS = ['steps', 'decodeCalls', 'preemptions', 'prefixHitTokens', 'strandedTokens', 'losses'] as const;
-
-/** Totals of continuous batching. */
-export type GenerationCounts = Readonly<Pick<GenerationActivity, (typeof TOTALS)[number]>>;
-
-const NOTHING: GenerationCounts = {
-  ...{ steps: 0, decodeCalls: 0, preemptions: 0, prefixHitTokens: 0, strandedTokens: 0, losses: 0 },
-};
-
-/** Turns the totals of one process into increments: the next process starts from 0. */
-export class GenerationTotals {
-  #last = NOTHING;
-
-  since(now: GenerationCounts): GenerationCounts {
-    const counts = { ...NOTHING };
-    for (const name of TOTALS) counts[name] = Math.max(0, now[name] - this.#last[name]);
-    this.#last = now;
-    return counts;
-  }
-}
+import { type StreamHandle, WorkerStream } from './stream-handle.js';
+import { synthesize } from './synthesize-call.js';
+import { embed, generate, generateInside } from './text-calls.js';
+import { goesInPieces, transcribe, transcribeUpload } from './transcribe-calls.js';
+import { CallProgress, type CallRequest, wentAway, type WorkerCall } from './worker-call.js';
+import { type ChannelLimits, WorkerChannel } from './worker-channel.js';
+import { probeWorker, WorkerHealth } from './worker-health.js';
+import { type WorkerReply } from './worker-task.js';
 
 /** How every worker of a model is reached, probed and stopped. */
 export interface ConnectionSettings {
@@ -46,13 +36,14 @@ export interface ConnectionEvents {
   onProbeFailure(error: unknown): void;
   /** So many failed in a row that the worker counts as lost. */
   onUnhealthy(): void;
+  /** A call or a probe found the connection broken; it has been replaced already. */
   onConnectionLost(): void;
   /** A cancelled call was reset from this side, because the worker did not end it in time. */
-  onUnended(): void;
+  onUnended?(): void;
   /** More slots than before, free or urgent. Synchronous. */
-  onCapacity(): void;
+  onCapacity?(): void;
   /** A slot or a place for a live stream was released. Synchronous. */
-  onReturn(): void;
+  onReturn?(): void;
 }
 
 export interface ConnectionOptions {
@@ -66,27 +57,47 @@ export interface ConnectionOptions {
   readonly events: ConnectionEvents;
 }
 
-/** One process of a worker: its calls, its slots, its probes. */
+/**
+ * Longest keepalive interval towards a worker that is pinged too often: what gRPC's C core allows by default, and as
+ * much again.
+ */
+const MAX_KEEPALIVE_MS = 600_000;
+
+/**
+ * One process of a worker: its calls, its slots, its probes. A user's cancel does not cancel the call from this side at
+ * once: the Cancel RPC asks, and the call ends when the worker ends it, so that a slot is not leased again while the
+ * device still works.
+ */
 export class WorkerConnection {
-  readonly link: WorkerLink | InProcessLink;
   readonly slots: SlotLedger;
   /** Places for live streams, apart from file slots (D-20). */
   readonly streams: SlotLedger;
   readonly health: WorkerHealth;
-  readonly generation = new GenerationTotals();
-  readonly #isSupervised: boolean;
+  /** host:port; undefined: in this process. */
+  readonly address: string | undefined;
+  readonly #inner: InProcessWorker | undefined;
+  /** Undefined: the worker is in this process. */
+  #channel: WorkerChannel | undefined;
+  #keepaliveTimeMs: number;
+  #retired = false;
+  /** By key, which is the `request_id` that the worker knows. */
+  readonly #calls = new SlotMap<string, CallProgress>();
+  readonly #live = new Set<WorkerStream>();
+  /** The connection that broke last, and how many calls ended with it. */
+  #lost: { readonly channel: WorkerChannel; readonly together: number } | undefined;
   #fate = Promise.withResolvers<'disconnected' | 'died'>();
+  #counts = NO_COUNTS;
 
-  constructor(options: ConnectionOptions) {
+  constructor(private readonly options: ConnectionOptions) {
     const { at, settings, events, isSupervised } = options;
-    this.#isSupervised = isSupervised;
-    const { health } = settings;
-    this.link = typeof at === 'string' ? linkTo(at, options) : new InProcessLink(at);
+    this.#keepaliveTimeMs = settings.limits.keepaliveTimeMs;
+    if (typeof at === 'string') this.#channel = this.#connect((this.address = at));
+    else this.#inner = at;
     this.health = new WorkerHealth({
-      intervalMs: health.intervalMs,
-      failures: health.failures,
+      intervalMs: settings.health.intervalMs,
+      failures: settings.health.failures,
       rests: isSupervised,
-      probe: () => this.link.probe(health.timeoutMs),
+      probe: () => this.#probe(),
       onReport: report => {
         this.#survived();
         events.onReport(report);
@@ -97,14 +108,9 @@ export class WorkerConnection {
         events.onUnhealthy();
       },
     });
-    const onReturn = () => events.onReturn();
-    this.slots = new SlotLedger(() => events.onCapacity(), onReturn);
+    const onReturn = () => events.onReturn?.();
+    this.slots = new SlotLedger(() => events.onCapacity?.(), onReturn);
     this.streams = new SlotLedger(() => undefined, onReturn);
-  }
-
-  execute(call: CallRequest): WorkerCall {
-    const { reply, finished } = this.link.execute(call);
-    return { reply: reply.catch((error: unknown) => this.#explain(error)), finished };
   }
 
   /** Leases out and live streams. */
@@ -112,18 +118,47 @@ export class WorkerConnection {
     return this.slots.inUse + this.streams.inUse;
   }
 
-  /** Its place is released when the worker ends it. @throws DomainError `worker_lost`; Error without a free place. */
-  openStream(workerId: string, config: StreamConfig): StreamHandle {
-    const [lease] = this.streams.lease(1);
-    this.health.busy();
-    try {
-      const handle = this.link.openStream(workerId, config);
-      void handle.finished.then(() => lease?.release());
-      return handle;
-    } catch (error) {
-      lease?.release();
-      throw error;
-    }
+  /** Starts the RPC now. Never throws: on a retired connection the reply rejects with `worker_lost`. */
+  execute(request: CallRequest): WorkerCall {
+    const call = new CallProgress();
+    const { key } = request.request;
+    this.#calls.set(key, call);
+    const reply = this.#perform(call, request);
+    // A caller that a deadline has settled no longer listens.
+    reply.catch(() => undefined);
+    void call.finished.then(() => {
+      if (this.#calls.get(key) === call) this.#calls.delete(key);
+    });
+    return { reply, finished: call.finished };
+  }
+
+  /** @throws DomainError `worker_lost` on a retired connection */
+  openStream(config: StreamConfig): StreamHandle {
+    const channel = this.#channel;
+    if (!channel) throw new DomainError('worker_lost', 'A worker in this process has no live streams.');
+    const { resetAfterMs } = this.options.settings.stop;
+    const stop = (stream: WorkerStream) => void this.#stop(stream, { requestId: config.sessionId, reason: 'client' });
+    const stream = new WorkerStream({ config, channel, resetAfterMs, stop });
+    this.#live.add(stream);
+    void stream.finished.then(() => this.#live.delete(stream));
+    return stream;
+  }
+
+  /**
+   * True when the worker acknowledged at once, or never got the call. Never rejects; asks on until the call has ended.
+   */
+  async cancel(key: RequestKey, reason: CancelReason): Promise<boolean> {
+    const call = this.#calls.get(key);
+    call?.abandon();
+    if (!call?.sent) return call !== undefined;
+    return this.#stop(call, { requestId: key, reason });
+  }
+
+  /** What continuous batching did since the last report of this process. */
+  generated(now: GenerationCounts): GenerationCounts {
+    const counts = countsSince(this.#counts, now);
+    this.#counts = now;
+    return counts;
   }
 
   /** To what its role leaves of the size that the worker reports. */
@@ -132,17 +167,70 @@ export class WorkerConnection {
     if (role !== 'stream') this.slots.resize(slotCredits(report), slotOverdraft(report), groupSize(report));
   }
 
-  /** No further leases; those that are out are released one by one, and still count if the worker recovers. */
-  suspend(): void {
-    this.slots.resize(0);
+  /**
+   * The worker is lost although its connection may be open: calls in flight end now. Probes continue over a new
+   * connection.
+   */
+  resetAll(reason: string): void {
+    const lost = new WorkerLostError('abandoned', reason, undefined, this.#calls.size);
+    for (const call of [...this.#calls.values(), ...this.#live]) call.lose(lost);
+    this.#replaceChannel();
   }
 
-  /** The process is gone, or will be: calls in flight end by themselves. */
+  /** The process is gone, or will be: no new calls; calls in flight end by themselves. Idempotent. */
   retire(): void {
+    this.#retired = true;
     this.health.stop();
-    this.suspend();
-    this.link.retire();
+    this.slots.resize(0);
+    this.#channel?.retire();
     this.#fate.resolve('died');
+  }
+
+  /** The pool closes for good: remaining calls are cancelled from here. */
+  abort(): void {
+    this.#retired = true;
+    this.health.stop();
+    this.#channel?.abort();
+    this.#inner?.abortAll(new DomainError('shutting_down', 'The worker is shutting down.'));
+  }
+
+  async #perform(call: CallProgress, request: CallRequest): Promise<WorkerReply> {
+    try {
+      return await this.#start(call, request);
+    } catch (error) {
+      throw await this.#failure(call, error);
+    } finally {
+      // Otherwise its end is that of the RPC.
+      if (!call.sent || this.#inner) call.ended();
+    }
+  }
+
+  #start(call: CallProgress, request: CallRequest): Promise<WorkerReply> {
+    const { payload } = request.request;
+    const channel = this.#channel;
+    if (this.#inner && !this.#retired) return generateInside(call, this.#inner, request);
+    if (this.#retired || !channel) throw wentAway(this.address ?? 'in this process');
+    switch (payload.kind) {
+      case 'synthesize':
+        return synthesize(call, channel, request, payload);
+      case 'generate':
+        return generate(call, channel, request, payload);
+      case 'embed':
+        return embed(call, channel, request, payload);
+      case 'transcribe':
+        return goesInPieces(payload, channel.maxMessageBytes)
+          ? transcribeUpload(call, channel, request, payload)
+          : transcribe(call, () => this.#channel ?? channel, request, payload);
+    }
+  }
+
+  /** When the connection to a process of this machine breaks, its end follows, or it answers a probe. */
+  async #failure(call: CallProgress, error: unknown): Promise<unknown> {
+    if (call.lostBy) return call.lostBy;
+    const failure = this.#inner ? failureAcross(error) : decodeFailure(error, this.#lost?.together);
+    const isOpen = this.options.isSupervised && failure instanceof WorkerLostError && failure.kind === 'disconnected';
+    if (!isOpen) return failure;
+    return new WorkerLostError(await this.#fate.promise, failure.message, failure, failure.together);
   }
 
   /** The process did not end: it answers, or hangs. */
@@ -151,16 +239,58 @@ export class WorkerConnection {
     this.#fate = Promise.withResolvers();
   }
 
-  /** When the connection to a process of this machine breaks, its end follows, or it answers a probe. */
-  async #explain(error: unknown): Promise<never> {
-    const isOpen = this.#isSupervised && error instanceof WorkerLostError && error.kind === 'disconnected';
-    throw isOpen ? new WorkerLostError(await this.#fate.promise, error.message, error, error.together) : error;
+  /** Rejects with an error that names the method at fault. */
+  #probe(): Promise<WorkerHealthReport> {
+    const { kind, settings } = this.options;
+    if (this.#channel) return probeWorker(this.#channel, kind, settings.health.timeoutMs);
+    return Promise.resolve(this.#inner!.report());
+  }
+
+  #stop(call: CallProgress | WorkerStream, request: CancelRequest): Promise<boolean> {
+    const limits = this.options.settings.stop;
+    const { finished } = call;
+    const ask = (deadline: number) => this.#ask(request, deadline);
+    const onUnended = (): void => {
+      const unended = `A cancelled call was not ended within ${limits.resetAfterMs} ms.`;
+      call.lose(new WorkerLostError('abandoned', unended));
+      this.options.events.onUnended?.();
+    };
+    return stopCall({ ...limits, finished, ask, onUnended });
+  }
+
+  /** One Cancel. Undefined: no answer. */
+  async #ask(request: CancelRequest, deadline: number): Promise<boolean | undefined> {
+    const channel = this.#channel;
+    if (!channel) return this.#inner?.cancel(request.requestId, request.reason);
+    const control = channel.control(this.options.kind);
+    try {
+      const sent = channel.unary<CancelResponse>(done => control.cancel(request, new Metadata(), { deadline }, done));
+      return (await sent).acknowledged;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #connect(address: string): WorkerChannel {
+    const { settings, security } = this.options;
+    const limits = { ...settings.limits, keepaliveTimeMs: this.#keepaliveTimeMs };
+    const channel = new WorkerChannel({ address, limits, security }, pinged => this.#onLost(channel, pinged));
+    return channel;
+  }
+
+  /** Several calls that fail together replace the channel once. */
+  #onLost(channel: WorkerChannel, pingedTooOften: boolean): void {
+    if (channel !== this.#lost?.channel) this.#lost = { channel, together: this.#calls.size };
+    if (this.#retired || channel !== this.#channel) return;
+    if (pingedTooOften) this.#keepaliveTimeMs = Math.min(2 * this.#keepaliveTimeMs, MAX_KEEPALIVE_MS);
+    this.#replaceChannel();
+    this.options.events.onConnectionLost();
+  }
+
+  #replaceChannel(): void {
+    if (this.address === undefined) return;
+    const old = this.#channel;
+    this.#channel = this.#connect(this.address);
+    old?.retire();
   }
 }
-
-const linkTo = (address: string, { kind, settings, security, events }: ConnectionOptions): WorkerLink =>
-  new WorkerLink({
-    ...{ address, kind, limits: settings.limits, stop: settings.stop, security },
-    onConnectionLost: () => events.onConnectionLost(),
-    onUnended: () => events.onUnended(),
-  });

@@ -1,141 +1,6 @@
-import { type CommandValues, filledIn } from '../../platform/config/worker-fields.js';
 import { type ProcessExit } from '../../platform/process/child-process.js';
-import { freePort } from '../../platform/process/listen-check.js';
 import { ProcessSupervisor, type SupervisorOptions } from '../../platform/process/process-supervisor.js';
 import { type InProcessWorker } from './in-process-worker.js';
-
-export interface LocalLocationOptions extends Omit<SupervisorOptions, 'what'> {
-  /** Host part of the worker's address; each process reports its port. */
-  readonly host: string;
-}
-
-/** A process of this machine, supervised. */
-abstract class SupervisedLocation implements WorkerLocation {
-  protected readonly supervisor: ProcessSupervisor;
-  /** What keeps its process from being ready. */
-  protected waitsFor: string | undefined;
-
-  constructor(options: Omit<SupervisorOptions, 'what' | 'unready'>) {
-    this.supervisor = new ProcessSupervisor({ ...options, what: 'worker', unready: () => this.waitsFor });
-  }
-
-  get pid(): number | undefined {
-    return this.supervisor.pid;
-  }
-
-  get restarts(): number {
-    return this.supervisor.restarts;
-  }
-
-  get lastExit(): ProcessExit | undefined {
-    return this.supervisor.lastExit;
-  }
-
-  get problem(): string | undefined {
-    return this.supervisor.problem;
-  }
-
-  get startFailure(): string | undefined {
-    return this.supervisor.startFailure;
-  }
-
-  abstract start(events: LocationEvents): void;
-
-  onHung(reason: string): void {
-    this.supervisor.kill(reason);
-  }
-
-  restart(): void {
-    this.supervisor.restart();
-  }
-
-  stop(): Promise<void> {
-    return this.supervisor.stop();
-  }
-}
-
-/** A worker of this build: a process that reports its port, when it is ready, and what it waits for if it bridges. */
-export class LocalLocation extends SupervisedLocation {
-  #told: string | undefined;
-
-  constructor(private readonly options: LocalLocationOptions) {
-    super(options);
-  }
-
-  override get problem(): string | undefined {
-    return this.#told ?? super.problem;
-  }
-
-  start(events: LocationEvents): void {
-    this.supervisor.start({
-      onStarting: () => events.onStarting(),
-      onMessage: ({ type, port, message, isProblem }) => {
-        if (type === 'listening' && typeof port === 'number') events.onReachable(`${this.options.host}:${port}`);
-        if (type === 'waiting' && typeof message === 'string') this.#wait(message, isProblem === true);
-      },
-      onReady: () => {
-        this.#wait();
-        events.onReady();
-      },
-      onGone: () => {
-        this.#wait();
-        events.onGone();
-      },
-    });
-  }
-
-  #wait(message?: string, isProblem = false): void {
-    this.waitsFor = message;
-    this.#told = isProblem ? message : undefined;
-  }
-}
-
-export interface CommandLocationOptions extends Omit<SupervisorOptions, 'what' | 'command' | 'args' | 'foreign'> {
-  /** Program and arguments, not filled in. */
-  readonly command: readonly string[];
-  readonly values: Omit<CommandValues, 'port'>;
-}
-
-/** A worker in any language: told its port by its arguments, probed from its start, ready when its Health says so. */
-export class CommandLocation extends SupervisedLocation {
-  #address = '';
-
-  constructor({ command: [program = '', ...args], values, ...rest }: CommandLocationOptions) {
-    super({
-      ...rest,
-      command: filledIn(program, { ...values, port: '' }),
-      foreign: true,
-      args: async () => {
-        const port = String(await freePort(values.host));
-        this.#address = `${values.host}:${port}`;
-        return args.map(argument => filledIn(argument, { ...values, port }));
-      },
-    });
-  }
-
-  get isStarting(): boolean {
-    return this.supervisor.isStarting;
-  }
-
-  start(events: LocationEvents): void {
-    this.supervisor.start({
-      onStarting: () => events.onStarting(),
-      onStarted: () => {
-        this.waitsFor = undefined;
-        events.onReachable(this.#address);
-        events.onReady();
-      },
-      onMessage: () => undefined,
-      onReady: () => undefined,
-      onGone: () => events.onGone(),
-    });
-  }
-
-  onProbe(unready: string | undefined): void {
-    this.waitsFor = unready;
-    if (unready === undefined) this.supervisor.ready();
-  }
-}
 
 /** Events of a worker's location. */
 export interface LocationEvents {
@@ -149,17 +14,24 @@ export interface LocationEvents {
   onGone(): void;
 }
 
-/** Where a worker runs: a process that the gateway supervises, the gateway's own, or a remote address. */
-export interface WorkerLocation {
-  readonly pid: number | undefined;
+/** What is known of the processes of a worker: `ProcessSupervisor` has it. */
+export interface LocationStatus {
+  readonly pid?: number | undefined;
   readonly restarts: number;
-  readonly lastExit: ProcessExit | undefined;
-  /** Why no process of it takes work, as far as its processes tell. */
-  readonly problem?: string | undefined;
-  /** A program that is not ours runs and has not been ready yet: its answers do not count. */
+  readonly lastExit?: ProcessExit | undefined;
+  /** A process runs that has not been ready yet. */
   readonly isStarting?: boolean;
+  /** How the last process ended, or what is wrong with the one that runs. */
+  readonly problem?: string | undefined;
   /** Why its last process could not start; undefined once another one is ready. */
   readonly startFailure?: string | undefined;
+}
+
+/** Where a worker runs: a process that the gateway supervises, the gateway's own, or a remote address. */
+export interface WorkerLocation {
+  readonly status: LocationStatus;
+  /** What a bridge reports of the worker behind it, while that takes no work. */
+  readonly waiting?: string | undefined;
   start(events: LocationEvents): void;
   /** @param unready why a probe says that it takes no work; undefined: it takes work */
   onProbe?(unready: string | undefined): void;
@@ -171,25 +43,82 @@ export interface WorkerLocation {
   stop(): Promise<void>;
 }
 
-/** A remote worker: assumed reachable, never started or killed by the gateway. */
-export class RemoteLocation implements WorkerLocation {
-  readonly pid = undefined;
-  readonly restarts = 0;
-  readonly lastExit = undefined;
+export interface ProcessLocationOptions extends Omit<SupervisorOptions, 'what' | 'unready'> {
+  /** Host part of the address of a worker of this build: each process reports its port, and when it is ready. */
+  readonly host: string;
+  /** Of a `foreign` program, which is told its port and reports nothing: it is probed from its start. */
+  readonly address?: () => string;
+}
 
-  constructor(private readonly address: string) {}
+/** A process of this machine, supervised: a worker of this build, or a program in any language. */
+export class ProcessLocation implements WorkerLocation {
+  readonly status: ProcessSupervisor;
+  waiting: string | undefined;
+  /** What keeps its process from being ready. */
+  #waitsFor: string | undefined;
 
-  start(events: LocationEvents): void {
-    events.onStarting();
-    events.onReachable(this.address);
-    events.onReady();
+  constructor(private readonly options: ProcessLocationOptions) {
+    this.status = new ProcessSupervisor({ ...options, what: 'worker', unready: () => this.#waitsFor });
   }
 
-  onHung(): void {
-    // Probes continue; the worker is ready again when one is answered.
+  start(events: LocationEvents): void {
+    const { host, address } = this.options;
+    this.status.start({
+      onStarting: () => events.onStarting(),
+      onStarted: () => {
+        if (!address) return;
+        this.#wait();
+        events.onReachable(address());
+        events.onReady();
+      },
+      onMessage: ({ type, port, message, isProblem }) => {
+        if (type === 'listening' && typeof port === 'number') events.onReachable(`${host}:${port}`);
+        if (type === 'waiting' && typeof message === 'string') this.#wait(message, isProblem === true);
+      },
+      onReady: () => {
+        this.#wait();
+        if (!address) events.onReady();
+      },
+      onGone: () => {
+        if (!address) this.#wait();
+        events.onGone();
+      },
+    });
+  }
+
+  onProbe(unready: string | undefined): void {
+    if (!this.options.address) return;
+    this.#waitsFor = unready;
+    if (unready === undefined) this.status.ready();
+  }
+
+  onHung(reason: string): void {
+    this.status.kill(reason);
+  }
+
+  restart(): void {
+    this.status.restart();
   }
 
   stop(): Promise<void> {
-    return Promise.resolve();
+    return this.status.stop();
+  }
+
+  #wait(message?: string, isProblem = false): void {
+    this.#waitsFor = message;
+    this.waiting = isProblem ? message : undefined;
   }
 }
+
+/** A remote worker: assumed reachable, never started or killed by the gateway. */
+export const remoteLocation = (address: string): WorkerLocation => ({
+  status: { restarts: 0 },
+  start(events) {
+    events.onStarting();
+    events.onReachable(address);
+    events.onReady();
+  },
+  // Probes continue; the worker is ready again when one is answered.
+  onHung: () => undefined,
+  stop: () => Promise.resolve(),
+});

@@ -9,7 +9,8 @@ import {
   workerPoolMetricProviders,
   WorkerPoolMetrics,
 } from './worker-pool.metrics.js';
-import { type PoolActivity, WorkerPoolService } from './worker-pool.service.js';
+import { type PoolActivity } from './pool-activity.js';
+import { WorkerPoolService } from './worker-pool.service.js';
 
 describe('metrics of what workers report', () => {
   let app: TestingModule;

@@ -4,7 +4,8 @@ import { type Counter, type Gauge, type Histogram } from 'prom-client';
 import { type Subscription } from 'rxjs';
 import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
 import { type GaugeReader, metricProvider } from '../../platform/metrics/metric-provider.js';
-import { type PoolActivity, WorkerPoolService } from './worker-pool.service.js';
+import { type PoolActivity } from './pool-activity.js';
+import { WorkerPoolService } from './worker-pool.service.js';
 import { type WorkerView } from './worker-view.js';
 
 /** What workers that batch by steps last reported, at most a probe (`workers.health_interval_ms`) old. */

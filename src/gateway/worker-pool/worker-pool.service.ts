@@ -16,14 +16,15 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type LogRing } from '../../platform/logging/log-ring.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ADDRESS_RESOLVER, type AddressResolver } from './address-watch.js';
-import { ModelWorkers, type ModelWorkersOptions, type WorkerOrder } from './model-workers.js';
+import { ModelWorkers, type ModelWorkersOptions } from './model-workers.js';
+import { type PoolActivity } from './pool-activity.js';
 import { type PooledWorker } from './pooled-worker.js';
+import { type WorkerOrder } from './pooled-worker-options.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
-import { type GenerationCounts } from './worker-connection.js';
-import { WORKER_LAUNCH, type WorkerLaunch, type WorkerName } from './worker-roster.js';
+import { WORKER_LAUNCH, type WorkerLaunch } from './worker-roster.js';
 import { type WorkerTask } from './worker-task.js';
-import { loadFailed, type ModelView, type WorkerView } from './worker-view.js';
+import { isReady, loadFailed, type ModelView, type WorkerView } from './worker-view.js';
 
 /** Retry-After for live streams: a place is released when a session ends. */
 const TRY_AGAIN_MS = 1000;
@@ -35,8 +36,8 @@ export function streamHost(model: string, workers: readonly PooledWorker[]): Poo
     undefined,
   );
   if (best) return best;
-  const hosts = workers.filter(({ role }) => role !== 'file').map(worker => worker.view());
-  const ready = hosts.filter(({ state }) => state === 'ready' || state === 'busy');
+  const hosts = workers.filter(({ options }) => options.role !== 'file').map(worker => worker.view());
+  const ready = hosts.filter(isReady);
   if (ready.length === 0)
     throw new DomainError('no_worker', `No worker of ${model} is ready.`, { retryAfterMs: TRY_AGAIN_MS });
   const total = ready.reduce((sum, { streams }) => sum + streams, 0);
@@ -45,20 +46,6 @@ export function streamHost(model: string, workers: readonly PooledWorker[]): Poo
     retryAfterMs: TRY_AGAIN_MS,
   });
 }
-
-/** For metrics: what no view shows. */
-export type PoolActivity =
-  | { readonly type: 'executed'; readonly model: string; readonly execution: CallExecution }
-  | { readonly type: 'restarted'; readonly model: string; readonly worker: string }
-  | { readonly type: 'exited'; readonly model: string; readonly worker: string; readonly pid: number | undefined }
-  | { readonly type: 'load_failed'; readonly model: string }
-  | {
-      readonly type: 'generated';
-      readonly model: string;
-      readonly worker: string;
-      /** Since the last such event of this worker. */
-      readonly counts: GenerationCounts;
-    };
 
 export interface WorkerCallRequest extends CallRequest {
   readonly request: ScheduledRequest<WorkerTask>;
@@ -98,12 +85,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
       resolve,
       nowMs: () => clock.nowMs(),
       onCapacity: (model: string) => this.#capacity.next(model),
-      onRestart: ({ id, model }: WorkerName) => this.#activity.next({ type: 'restarted', worker: id, model }),
-      onExit: ({ id, model }: WorkerName, pid: number | undefined) =>
-        this.#activity.next({ type: 'exited', worker: id, model, pid }),
-      onLoadFailed: (model: string) => this.#activity.next({ type: 'load_failed', model }),
-      onGeneration: ({ id, model }: WorkerName, counts: GenerationCounts) =>
-        this.#activity.next({ type: 'generated', worker: id, model, counts }),
+      onActivity: (activity: PoolActivity) => this.#activity.next(activity),
     };
     for (const model of list.current) this.#add(model);
     list.changes$.subscribe(({ added, changed, removed }) => {
@@ -140,13 +122,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   /** Starts the RPC now. Never throws: if the worker is gone, the reply rejects with `worker_lost`. */
   execute({ workerId, request, group }: WorkerCallRequest): WorkerCall {
     const tenantWeight = this.keyRing?.weightOf(request.tenant ?? DEFAULT_TENANT);
-    const call = this.#worker(workerId)?.execute({ request, group, tenantWeight }) ?? lostCall(workerId);
-    call.reply.then(
-      ({ execution }) => this.#activity.next({ type: 'executed', model: request.model, execution }),
-      () => undefined,
-    );
-    void call.finished.then(() => this.#models.get(request.model)?.used());
-    return call;
+    return this.#worker(workerId)?.execute({ request, group, tenantWeight }) ?? lostCall(workerId);
   }
 
   /**
@@ -158,9 +134,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     const workers = this.#models.get(model);
     if (this.#started) workers?.demand();
     if (workers?.loadFailure !== undefined) throw loadFailed(model, workers.loadFailure);
-    const stream = streamHost(model, workers?.workers ?? []).openStream(config);
-    void stream.finished.then(() => workers?.used());
-    return stream;
+    return streamHost(model, [...(workers?.workers.values() ?? [])]).openStream(config);
   }
 
   /**
@@ -175,8 +149,8 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   /** @throws DomainError `worker_not_supervised` */
   order(workerId: string, order: WorkerOrder): void {
     const worker = this.#worker(workerId);
-    const pulls = worker === undefined || worker.pulls;
-    if (!pulls && this.#models.get(worker.model)?.order(worker, order)) return;
+    const pulls = worker === undefined || worker.options.pulls;
+    if (!pulls && this.#models.get(worker.options.model)?.order(worker, order)) return;
     const why = pulls ? 'It takes its requests from the shared queue' : 'This gateway knows its address only';
     throw new DomainError(
       'worker_not_supervised',
@@ -188,11 +162,11 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
 
   /** What a worker wrote last, and what happened to its process. */
   log(workerId: string): LogRing | undefined {
-    return this.#worker(workerId)?.log;
+    return this.#worker(workerId)?.options.log.recent;
   }
 
   workers(): WorkerView[] {
-    return [...this.#models.values()].flatMap(({ workers }) => workers.map(worker => worker.view()));
+    return this.models().flatMap(({ workers }) => workers);
   }
 
   models(): ModelView[] {
@@ -280,8 +254,8 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   }
 
   #worker(id: string): PooledWorker | undefined {
-    for (const model of this.#models.values()) {
-      const worker = model.worker(id);
+    for (const { workers } of this.#models.values()) {
+      const worker = workers.get(id);
       if (worker) return worker;
     }
     return undefined;

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
 import { modelOn, type ModelSpec, type ReplicaSpec, replicaSpecs } from '../../platform/config/model-spec.js';
+import { filledIn } from '../../platform/config/worker-fields.js';
 import { inheritedEnvironment } from '../../platform/config/process-environment.js';
 import { type Settings } from '../../platform/config/settings.js';
 import {
@@ -15,16 +16,17 @@ import {
   workerSpec,
   type WorkerSpec,
 } from '../../platform/config/worker-spec.js';
+import { freePort } from '../../platform/process/listen-check.js';
 import { ProcessLog } from '../../platform/process/process-log.js';
 import { RestartBackoff } from '../../platform/process/restart-backoff.js';
 import { type RemoteEndpoint } from './address-watch.js';
 import { type ChannelSecurity, UNPROTECTED } from './channel-security.js';
 import { PooledWorker } from './pooled-worker.js';
 import { InProcessLocation } from './in-process-location.js';
-import { type InProcessWorker, type OpenInProcessWorker } from './in-process-worker.js';
+import { type OpenInProcessWorker } from './in-process-worker.js';
+import { type PoolActivity } from './pool-activity.js';
 import { neededMessageBytes } from './report-check.js';
-import { type GenerationCounts } from './worker-connection.js';
-import { CommandLocation, LocalLocation, RemoteLocation, type WorkerLocation } from './worker-location.js';
+import { ProcessLocation, remoteLocation, type WorkerLocation } from './worker-location.js';
 
 /** How local workers are started. Tests start another program. */
 export interface WorkerLaunch {
@@ -52,141 +54,136 @@ export const builtWorkerLaunch = (settings: Settings, inner?: OpenInProcessWorke
   inner,
 });
 
-export interface WorkerName {
-  readonly id: string;
-  readonly model: string;
-}
-
 export interface WorkerRosterOptions {
   readonly settings: Settings;
   readonly launch: WorkerLaunch;
   /** Monotonic milliseconds. */
-  nowMs(): number;
-  onCapacity(model: string): void;
-  onRestart(worker: WorkerName): void;
-  onExit(worker: WorkerName, pid: number | undefined): void;
-  onLoadFailed(model: string): void;
-  onGeneration(worker: WorkerName, counts: GenerationCounts): void;
+  readonly nowMs: () => number;
+  readonly onActivity: (activity: PoolActivity) => void;
+  /** A worker has more slots than before, free or urgent. Synchronous. */
+  readonly onCapacity: () => void;
+  /** A worker has ended a request or a live stream. */
+  readonly onReturn: () => void;
 }
 
-interface Placement {
+interface Place {
+  readonly model: ModelSpec;
   readonly id: string;
+  readonly replica: ReplicaSpec;
   readonly isRemote?: boolean;
-  readonly replica?: ReplicaSpec;
-  readonly location: (log: ProcessLog) => WorkerLocation;
-  security(): ChannelSecurity;
+  /** The foreign worker that it bridges to. */
+  readonly bridged?: Omit<BridgedWorker, 'care'>;
+  readonly security?: () => ChannelSecurity;
 }
+
+type Locate = (place: Place, log: ProcessLog, options: WorkerRosterOptions) => WorkerLocation;
 
 /**
  * The local workers of a model, not started: `MODEL-0`, `MODEL-1`, …, as many as `replicas` says. Ids are stable across
  * restarts and loads: they are metric labels.
  */
 export function localWorkers(model: ModelSpec, options: WorkerRosterOptions): PooledWorker[] {
-  return replicaSpecs(model).map((replica, index) => {
-    const id = `${model.id}-${index}`;
-    const make = model.engine === 'external' && !isBridged(model, options.settings) ? commandLocation : localLocation;
-    const location = (log: ProcessLog) => make({ model, id, replica, log }, options);
-    return pooledWorker(model, { id, location, security: () => UNPROTECTED, replica }, options);
-  });
+  const isCommand = model.engine === 'external' && !isBridged(model, options.settings);
+  const locate = isCommand ? commandLocation : builtLocation;
+  return replicaSpecs(model).map((replica, index) =>
+    pooledWorker({ model, id: `${model.id}-${index}`, replica }, locate, options),
+  );
 }
 
 /** The worker behind an address, not started: `MODEL@host:port`. */
 export function remoteWorker(
   model: ModelSpec,
   { address, host }: RemoteEndpoint,
-  options: WorkerRosterOptions & { security(): ChannelSecurity },
+  security: () => ChannelSecurity,
+  options: WorkerRosterOptions,
 ): PooledWorker {
-  const id = remoteWorkerId(model, address);
-  const place = { id, isRemote: true };
+  const place = { model, id: remoteWorkerId(model, address), replica: {}, isRemote: true };
   if (isBridged(model, options.settings)) {
     const bridged = { address, remote: model.remote, ...(host !== undefined && { serverName: host }) };
-    const location = (log: ProcessLog) => localLocation({ model, id, replica: {}, bridged, log }, options);
-    return pooledWorker(model, { ...place, location, security: () => UNPROTECTED }, options);
+    return pooledWorker({ ...place, bridged }, builtLocation, options);
   }
-  const security = () => ({ serverName: host, ...options.security() });
-  return pooledWorker(model, { ...place, location: () => new RemoteLocation(address), security }, options);
+  const named = () => ({ serverName: host, ...security() });
+  return pooledWorker({ ...place, security: named }, () => remoteLocation(address), options);
 }
 
 export const remoteWorkerId = (model: ModelSpec, address: string): string => `${model.id}@${address}`;
 
 const LOOPBACK = '127.0.0.1';
 
-interface Replica {
-  readonly model: ModelSpec;
-  readonly id: string;
-  readonly replica: ReplicaSpec;
-  /** The foreign worker that it bridges to. */
-  readonly bridged?: Omit<BridgedWorker, 'care'>;
-  readonly log: ProcessLog;
-}
-
-function localLocation(place: Replica, options: WorkerRosterOptions): WorkerLocation {
+const builtLocation: Locate = (place, log, options) => {
   const { model, id, replica } = place;
   const { settings, launch } = options;
-  const isBridge = isBridged(model, options.settings);
+  const isBridge = isBridged(model, settings);
   const own = workerSpec({ workerId: id, model: modelOn(model, replica), host: LOOPBACK, port: 0 }, settings);
   // An environment or cores of its own ask for a process.
   const open = replica.env === undefined && replica.cores === undefined ? launch.inner?.(own) : undefined;
-  if (open) return innerLocation(place, open, options);
+  const shared = supervision(place, log, options);
+  if (open) return new InProcessLocation({ ...shared, open, retryMs: settings.workers.restartMaxMs });
   const bridged = { env: replica.env, ...place.bridged, care: workerCare(settings) };
   const spec = isBridge ? { ...own, bridged } : own;
   const [command = '', ...args] = onCores(replica, [launch.command, ...launch.args]);
-  return new LocalLocation({
-    ...supervision(place, options),
-    ...{ command, args },
+  return new ProcessLocation({
+    ...shared,
+    command,
+    args,
     env: launch.environment(spec, isBridge ? { role: replica.role } : replica),
     host: LOOPBACK,
     stopGraceMs: launch.stopGraceMs + (isBridge ? EXTERNAL_GRACE_MS : 0),
   });
-}
+};
 
-function innerLocation(place: Replica, open: () => InProcessWorker, options: WorkerRosterOptions): InProcessLocation {
-  const { log, onRestart, onStartFailed } = supervision(place, options);
-  return new InProcessLocation({ open, retryMs: options.settings.workers.restartMaxMs, log, onRestart, onStartFailed });
-}
-
-function commandLocation(place: Replica, options: WorkerRosterOptions): CommandLocation {
+/** A worker in any language: told its port by its arguments, probed from its start, ready when its Health says so. */
+const commandLocation: Locate = (place, log, options) => {
   const { model, replica } = place;
-  const { device = optionDevice(model) ?? '' } = replica;
-  return new CommandLocation({
-    ...supervision(place, options),
-    command: onCores(replica, model.command ?? []),
-    values: { host: LOOPBACK, model: model.id, device },
+  const [program = '', ...args] = onCores(replica, model.command ?? []);
+  const values = { host: LOOPBACK, model: model.id, device: replica.device ?? optionDevice(model) ?? '' };
+  let port = '';
+  return new ProcessLocation({
+    ...supervision(place, log, options),
+    foreign: true,
+    command: filledIn(program, { ...values, port }),
+    args: async () => {
+      port = String(await freePort(LOOPBACK));
+      return args.map(argument => filledIn(argument, { ...values, port }));
+    },
+    address: () => `${LOOPBACK}:${port}`,
     env: { ...inheritedEnvironment(), ...replica.env },
+    host: LOOPBACK,
     stopGraceMs: EXTERNAL_GRACE_MS,
   });
-}
+};
 
 /** `taskset` becomes the program that it starts, so its pid and signals are those of the worker. */
 const onCores = ({ cores }: ReplicaSpec, command: readonly string[]): readonly string[] =>
   cores === undefined ? command : ['taskset', '-c', cores, ...command];
 
-function supervision({ model, id, log }: Replica, options: WorkerRosterOptions) {
+function supervision({ model, id }: Place, log: ProcessLog, options: WorkerRosterOptions) {
   const { restartMinMs, restartMaxMs, startTimeoutMs } = options.settings.workers;
+  const worker = { worker: id, model: model.id };
   return {
     startTimeoutMs,
     backoff: new RestartBackoff({ firstMs: restartMinMs, longestMs: restartMaxMs }),
     log,
-    nowMs: () => options.nowMs(),
-    onRestart: () => options.onRestart({ id, model: model.id }),
-    onExit: (pid: number | undefined) => options.onExit({ id, model: model.id }, pid),
-    onStartFailed: () => options.onLoadFailed(model.id),
+    nowMs: options.nowMs,
+    onRestart: () => options.onActivity({ type: 'restarted', ...worker }),
+    onExit: (pid: number | undefined) => options.onActivity({ type: 'exited', ...worker, pid }),
+    onStartFailed: () => options.onActivity({ type: 'load_failed', model: model.id }),
   };
 }
 
-function pooledWorker(model: ModelSpec, placement: Placement, options: WorkerRosterOptions): PooledWorker {
+function pooledWorker(place: Place, locate: Locate, options: WorkerRosterOptions): PooledWorker {
+  const { model, id, replica, isRemote = false } = place;
   const { workers, server } = options.settings;
-  const { id, isRemote = false, replica, location } = placement;
   const log = new ProcessLog(new Logger('Worker'), id);
   return new PooledWorker({
     id,
     model: model.id,
     kind: model.kind,
-    device: replica && (replica.device ?? optionDevice(model)),
-    role: replica?.role ?? 'any',
+    device: isRemote ? undefined : (replica.device ?? optionDevice(model)),
+    role: replica.role ?? 'any',
     isRemote,
     pulls: pulledWork(model, options.settings, replica).sharedQueue !== undefined,
-    location: location(log),
+    location: locate(place, log, options),
     connection: {
       limits: {
         maxMessageBytes: maxMessageBytes(server.uploadLimitBytes),
@@ -198,10 +195,12 @@ function pooledWorker(model: ModelSpec, placement: Placement, options: WorkerRos
     breaker: { failures: workers.breakerFailures, minMs: workers.breakerMinMs, maxMs: workers.breakerMaxMs },
     neededMessageBytes: neededMessageBytes(model.kind, server.uploadLimitBytes),
     log,
-    security: () => placement.security(),
-    nowMs: () => options.nowMs(),
-    onCapacity: () => options.onCapacity(model.id),
-    onGeneration: counts => options.onGeneration({ id, model: model.id }, counts),
+    security: place.security ?? (() => UNPROTECTED),
+    nowMs: options.nowMs,
+    onCapacity: options.onCapacity,
+    onReturn: options.onReturn,
+    onExecuted: execution => options.onActivity({ type: 'executed', model: model.id, execution }),
+    onGeneration: counts => options.onActivity({ type: 'generated', worker: id, model: model.id, counts }),
   });
 }
 

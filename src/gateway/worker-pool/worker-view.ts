@@ -2,7 +2,6 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type Autostart } from '../../platform/config/model-spec.js';
 import { type ProcessExit } from '../../platform/process/child-process.js';
-import { type BreakerState } from './circuit-breaker.js';
 
 /**
  * `loaded`: a worker takes work. `loading`: they start for the first time. `failed`: none is up, and each has ended or
@@ -77,6 +76,9 @@ export const WORKER_STATES = [
   'lost',
 ] as const;
 export type WorkerStatus = (typeof WORKER_STATES)[number];
+
+/** `open`: no requests. `half_open`: one request at a time, to see whether the worker serves again. */
+export type BreakerState = 'closed' | 'open' | 'half_open';
 
 /** One worker as operators and tests see it: a snapshot. */
 export interface WorkerView {

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type SpeechChunk, type SynthesizeCallFields } from '../../contracts/grpc/tts.codec.js';
+import { encodeExecution } from '../../contracts/grpc/call.codec.js';
+import { type SpeechMessage, type SynthesizeCallFields } from '../../contracts/grpc/tts.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
@@ -12,7 +13,7 @@ import { deviceLimits, MicroBatcher } from './micro-batcher.js';
 import { type WorkItem } from './work-item.js';
 
 /** Receives the stream of one speech in order: header, audio, done. */
-export type ChunkSink = (chunk: SpeechChunk) => void;
+export type ChunkSink = (message: SpeechMessage) => void;
 
 interface SpeechInput {
   readonly call: SynthesizeCallFields;
@@ -67,7 +68,7 @@ export class SynthesisService {
     try {
       const { value, execution } = await this.#batcher.submit({ id, priority, group, input, signal });
       await value.output.finish();
-      sink({ kind: 'done', durationS: value.durationS, execution });
+      sink({ $case: 'done', value: { durationS: value.durationS, execution: encodeExecution(execution) } });
     } finally {
       ended.abort();
     }
@@ -80,7 +81,7 @@ export class SynthesisService {
   }
 
   #prepare({ input: { call, sink, released }, signal }: WorkItem<SpeechInput>): Speech {
-    const onBytes = (bytes: Buffer): void => sink({ kind: 'audio', bytes });
+    const onBytes = (bytes: Buffer): void => sink({ $case: 'audio', value: bytes });
     const encoder = openEncoder({ format: call.format, signal: released, onBytes });
     const output = new SpeechOutput(encoder, this.engine.sampleRate);
     const { requestId, text, voice, speed } = call;
@@ -99,9 +100,9 @@ export class SynthesisService {
 /** Sends the header with the first audio: a call that fails before has sent nothing. */
 function withHeader({ format }: SynthesizeCallFields, sink: ChunkSink): ChunkSink {
   let pending = true;
-  return chunk => {
-    if (pending) sink({ kind: 'header', contentType: CONTENT_TYPES[format], sampleRate: SPEECH_RATE });
+  return message => {
+    if (pending) sink({ $case: 'header', value: { contentType: CONTENT_TYPES[format], sampleRate: SPEECH_RATE } });
     pending = false;
-    sink(chunk);
+    sink(message);
   };
 }

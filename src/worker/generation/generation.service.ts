@@ -64,7 +64,7 @@ export class GenerationService {
       if (event.type === 'done') done = this.#done(event, times, item.stream);
       else {
         times.firstChunkMs ??= this.clock.nowMs();
-        await sink({ kind: 'chunk', json: Buffer.from(event.json) });
+        await sink({ $case: 'chunk', value: Buffer.from(event.json) });
       }
     }
     if (done) return done;
@@ -78,16 +78,16 @@ export class GenerationService {
     const seenMs = stream && firstChunkMs !== undefined ? firstChunkMs - startedMs : undefined;
     const firstTokenMs = event.firstTokenMs ?? seenMs;
     const nowMs = this.clock.nowMs();
-    const spans = { readyWaitMs: startedMs - arrivedMs, deviceMs: nowMs - startedMs };
     const shareMs = this.#time.since(mark, nowMs);
-    const execution = { prepMs: 0, ...spans, shareMs, batchSize: 1, batchId: randomUUID() };
-    return {
-      kind: 'done',
-      finishReasons,
-      execution,
-      ...(usage && { usage }),
-      ...(firstTokenMs !== undefined && { firstTokenMs }),
+    const execution = {
+      prepMs: 0,
+      readyWaitMs: startedMs - arrivedMs,
+      deviceMs: nowMs - startedMs,
+      shareMs,
+      batchSize: 1,
+      batchId: randomUUID(),
     };
+    return { $case: 'done', value: { usage, finishReasons: [...finishReasons], execution, firstTokenMs } };
   }
 }
 

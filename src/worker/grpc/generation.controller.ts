@@ -6,7 +6,6 @@ import { from, ignoreElements, type Observable } from 'rxjs';
 import { type CancelRequest, type CancelResponse } from '../../contracts/grpc/call.codec.js';
 import {
   decodeGenerateCall,
-  encodeGenerationMessage,
   type GenerateCallFields,
   type GenerateRequest,
   type GenerateResponse,
@@ -61,9 +60,7 @@ export class GenerationController {
   ): Observable<never> {
     const running = this.calls.run(message.requestId, call, signal => {
       const writer = new PacedWriter(call, signal);
-      return this.generation.generate(decoded(message), signal, answer =>
-        writer.write(encodeGenerationMessage(answer)),
-      );
+      return this.generation.generate(decoded(message), signal, answer => writer.write({ message: answer }));
     });
     // A disconnected caller unsubscribes; the rejection must not go unhandled.
     running.catch(() => undefined);

@@ -6,7 +6,6 @@ import { type CancelRequest, type CancelResponse } from '../../contracts/grpc/ca
 import { type HealthResponse, encodeHealth } from '../../contracts/grpc/health.codec.js';
 import {
   decodeSynthesizeCall,
-  encodeSpeechChunk,
   type SynthesizeCallFields,
   type SynthesizeRequest,
   type SynthesizeResponse,
@@ -37,7 +36,7 @@ export class TtsController {
     return new Observable(subscriber => {
       this.calls
         .run(message.requestId, call, signal =>
-          this.synthesis.synthesize(decoded(message), signal, chunk => subscriber.next(encodeSpeechChunk(chunk))),
+          this.synthesis.synthesize(decoded(message), signal, part => subscriber.next({ message: part })),
         )
         .then(
           () => subscriber.complete(),

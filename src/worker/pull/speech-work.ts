@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
-import { type SpeechChunk } from '../../contracts/grpc/tts.codec.js';
+import { type CallEnvelope, decodeExecution } from '../../contracts/grpc/call.codec.js';
+import { type SpeechHeader, type SpeechMessage } from '../../contracts/grpc/tts.codec.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
-import { encodeSpeechPiece, type SpeechPiece } from '../../contracts/queue-jobs/queue-messages.js';
+import { encodeSpeechPiece } from '../../contracts/queue-jobs/queue-messages.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
@@ -15,8 +15,6 @@ import { SynthesisService } from '../execution/synthesis.service.js';
 import { assertAble, type JobAnswer, type JobWork, wrongKind } from './job-work.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
-
-type Head = Pick<SpeechPiece, 'contentType' | 'sampleRate'>;
 
 /**
  * Publishes the audio of one job while it is made, so that its first bytes reach the caller before the last are made.
@@ -33,7 +31,7 @@ export class SpeechPieces {
     private readonly blob: string,
   ) {}
 
-  publish({ contentType, sampleRate }: Head, bytes: Buffer): void {
+  publish({ contentType, sampleRate }: SpeechHeader, bytes: Buffer): void {
     if (!this.#received) return;
     const { blob } = this;
     void this.#send(encodeSpeechPiece({ blob, offset: this.#offset, contentType, sampleRate, bytes }));
@@ -46,8 +44,6 @@ export class SpeechPieces {
     if (receivers === 0) this.#received = false;
   }
 }
-
-type Of<Kind> = Extract<SpeechChunk, { kind: Kind }>;
 
 /** Speech: the audio goes to the blob store, and to subscribers while it is made; the result names the blob. */
 @Injectable()
@@ -72,7 +68,7 @@ export class SpeechWork implements JobWork {
     const written = this.blobs.write(blob, output.bytes, signal);
     written.catch(() => undefined);
     try {
-      await this.synthesis.synthesize({ ...job.options, ...envelope }, signal, chunk => output.take(chunk));
+      await this.synthesis.synthesize({ ...job.options, ...envelope }, signal, message => output.take(message));
       await written;
     } catch (error) {
       output.bytes.destroy();
@@ -87,16 +83,16 @@ export class SpeechWork implements JobWork {
 /** Writes the stream of one speech to a blob. What a slow store has not taken waits in memory, bounded by the text. */
 class SpeechBlob {
   readonly bytes = new PassThrough();
-  #header: Of<'header'> | undefined;
-  #done: Of<'done'> | undefined;
+  #header: SpeechHeader | undefined;
+  #done: Extract<SpeechMessage, { $case: 'done' }>['value'] | undefined;
 
   constructor(private readonly pieces: SpeechPieces) {}
 
-  take(chunk: SpeechChunk): void {
-    if (chunk.kind === 'audio') this.#write(chunk.bytes);
-    else if (chunk.kind === 'header') this.#header = chunk;
+  take(message: SpeechMessage): void {
+    if (message.$case === 'audio') this.#write(message.value);
+    else if (message.$case === 'header') this.#header = message.value;
     else {
-      this.#done = chunk;
+      this.#done = message.value;
       this.bytes.end();
     }
   }
@@ -109,6 +105,6 @@ class SpeechBlob {
   /** @throws DomainError when the engine made no audio */
   end() {
     if (!this.#header || !this.#done) throw new DomainError('engine_failed', 'The engine made no audio.');
-    return { ...this.#header, ...this.#done };
+    return { ...this.#header, ...this.#done, execution: decodeExecution(this.#done.execution) };
   }
 }

@@ -3,7 +3,9 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { channelSecurity } from '../../../src/gateway/worker-pool/channel-security.js';
-import { WorkerLink } from '../../../src/gateway/worker-pool/worker-link.js';
+import { WorkerStream } from '../../../src/gateway/worker-pool/stream-handle.js';
+import { WorkerChannel } from '../../../src/gateway/worker-pool/worker-channel.js';
+import { probeWorker } from '../../../src/gateway/worker-pool/worker-health.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { type BridgedWorker, workerCare } from '../../../src/platform/config/worker-spec.js';
@@ -69,7 +71,7 @@ describe('a bridge between the shared queue and a worker in another language', (
     const worker = bridge();
     const link = linkTo(await worker.ready());
     const job = await told('sleep 1000');
-    await plane.until('it runs', async () => (await link.probe(5000)).inFlight === 1);
+    await plane.until('it runs', async () => (await probeWorker(link, 'stt', 5000)).inFlight === 1);
     worker.child.kill('SIGTERM');
     expect((await answer(job)).together).toBe(1);
     expect(await worker.exited).toBe(0);
@@ -81,7 +83,7 @@ describe('a bridge between the shared queue and a worker in another language', (
     const worker = bridge();
     const link = linkTo(await worker.ready());
     const held = await told('hold');
-    await plane.until('it runs', async () => (await link.probe(5000)).inFlight === 1);
+    await plane.until('it runs', async () => (await probeWorker(link, 'stt', 5000)).inFlight === 1);
     await plane.stop(held);
     expect((await plane.result(held)).outcome).toBe('cancelled');
     expect((await answer(await told(''))).together).toBe(1);
@@ -134,9 +136,14 @@ describe('a bridge between the shared queue and a worker in another language', (
   it('carries live streams both ways', async () => {
     await start(externalModel(['--streams', '2'], { capabilities: ['transcribe', 'stream'] }));
     const link = linkTo(await bridge().ready());
-    expect(await link.probe(2000)).toMatchObject({ engine: 'scripted', streams: 2 });
+    expect(await probeWorker(link, 'stt', 2000)).toMatchObject({ engine: 'scripted', streams: 2 });
     const config = { sessionId: 's', language: 'en', prompt: '', sampleRate: 16_000, partials: false };
-    const stream = link.openStream('bridge', config);
+    const stream = new WorkerStream({
+      config,
+      channel: link,
+      resetAfterMs: care.stop.resetAfterMs,
+      stop: () => undefined,
+    });
     await stream.sendFrame(Buffer.alloc(320));
     await stream.commit();
     await stream.sendFrame(Buffer.alloc(640), true);
@@ -146,16 +153,10 @@ describe('a bridge between the shared queue and a worker in another language', (
     link.retire();
   });
 
-  const linkTo = (address: string): WorkerLink =>
-    new WorkerLink({
-      address,
-      kind: 'stt',
-      limits: { maxMessageBytes: 1024 * 1024, keepaliveTimeMs: 10_000, keepaliveTimeoutMs: 5000 },
-      security: channelSecurity(),
-      stop: care.stop,
-      onConnectionLost: () => undefined,
-      onUnended: () => undefined,
-    });
+  const linkTo = (address: string): WorkerChannel => {
+    const limits = { maxMessageBytes: 1024 * 1024, keepaliveTimeMs: 10_000, keepaliveTimeoutMs: 5000 };
+    return new WorkerChannel({ address, limits, security: channelSecurity() }, () => undefined);
+  };
 
   async function scripted() {
     const [program = '', ...args] = scriptedCommand().map(word =>

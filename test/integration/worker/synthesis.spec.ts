@@ -3,9 +3,8 @@ import { type ClientReadableStream, credentials } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
 import {
-  decodeSpeechChunk,
   encodeSynthesizeCall,
-  type SpeechChunk,
+  type SpeechMessage,
   type SynthesizeCallFields,
   type SynthesizeResponse,
   TextToSpeechStub,
@@ -20,7 +19,7 @@ import { ttsModel, WorkerProcess } from './worker-process.js';
 const TEXT = 'x'.repeat(45);
 
 interface Speech {
-  readonly chunks: readonly SpeechChunk[];
+  readonly chunks: readonly SpeechMessage[];
   readonly audio: Buffer;
   readonly error?: DomainError;
 }
@@ -56,10 +55,10 @@ describe('synthesis by a real worker', () => {
   }
 
   function heard(call: ClientReadableStream<SynthesizeResponse>): Promise<Speech> {
-    const chunks: SpeechChunk[] = [];
-    const audio = () => Buffer.concat(chunks.flatMap(chunk => (chunk.kind === 'audio' ? [chunk.bytes] : [])));
+    const chunks: SpeechMessage[] = [];
+    const audio = () => Buffer.concat(chunks.flatMap(chunk => (chunk.$case === 'audio' ? [chunk.value] : [])));
     return new Promise(resolve => {
-      call.on('data', (message: SynthesizeResponse) => chunks.push(decodeSpeechChunk(message)!));
+      call.on('data', (message: SynthesizeResponse) => chunks.push(message.message!));
       call.on('end', () => resolve({ chunks, audio: audio() }));
       call.on('error', error => resolve({ chunks, audio: audio(), error: decodeFailure(error) }));
     });
@@ -75,9 +74,9 @@ describe('synthesis by a real worker', () => {
   it('sends the header first, then audio as it is made, then done', async () => {
     await start({ baseMs: 30, steps: 3 });
     const { chunks, audio } = await heard(open());
-    expect(chunks[0]).toEqual({ kind: 'header', contentType: 'audio/pcm', sampleRate: 24_000 });
-    expect(chunks.at(-1)).toMatchObject({ kind: 'done', durationS: 3, execution: { batchSize: 1 } });
-    expect(chunks.filter(({ kind }) => kind === 'audio').length).toBeGreaterThan(2);
+    expect(chunks[0]).toEqual({ $case: 'header', value: { contentType: 'audio/pcm', sampleRate: 24_000 } });
+    expect(chunks.at(-1)).toMatchObject({ $case: 'done', value: { durationS: 3, execution: { batchSize: 1 } } });
+    expect(chunks.filter(({ $case }) => $case === 'audio').length).toBeGreaterThan(2);
     expect(audio).toHaveLength(3 * 24_000 * 2);
   });
 
@@ -90,7 +89,7 @@ describe('synthesis by a real worker', () => {
   ] as const)('makes %s that decodes to the length of the speech', async (format, contentType, slackS) => {
     await start();
     const { chunks, audio } = await heard(open({ format: format as SpeechFormat }));
-    expect(chunks[0]).toMatchObject({ kind: 'header', contentType });
+    expect(chunks[0]).toMatchObject({ $case: 'header', value: { contentType } });
     const { durationS } = await decodeAudio(audio, new AbortController().signal);
     expect(Math.abs(durationS - 3)).toBeLessThanOrEqual(slackS);
   });
@@ -102,7 +101,7 @@ describe('synthesis by a real worker', () => {
       [1, 2, 3, 4].map(n => heard(open({ requestId: `r${n}`, group, text: 'x'.repeat(15 * n) }))),
     );
     expect(speeches.map(({ audio }) => audio.length / 48_000)).toEqual([1, 2, 3, 4]);
-    for (const { chunks } of speeches) expect(chunks.at(-1)).toMatchObject({ execution: { batchSize: 4 } });
+    for (const { chunks } of speeches) expect(chunks.at(-1)).toMatchObject({ value: { execution: { batchSize: 4 } } });
   });
 
   it.each([

@@ -1,0 +1,16 @@
+import { type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { type GenerationCounts } from './generation-counts.js';
+
+/** For metrics: what no view shows. */
+export type PoolActivity =
+  | { readonly type: 'executed'; readonly model: string; readonly execution: CallExecution }
+  | { readonly type: 'restarted'; readonly model: string; readonly worker: string }
+  | { readonly type: 'exited'; readonly model: string; readonly worker: string; readonly pid: number | undefined }
+  | { readonly type: 'load_failed'; readonly model: string }
+  | {
+      readonly type: 'generated';
+      readonly model: string;
+      readonly worker: string;
+      /** Since the last such event of this worker. */
+      readonly counts: GenerationCounts;
+    };
