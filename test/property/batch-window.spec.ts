@@ -21,7 +21,7 @@ type Situation = typeof situations extends fc.Arbitrary<infer T> ? T : never;
 function decide({ options, waiting, firstMs, spreadMs, sinceMs, offer }: Situation) {
   const window = new BatchWindow(options);
   const lastMs = waiting > 1 ? firstMs + spreadMs : firstMs;
-  const lane = { waiting, firstEnqueuedAtMs: firstMs, lastEnqueuedAtMs: lastMs };
+  const lane = { size: waiting, firstEnqueuedAtMs: firstMs, lastEnqueuedAtMs: lastMs };
   const nowMs = lastMs + sinceMs;
   return { window, lane, nowMs, decision: window.decide(lane, offer, nowMs) };
 }

@@ -6,7 +6,7 @@ import { RequestLifecycle } from '../../src/core/request/request-lifecycle.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type Settlement } from '../../src/core/request/settlement.js';
 import { DomainError } from '../../src/core/shared/domain-error.js';
-import { AgingTurns } from '../../src/core/shared/aging-turns.js';
+import { AgingTurns } from '../../src/core/order/aging-turns.js';
 import { type Lease } from '../../src/core/shared/lease.js';
 import { FakeWorkers } from '../support/fake-workers.js';
 import { aDispatcher, type Plan } from '../support/marble-harness.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type HeapItem, KeyedHeap } from '../../src/core/queue/keyed-heap.js';
+import { type HeapItem, KeyedHeap } from '../../src/core/order/keyed-heap.js';
 
 interface Entry extends HeapItem {
   key: number;

@@ -1,7 +1,7 @@
 import { type BatchWindowOptions } from '../../src/core/batching/batch-window.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type Plan, aDispatcher } from './marble-harness.js';
-import { type HeapItem, KeyedHeap } from '../../src/core/queue/keyed-heap.js';
+import { type HeapItem, KeyedHeap } from '../../src/core/order/keyed-heap.js';
 import { FakeWorkers } from './fake-workers.js';
 import { DevicePolicy } from '../../src/worker/execution/device-policy.js';
 import { aRequest } from './requests.js';

@@ -3,7 +3,7 @@ import { type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type QueueJob } from '../../src/contracts/queue-jobs/queue-job.js';
 import { QueueKeys } from '../../src/contracts/queue-jobs/queue-keys.js';
-import { FairOrder } from '../../src/platform/redis/fair-order.js';
+import { RedisOrder } from '../../src/platform/redis/redis-order.js';
 import {
   ANNOUNCEMENT_TTL_MS,
   HEARTBEAT_MS,
@@ -42,14 +42,14 @@ export class ScriptedPuller implements AsyncDisposable {
   readonly #keys: QueueKeys;
   readonly #worker: Worker<QueueJob>;
   readonly #connections: Redis[];
-  readonly #order: FairOrder;
+  readonly #order: RedisOrder;
   #heart: NodeJS.Timeout | undefined;
 
   private constructor(private readonly options: Required<PullerOptions>) {
     this.#keys = new QueueKeys(options.prefix);
     this.#connections = Array.from({ length: 2 }, () => quiet(new Redis(options.url, { maxRetriesPerRequest: null })));
     const { agingShare } = options;
-    this.#order = new FairOrder({ redis: this.#commands, keys: this.#keys, agingMs: 30_000, agingShare });
+    this.#order = new RedisOrder({ redis: this.#commands, keys: this.#keys, agingMs: 30_000, agingShare });
     this.#worker = new Worker<QueueJob>(this.#keys.queue(options.model), null, {
       connection: this.#commands,
       prefix: options.prefix,

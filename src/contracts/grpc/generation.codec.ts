@@ -1,4 +1,4 @@
-import { MAX_TENANT_WEIGHT } from '../../core/queue/tenant-shares.js';
+import { MAX_TENANT_WEIGHT } from '../../core/queue/request-place.js';
 import { type RequestForm } from '../formats/generation-body.js';
 import { type TokenUsage } from '../formats/usage.js';
 import {

@@ -21,7 +21,7 @@ export const MAX_EVENTS = 2000;
 /** Older entries of an event stream are removed. Milliseconds. */
 export const EVENTS_TTL_MS = 60_000;
 
-/** What BullMQ knows as the priority of a job. Scripts decide the order (`platform/redis/fair-order`). */
+/** What BullMQ knows as the priority of a job. Scripts decide the order (`platform/redis/redis-order`). */
 export const QueueJobClass = {
   /** BATCH that had waited for `queue.aging_ms` when it was released to a worker (D-03). */
   AGED: 1,

@@ -10,7 +10,7 @@ const BUSY: BatchOffer = { free: 8, idle: false, maxBatch: 8 };
 
 /** So many wait; the first was enqueued at 0 ms and the last at `lastMs`. */
 const waiting = (count: number, lastMs = 0) => ({
-  waiting: count,
+  size: count,
   firstEnqueuedAtMs: 0,
   lastEnqueuedAtMs: lastMs,
 });

@@ -24,7 +24,8 @@ export interface BatchWindowOptions {
 
 /** A BATCH lane as the window sees it. */
 export interface BatchLane {
-  readonly waiting: number;
+  /** Waiting requests. */
+  readonly size: number;
   readonly firstEnqueuedAtMs: number;
   readonly lastEnqueuedAtMs: number;
 }
@@ -50,19 +51,19 @@ export class BatchWindow {
 
   decide(lane: BatchLane, offer: BatchOffer, nowMs: number): WindowDecision {
     const { policy } = this.options;
-    if (policy === 'none' || lane.waiting === 0 || offer.free === 0) return this.flush(lane, offer);
+    if (policy === 'none' || lane.size === 0 || offer.free === 0) return this.flush(lane, offer);
     const most = this.#most(offer);
-    if (policy === 'adaptive' && !offer.idle) return { go: true, count: Math.min(lane.waiting, most), reason: 'ahead' };
-    if (lane.waiting >= most) return { go: true, count: most, reason: 'full' };
+    if (policy === 'adaptive' && !offer.idle) return { go: true, count: Math.min(lane.size, most), reason: 'ahead' };
+    if (lane.size >= most) return { go: true, count: most, reason: 'full' };
     return this.#wait(lane, nowMs);
   }
 
   /** A window that closes at once: the policy `none`, and every policy during shutdown. */
   flush(lane: BatchLane, offer: BatchOffer): WindowDecision {
-    if (lane.waiting === 0 || offer.free === 0) return { go: false, wakeAtMs: Infinity };
+    if (lane.size === 0 || offer.free === 0) return { go: false, wakeAtMs: Infinity };
     const most = this.#most(offer);
-    if (lane.waiting >= most) return { go: true, count: most, reason: 'full' };
-    return { go: true, count: lane.waiting, reason: offer.idle ? 'window' : 'ahead' };
+    if (lane.size >= most) return { go: true, count: most, reason: 'full' };
+    return { go: true, count: lane.size, reason: offer.idle ? 'window' : 'ahead' };
   }
 
   /** The largest group that waiting can reach. */
@@ -73,10 +74,10 @@ export class BatchWindow {
   #wait(lane: BatchLane, nowMs: number): WindowDecision {
     const { policy, windowMs, quietGapMs } = this.options;
     const windowAtMs = lane.firstEnqueuedAtMs + windowMs;
-    if (isDue(windowAtMs, nowMs)) return { go: true, count: lane.waiting, reason: 'window' };
+    if (isDue(windowAtMs, nowMs)) return { go: true, count: lane.size, reason: 'window' };
     if (policy === 'window') return { go: false, wakeAtMs: windowAtMs };
     const quietAtMs = lane.lastEnqueuedAtMs + quietGapMs;
-    if (isDue(quietAtMs, nowMs)) return { go: true, count: lane.waiting, reason: 'quiet' };
+    if (isDue(quietAtMs, nowMs)) return { go: true, count: lane.size, reason: 'quiet' };
     return { go: false, wakeAtMs: Math.min(windowAtMs, quietAtMs) };
   }
 }

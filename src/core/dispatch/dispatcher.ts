@@ -7,11 +7,10 @@ import { type BatchWindow, type WindowDecision } from '../batching/batch-window.
 import { type Admission } from '../queue/admission.js';
 import { CostModel, type MeasuredWork, type WorkSize } from '../queue/cost-model.js';
 import { agesAtMs, isAged } from '../request/aging-policy.js';
-import { type ModelLaneView } from '../queue/model-lane.js';
+import { type ModelLane } from '../queue/model-lane.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
 import { type DispatchPlan, type PlannedRequest, type WindowReason } from './dispatch-plan.js';
 import { slotCredit } from './slot-credit.js';
-import { WindowWait } from './window-wait.js';
 import { type SlotCredit, type SlotOffer, type WorkerPort } from './worker.port.js';
 
 export interface DispatcherDeps<P> {
@@ -26,17 +25,19 @@ export interface DispatcherDeps<P> {
 
 export type Submission = { readonly accepted: true } | { readonly accepted: false; readonly error: DomainError };
 
-/** A worker with free credit, and the kind of credit that the lane may use. */
-interface Capacity {
-  readonly offer: SlotOffer;
-  readonly credit: SlotCredit;
-}
-
 /** The group that may leave a lane now. */
 interface Group {
-  readonly lane: ModelLaneView;
   readonly count: number;
   readonly reason: WindowReason;
+}
+
+const SINGLE: Group = { count: 1, reason: 'single' };
+
+/** A worker with free credit, and the kind of credit that the lane may use. */
+interface Slots {
+  readonly offer: SlotOffer;
+  readonly credit: SlotCredit;
+  readonly nowMs: number;
 }
 
 /**
@@ -44,7 +45,6 @@ interface Group {
  * leases. It calls no worker, arms no timer and reads no clock; its caller runs the plans and reports the outcomes.
  */
 export class Dispatcher<P> {
-  readonly #windowWait = new WindowWait();
   readonly #costs = new CostModel();
   /** Models in which a suspect has the next turn and waits for a worker of its own: nothing is sent ahead of it. */
   readonly #held = new Set<string>();
@@ -70,15 +70,7 @@ export class Dispatcher<P> {
    */
   next(nowMs: number): DispatchPlan<P> | undefined {
     this.#held.clear();
-    return this.deps.queue.pick(nowMs, (lane, aged) => {
-      if (this.#held.has(lane.model)) return undefined;
-      const capacity = this.#capacityFor(lane, nowMs);
-      // Without a free slot, BATCH does not wait for the window.
-      if (!capacity?.offer.free) this.#windowWait.over(lane.model);
-      if (!capacity && lane.nextRequest?.mostTogether) this.#held.add(lane.model);
-      const group = capacity && this.#groupOf(lane, aged, capacity.offer, nowMs);
-      return group && this.#plan(group, capacity, nowMs);
-    });
+    return this.deps.queue.pick(nowMs, (lane, aged) => this.#planFor(lane, aged, nowMs));
   }
 
   /**
@@ -89,8 +81,7 @@ export class Dispatcher<P> {
   nextWakeMs(nowMs: number): number | undefined {
     const { queue } = this.deps;
     let wakeAtMs = queue.nextDeadlineMs ?? Infinity;
-    for (const lane of queue.lanes)
-      wakeAtMs = Math.min(wakeAtMs, this.#laneWakeMs(lane, nowMs), this.#agesAtMs(lane, nowMs));
+    for (const lane of queue.lanes) wakeAtMs = Math.min(wakeAtMs, this.#wakeMs(lane, nowMs));
     return wakeAtMs === Infinity ? undefined : wakeAtMs;
   }
 
@@ -146,69 +137,84 @@ export class Dispatcher<P> {
     this.#draining = true;
   }
 
-  #capacityFor(lane: ModelLaneView, nowMs: number): Capacity | undefined {
-    const { queue, workers } = this.deps;
-    const offer = workers.offer(lane.model, lane.nextRequest);
-    if (offer === undefined) return undefined;
+  #planFor(lane: ModelLane<P>, aged: boolean, nowMs: number): DispatchPlan<P> | undefined {
+    const { queue } = this.deps;
+    if (this.#held.has(lane.model)) return undefined;
     const credit = slotCredit(lane, queue, nowMs);
-    return offer[credit] > 0 ? { offer, credit } : undefined;
+    const offer = this.#offerFor(lane, credit);
+    // Without a free slot, BATCH does not wait for the window.
+    if (!offer?.free) lane.heldSinceMs = undefined;
+    if (offer === undefined) {
+      if (queue.nextOf(lane)?.mostTogether) this.#held.add(lane.model);
+      return undefined;
+    }
+    const group = this.#groupOf(lane, aged, offer, nowMs);
+    return group && this.#plan(lane, group, { offer, credit, nowMs });
   }
 
-  #groupOf(lane: ModelLaneView, aged: boolean, offer: SlotOffer, nowMs: number): Group | undefined {
+  /** A worker with some of this credit. */
+  #offerFor(lane: ModelLane<P>, credit: SlotCredit): SlotOffer | undefined {
+    const { queue, workers } = this.deps;
+    const offer = workers.offer(lane.model, queue.nextOf(lane));
+    return offer !== undefined && offer[credit] > 0 ? offer : undefined;
+  }
+
+  #groupOf(lane: ModelLane<P>, aged: boolean, offer: SlotOffer, nowMs: number): Group | undefined {
     // Beside an aged request of another tenant, one that is not aged keeps its turn and skips the window too.
-    if (aged || lane.priority === RequestPriority.REALTIME) return { lane, count: 1, reason: 'single' };
+    if (aged || lane.priority === RequestPriority.REALTIME) return SINGLE;
     const decision = this.#decide(lane, offer, nowMs);
-    if (decision.go) return { lane, count: decision.count, reason: decision.reason };
-    this.#windowWait.held(lane.model, nowMs);
+    if (decision.go) return decision;
+    lane.heldSinceMs ??= nowMs;
     return undefined;
   }
 
-  #decide(lane: ModelLaneView, offer: SlotOffer, nowMs: number): WindowDecision {
+  #decide(lane: ModelLane<P>, offer: SlotOffer, nowMs: number): WindowDecision {
     const { window } = this.deps;
-    const view = {
-      waiting: lane.size,
-      firstEnqueuedAtMs: lane.firstEnqueuedAtMs,
-      lastEnqueuedAtMs: lane.lastEnqueuedAtMs,
-    };
-    return this.#draining ? window.flush(view, offer) : window.decide(view, offer, nowMs);
+    return this.#draining ? window.flush(lane, offer) : window.decide(lane, offer, nowMs);
   }
 
-  #plan(group: Group, { offer, credit }: Capacity, nowMs: number): DispatchPlan<P> {
+  #plan(lane: ModelLane<P>, { count, reason }: Group, { offer, credit, nowMs }: Slots): DispatchPlan<P> {
     const { queue, workers, admission, newGroupId } = this.deps;
-    const { lane, count, reason } = group;
     const { model } = lane;
+    const { workerId } = offer;
     // Lease first: if that throws, nothing has left the queue.
-    const leases = workers.lease(offer.workerId, count, credit, lane.nextRequest?.mostTogether);
-    const members = queue.take(lane, count).map((request, index) => this.#member(request, leases[index], nowMs));
+    const leases = workers.lease(workerId, count, credit, queue.nextOf(lane)?.mostTogether);
+    const members = queue.take(lane, count).map((request, index) => this.#member(request, leases[index], lane, nowMs));
     for (const unused of leases.slice(members.length)) unused.release();
-    if (lane.priority === RequestPriority.BATCH) this.#windowWait.over(model);
+    lane.heldSinceMs = undefined;
     admission.drained(model, nowMs, members.length);
-    const age = members[0]?.aged ? { agingShare: queue.agingShare } : {};
-    return { groupId: newGroupId(), model, workerId: offer.workerId, reason, ...age, members };
+    const plan = { groupId: newGroupId(), model, workerId, reason, members };
+    return members[0]?.aged ? { ...plan, agingShare: queue.options.agingShare } : plan;
   }
 
-  #member(request: ScheduledRequest<P>, lease: Lease | undefined, nowMs: number): PlannedRequest<P> {
+  #member(
+    request: ScheduledRequest<P>,
+    lease: Lease | undefined,
+    { heldSinceMs }: ModelLane<P>,
+    nowMs: number,
+  ): PlannedRequest<P> {
     if (lease === undefined) throw new Error(`Request ${request.id} was planned without a slot.`);
-    const skipsWindow = request.priority === RequestPriority.REALTIME;
-    const batchWaitMs = skipsWindow ? 0 : this.#windowWait.waitedMs(request.model, request.enqueuedAtMs, nowMs);
-    return { request, lease, batchWaitMs, aged: isAged(request, nowMs, this.deps.queue.agingMs) };
+    const batchWaitMs = Math.max(0, nowMs - Math.max(heldSinceMs ?? nowMs, request.enqueuedAtMs));
+    return { request, lease, batchWaitMs, aged: isAged(request, nowMs, this.deps.queue.options.agingMs) };
   }
 
-  /** Time of the next promotion; one that is due has been counted already. */
-  #agesAtMs({ priority, firstYoungAtMs }: ModelLaneView, nowMs: number): number {
-    const atMs = agesAtMs(firstYoungAtMs, this.deps.queue.agingMs);
-    return priority === RequestPriority.BATCH && atMs > nowMs ? atMs : Infinity;
+  /** When the lane may be sent, or the next promotion is to be counted; one that is due has been counted already. */
+  #wakeMs(lane: ModelLane<P>, nowMs: number): number {
+    const { agingMs } = this.deps.queue.options;
+    const promotedAtMs = agesAtMs(lane.oldestYoung?.item.enqueuedAtMs ?? Infinity, agingMs);
+    const isPromotion = lane.priority === RequestPriority.BATCH && promotedAtMs > nowMs;
+    return Math.min(this.#sendsAtMs(lane, nowMs), isPromotion ? promotedAtMs : Infinity);
   }
 
-  #laneWakeMs(lane: ModelLaneView, nowMs: number): number {
-    const capacity = this.#capacityFor(lane, nowMs);
-    if (capacity === undefined || this.#held.has(lane.model)) return Infinity;
-    if ((this.deps.queue.turnOf(lane.model, nowMs) ?? lane.priority) !== lane.priority) return Infinity;
-    if (lane.priority === RequestPriority.REALTIME) return nowMs;
-    const { agingMs } = this.deps.queue;
-    const enqueuedAtMs = lane.firstEnqueuedAtMs;
-    if (isAged({ priority: lane.priority, enqueuedAtMs }, nowMs, agingMs)) return nowMs;
-    const decision = this.#decide(lane, capacity.offer, nowMs);
-    return decision.go ? nowMs : Math.min(decision.wakeAtMs, agesAtMs(enqueuedAtMs, agingMs));
+  #sendsAtMs(lane: ModelLane<P>, nowMs: number): number {
+    const { queue } = this.deps;
+    const { model, priority } = lane;
+    const offer = this.#offerFor(lane, slotCredit(lane, queue, nowMs));
+    if (offer === undefined || this.#held.has(model)) return Infinity;
+    if ((queue.turnOf(model, nowMs) ?? priority) !== priority) return Infinity;
+    if (priority === RequestPriority.REALTIME || lane.hasAged(nowMs)) return nowMs;
+    const decision = this.#decide(lane, offer, nowMs);
+    const ageMs = agesAtMs(lane.firstEnqueuedAtMs, queue.options.agingMs);
+    return decision.go ? nowMs : Math.min(decision.wakeAtMs, ageMs);
   }
 }

@@ -1,5 +1,5 @@
 import { type DispatchEvent } from '../dispatch/dispatch-event.js';
-import { costOf } from '../queue/tenant-queue.js';
+import { costOf } from '../queue/request-place.js';
 import { type RequestKey } from '../request/request-key.js';
 import { priorityLevel, type RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
@@ -79,7 +79,7 @@ export class Forecaster implements ForecastPort {
   }
 
   *#ahead({ key, model }: ScheduledRequest, nowMs: number): Generator<ScheduledRequest> {
-    for (const { request } of this.deps.queue.lanesOf(model).inOrder(nowMs)) {
+    for (const { item: request } of this.deps.queue.lanesOf(model).inOrder(nowMs)) {
       if (request.key === key) return;
       yield request;
     }

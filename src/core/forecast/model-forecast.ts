@@ -1,7 +1,6 @@
 import { type BatchWindow } from '../batching/batch-window.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
-import { costOf } from '../queue/tenant-queue.js';
-import { ownerOf } from '../queue/tenant-shares.js';
+import { costOf, orderMsOf, ownerOf } from '../queue/request-place.js';
 import { type RequestKey } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
@@ -171,7 +170,9 @@ export class ModelForecast {
   #lastStartMs(run: ForecastRun, request: ProspectiveRequest, own: number, nowMs: number): number {
     const lane = this.deps.queue.lanesOf(this.model).of(request.priority);
     const { weightOf = () => 1 } = this.deps.queue.options;
-    const startTag = lane.startTagOf({ enqueuedAtMs: nowMs, ...request }) - own / weightOf(ownerOf(request));
+    const orderMs = orderMsOf({ enqueuedAtMs: nowMs, ...request }, this.deps.queue.options.agingMs);
+    const owner = ownerOf(request);
+    const startTag = lane.startTagOf(owner, orderMs) - own / weightOf(owner);
     const aheadMs = Math.max(0, startTag - lane.virtualTime);
     return run.curves[request.priority].startsAtMs(aheadMs, nowMs);
   }

@@ -1,8 +1,8 @@
 import { NEVER } from 'rxjs';
 import { type DispatchPlan } from '../dispatch/dispatch-plan.js';
 import { type SlotCredit, type SlotOffer, type WorkerPort } from '../dispatch/worker.port.js';
-import { type HeapItem, KeyedHeap } from '../queue/keyed-heap.js';
-import { costOf } from '../queue/tenant-queue.js';
+import { type HeapItem, KeyedHeap } from '../order/keyed-heap.js';
+import { costOf } from '../queue/request-place.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { Lease } from '../shared/lease.js';

@@ -1,7 +1,9 @@
-import { type Arrival } from './aging-key.js';
-
 /** One sequence of tokens to be continued; `n` choices are `n` of them. The object itself is the handle. */
-export interface GenerationRequest extends Arrival {
+export interface GenerationRequest {
+  /** Priority class, 0 first. */
+  readonly priorityClass: number;
+  /** Monotonic milliseconds of its first arrival; a re-queue keeps it. */
+  readonly arrivalMs: number;
   /** Tenants share the device fairly, by their weights. */
   readonly tenant: string;
   /** 1 or more; absent: 1. The latest that came counts for all of the tenant. */

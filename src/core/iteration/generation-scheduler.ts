@@ -1,4 +1,4 @@
-import { type GenerationPlan, itemsOf, type StepOutcome } from './generation-plan.js';
+import { type GenerationPlan, type StepOutcome } from './generation-plan.js';
 import {
   type SequenceCancelReason,
   type GenerationEnd,
@@ -6,10 +6,9 @@ import {
   type SubmitRefusal,
 } from './generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
+import { GenerationSteps, type InFlightStep, type ResultOptions } from './generation-steps.js';
 import { type RosterOptions, SequenceRoster } from './sequence-roster.js';
 import { StepComposer, type StepItems } from './step-composer.js';
-import { type InFlightStep, InFlightSteps } from './in-flight-steps.js';
-import { type ResultOptions, StepResults } from './step-results.js';
 import { TokenBudget, type TokenBudgetOptions } from './token-budget.js';
 
 export interface GenerationOptions<T extends GenerationRequest> extends RosterOptions<T>, ResultOptions<T> {
@@ -33,11 +32,9 @@ export class GenerationScheduler<T extends GenerationRequest> {
   readonly #roster: SequenceRoster<T>;
   readonly #budget: TokenBudget;
   readonly #composer: StepComposer<T>;
-  readonly #results: StepResults<T>;
-  readonly #inFlight = new InFlightSteps<T>();
+  readonly #steps: GenerationSteps<T>;
   /** Something changed since the last `plan`. */
   #changed = false;
-  #steps = 0;
 
   /** @throws RangeError when a step might not have a token for each row. */
   constructor(private readonly options: GenerationOptions<T>) {
@@ -46,7 +43,7 @@ export class GenerationScheduler<T extends GenerationRequest> {
     this.#roster = new SequenceRoster(options);
     this.#budget = new TokenBudget(options.budget);
     this.#composer = new StepComposer({ running: this.#roster.running, memory: options.memory, budget: this.#budget });
-    this.#results = new StepResults(options, this.#roster);
+    this.#steps = new GenerationSteps(options, this.#roster);
   }
 
   get waiting(): number {
@@ -59,7 +56,7 @@ export class GenerationScheduler<T extends GenerationRequest> {
 
   /** The step that runs. */
   get runningStep(): InFlightStep<T> | undefined {
-    return this.#inFlight.oldest;
+    return this.#steps.running;
   }
 
   /**
@@ -107,11 +104,11 @@ export class GenerationScheduler<T extends GenerationRequest> {
 
   /** The next step; undefined when there is nothing to run and nothing to free. */
   plan(nowMs: number): GenerationPlan<T> | undefined {
-    if (this.#inFlight.size > 0) throw new Error('A step is in flight.');
+    if (this.#steps.inFlight > 0) throw new Error('A step is in flight.');
     this.#changed = false;
     this.#roster.running.reconcile();
     this.#expire(nowMs);
-    const items = this.#results.retry() ?? this.#compose(nowMs);
+    const items = this.#steps.retry() ?? this.#compose(nowMs);
     return this.#start(items, nowMs);
   }
 
@@ -121,8 +118,8 @@ export class GenerationScheduler<T extends GenerationRequest> {
    * outcome decides. Call it late in a step: requests that come afterwards are not in the next one.
    */
   planAhead(nowMs: number): GenerationPlan<T> | undefined {
-    if (this.#inFlight.size !== 1 || this.#inFlight.oldest?.isVoid) return undefined;
-    if (this.#results.hasRetries || this.#roster.suspects.length > 0) return undefined;
+    if (this.#steps.inFlight !== 1 || this.#steps.running?.isVoid) return undefined;
+    if (this.#steps.hasRetries || this.#roster.suspects.length > 0) return undefined;
     this.#expire(nowMs);
     const items = this.#composer.composeAhead(nowMs);
     if (items === undefined || items.decode.length + items.prefill.length === 0) return undefined;
@@ -131,13 +128,11 @@ export class GenerationScheduler<T extends GenerationRequest> {
 
   /** The outcome of the oldest step in flight. */
   complete(outcome: StepOutcome<T>, nowMs: number): void {
-    const { plan, members, sinceMs } = this.#inFlight.complete(outcome, nowMs);
+    const { plan, members, sinceMs } = this.#steps.complete(outcome, nowMs);
     this.#changed = true;
-    if (outcome.type === 'skipped') return this.#results.skip(members);
-    if (outcome.type === 'failed') return this.#results.divide(members, outcome.error);
+    if (outcome.type !== 'done') return;
     const tokens = members.reduce((sum, { item }) => sum + item.count, 0);
     this.#budget.observe({ decoding: plan.decode.length, tokens, ms: nowMs - sinceMs });
-    for (const member of members) this.#results.apply(member, outcome.results.get(member.item.request));
   }
 
   /**
@@ -145,17 +140,15 @@ export class GenerationScheduler<T extends GenerationRequest> {
    * step run alone until they are past where it died, so that a request that kills a backend fails alone.
    */
   lost(error: Error): void {
-    const members = this.#inFlight.clear();
     this.#changed = true;
-    this.#roster.lose();
-    this.#results.suspect(members, error);
+    this.#steps.lost(error);
   }
 
   /**
    * Monotonic milliseconds at which to call `plan` again, unless something is submitted, resumed or completed before.
    */
   nextWakeMs(nowMs: number): number {
-    if (this.#inFlight.size === 0 && this.#isRunnable()) return nowMs;
+    if (this.#steps.inFlight === 0 && this.#isRunnable()) return nowMs;
     const { idleWaitMs, loadWaitMs } = this.options;
     const ceilingMs = nowMs + (this.#roster.size > 0 ? loadWaitMs : idleWaitMs);
     return Math.max(nowMs, Math.min(ceilingMs, this.#roster.firstDeadlineMs));
@@ -171,13 +164,10 @@ export class GenerationScheduler<T extends GenerationRequest> {
     return suspects.length > 0 ? this.#composer.quarantine(suspects, nowMs) : this.#composer.compose(nowMs);
   }
 
-  #start({ decode, prefill }: StepItems<T>, nowMs: number): GenerationPlan<T> | undefined {
+  #start(items: StepItems<T>, nowMs: number): GenerationPlan<T> | undefined {
     const leave = this.#roster.takeLeft();
-    if (decode.length + prefill.length + leave.length === 0) return undefined;
-    const plan = { step: ++this.#steps, ahead: this.#inFlight.size > 0, leave, decode, prefill };
-    const members = itemsOf(plan).map(item => ({ item, sequence: this.#roster.of(item.request)! }));
-    this.#inFlight.add(plan, members, nowMs);
-    return plan;
+    if (items.decode.length + items.prefill.length + leave.length === 0) return undefined;
+    return this.#steps.start(items, leave, nowMs);
   }
 
   #expire(nowMs: number): void {
@@ -186,12 +176,12 @@ export class GenerationScheduler<T extends GenerationRequest> {
 
   /** At once, or with the step that runs now. */
   #leave(sequence: GenerationSequence<T>, end: GenerationEnd): void {
-    if (this.#inFlight.has(sequence)) sequence.ending ??= end;
+    if (this.#steps.has(sequence)) sequence.ending ??= end;
     else this.#roster.end(sequence, end);
   }
 
   #isRunnable(): boolean {
-    if (this.#changed || this.#roster.hasLeft || this.#results.hasRetries) return true;
+    if (this.#changed || this.#roster.hasLeft || this.#steps.hasRetries) return true;
     return this.#roster.running.rows.some(row => !row.paused);
   }
 }

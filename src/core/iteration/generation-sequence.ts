@@ -1,17 +1,21 @@
-import { agingKey } from './aging-key.js';
+import { Entry } from '../order/account.js';
 import { type StepItem } from './generation-plan.js';
 import { type GenerationEnd, type GenerationRequest } from './generation-request.js';
 
 /** The scheduler's state of a request, waiting or running. */
 export class GenerationSequence<T extends GenerationRequest> {
   readonly request: T;
-  readonly tenant: string;
   readonly priorityClass: number;
-  readonly agingShare: number | undefined;
   /** It was admitted by its aging turn while class 0 waited: class 0 does not preempt it. */
   hadTurn = false;
-  /** Aging key; unchanged by preemption, so that age is never lost. */
+  /**
+   * Static aging key, smaller first (D-21): one class lower counts like an arrival `classWidthMs` later. Aging that grows
+   * linearly with time never changes the order of two requests, so the key needs no clock and no re-sort, and preemption
+   * does not change it.
+   */
   readonly key: number;
+  /** Its place while it waits. */
+  entry: Entry<GenerationSequence<T>>;
   /**
    * Prompt and answer so far, and the only copy of them: the memory reads it too. Tokens are appended, never changed.
    */
@@ -39,11 +43,15 @@ export class GenerationSequence<T extends GenerationRequest> {
 
   constructor(request: T, classWidthMs: number) {
     this.request = request;
-    this.tenant = request.tenant;
     this.priorityClass = request.priorityClass;
-    this.agingShare = request.agingShare;
-    this.key = agingKey(request, classWidthMs);
+    this.key = request.priorityClass * classWidthMs + request.arrivalMs;
     this.tokens = [...request.prompt];
+    this.entry = this.#newEntry();
+  }
+
+  /** It waits again: its age is never lost. */
+  requeue(): Entry<GenerationSequence<T>> {
+    return (this.entry = this.#newEntry());
   }
 
   get output(): number {
@@ -126,6 +134,21 @@ export class GenerationSequence<T extends GenerationRequest> {
   rewind(): void {
     this.#planned = this.#computed;
     this.#awaited = 0;
+  }
+
+  #newEntry(): Entry<GenerationSequence<T>> {
+    const { tenant, priorityClass, arrivalMs, agingShare } = this.request;
+    const cameAged = agingShare !== undefined;
+    return new Entry<GenerationSequence<T>>(this, {
+      isRealtime: priorityClass === 0,
+      tenant,
+      sinceMs: arrivalMs,
+      orderMs: cameAged ? arrivalMs : this.key,
+      agesAtMs: cameAged ? -Infinity : this.key,
+      // Charged when it is known how much of the prompt is in memory, and token by token.
+      costMs: 0,
+      bytes: 0,
+    });
   }
 }
 

@@ -1,5 +1,3 @@
-import { effectiveClass } from './fair-queue.js';
-
 export interface PreemptionOptions {
   /** Milliseconds of waiting that outweigh one priority class (D-21). */
   readonly classWidthMs: number;
@@ -17,6 +15,13 @@ export interface PreemptionCandidate {
   readonly hadTurn: boolean;
   readonly pausedSinceMs: number | undefined;
 }
+
+/**
+ * The class that a sequence counts as at `nowMs`: its own, less one for each `classWidthMs` of waiting. It falls out of
+ * the static key, and so never changes the order of two requests of one tenant.
+ */
+const effectiveClass = (key: number, nowMs: number, classWidthMs: number): number =>
+  Math.max(0, Math.ceil((key - nowMs) / classWidthMs));
 
 /**
  * The row that leaves for one that decodes and needs memory: a paused one, else the youngest that may. `rows` are

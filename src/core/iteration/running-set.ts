@@ -1,8 +1,7 @@
-import { type FairQueue } from './fair-queue.js';
+import { type FairOrder } from '../order/fair-order.js';
 import { type GenerationRequest } from './generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
 import { type KvMemory } from './kv-memory.port.js';
-import { type TenantCounters } from './tenant-counters.js';
 import { victimForGrowth, victimsFor, type PreemptionOptions } from './preemption-policy.js';
 
 export interface RunningSetOptions extends PreemptionOptions {
@@ -18,8 +17,7 @@ export interface RunningSetOptions extends PreemptionOptions {
 
 interface Parts<T extends GenerationRequest> {
   readonly memory: KvMemory<GenerationSequence<T>>;
-  readonly queue: FairQueue<GenerationSequence<T>>;
-  readonly counters: TenantCounters;
+  readonly queue: FairOrder<GenerationSequence<T>>;
 }
 
 /**
@@ -98,7 +96,7 @@ export class RunningSet<T extends GenerationRequest> {
     const blocked: GenerationSequence<T>[] = [];
     const mayPass = (): boolean => blocked.every(({ overtaken }) => overtaken < this.options.maxOvertakes);
     for (let left = tokens; left > 0 && this.#hasRow && mayPass();) {
-      const next = this.parts.queue.first(nowMs, row => this.#isCandidate(row) && !blocked.includes(row));
+      const next = this.parts.queue.first(nowMs, row => this.#isCandidate(row) && !blocked.includes(row))?.item;
       if (next === undefined) break;
       if (!this.enter(next, nowMs)) {
         blocked.push(next);
@@ -175,9 +173,10 @@ export class RunningSet<T extends GenerationRequest> {
    */
   #withoutRoom(nowMs: number): GenerationSequence<T>[] {
     const { queue } = this.parts;
-    const next = queue.first(nowMs, waiting => this.#isCandidate(waiting));
+    const isCandidate = (waiting: GenerationSequence<T>): boolean => this.#isCandidate(waiting);
+    const next = queue.first(nowMs, isCandidate)?.item;
     if (next === undefined || this.#surelyFits(next)) return [];
-    const urgent = queue.first(nowMs, waiting => waiting.priorityClass === 0 && this.#isCandidate(waiting));
+    const urgent = queue.realtime.next(false, isCandidate)?.item;
     const both = urgent === undefined || urgent === next ? [next] : [next, urgent];
     return both.filter(one => !this.#surelyFits(one) && !this.#isBackingOff(one, nowMs));
   }
@@ -201,12 +200,12 @@ export class RunningSet<T extends GenerationRequest> {
   }
 
   #admit(next: GenerationSequence<T>, computed: number, nowMs: number): void {
-    const contested = this.parts.queue.taken(next, nowMs, waiting => this.#isCandidate(waiting));
+    const { queue } = this.parts;
+    const contested = queue.take(next.entry, nowMs, waiting => this.#isCandidate(waiting));
     next.hadTurn = contested && next.priorityClass > 0;
-    this.parts.queue.remove(next);
     this.#rows.add(next);
     next.begin(computed);
-    if (!next.charged) this.parts.counters.charge(next.tenant, next.pending);
+    if (!next.charged) queue.laneOf(next.entry).charge(next.request.tenant, next.pending);
     next.charged = true;
   }
 
@@ -225,6 +224,6 @@ export class RunningSet<T extends GenerationRequest> {
     this.drop(row);
     row.begin(0);
     row.blocked = undefined;
-    this.parts.queue.add(row);
+    this.parts.queue.append(row.requeue());
   }
 }

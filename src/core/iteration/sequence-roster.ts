@@ -1,4 +1,5 @@
-import { FairQueue } from './fair-queue.js';
+import { FairLane } from '../order/fair-lane.js';
+import { FairOrder } from '../order/fair-order.js';
 import {
   type GenerationEnd,
   type GenerationListener,
@@ -8,7 +9,6 @@ import {
 import { GenerationSequence, mostTokens } from './generation-sequence.js';
 import { type KvMemory } from './kv-memory.port.js';
 import { RunningSet, type RunningSetOptions } from './running-set.js';
-import { TenantCounters } from './tenant-counters.js';
 
 export interface RosterOptions<T extends GenerationRequest> extends RunningSetOptions, GenerationListener<T> {
   readonly memory: KvMemory<GenerationSequence<T>>;
@@ -16,17 +16,30 @@ export interface RosterOptions<T extends GenerationRequest> extends RunningSetOp
   readonly maxContext: number;
 }
 
+/** Of sequences that aged here: the gateway's default (`queue.aging_share`). */
+const OWN_SHARE = 0.25;
+
 /** All sequences, waiting or running, from `add` to `end`, which is emitted exactly once. */
 export class SequenceRoster<T extends GenerationRequest> {
-  readonly counters = new TenantCounters();
-  readonly queue: FairQueue<GenerationSequence<T>>;
+  /**
+   * Class 0 first. Of the others, those that aged into class 0, or arrived aged, have their share of the turns beside
+   * it (D-03) and no more: a large old backlog does not delay class 0. Tenants share by tokens (D-25).
+   */
+  readonly queue: FairOrder<GenerationSequence<T>>;
   readonly running: RunningSet<T>;
   readonly #sequences = new Map<T, GenerationSequence<T>>();
+  /** Of tenants whose weight is not 1. */
+  readonly #weights = new Map<string, number>();
   #left: T[] = [];
 
   constructor(private readonly options: RosterOptions<T>) {
-    this.queue = new FairQueue(this.counters, options.classWidthMs);
-    this.running = new RunningSet(options, { memory: options.memory, queue: this.queue, counters: this.counters });
+    const weightOf = (tenant: string): number => this.#weights.get(tenant) ?? 1;
+    this.queue = new FairOrder({
+      realtime: new FairLane(weightOf),
+      batch: new FairLane(weightOf),
+      agingShare: OWN_SHARE,
+    });
+    this.running = new RunningSet(options, { memory: options.memory, queue: this.queue });
   }
 
   get size(): number {
@@ -56,19 +69,26 @@ export class SequenceRoster<T extends GenerationRequest> {
   }
 
   add(request: T): void {
+    const { tenant, tenantWeight = 1, agingShare } = request;
     const sequence = new GenerationSequence(request, this.options.classWidthMs);
     this.#sequences.set(request, sequence);
-    this.counters.join(request.tenant, request.tenantWeight);
-    this.queue.add(sequence);
+    if (tenantWeight === 1) this.#weights.delete(tenant);
+    else this.#weights.set(tenant, tenantWeight);
+    if (agingShare !== undefined) this.queue.agingShare = agingShare;
+    this.queue.append(sequence.entry);
+  }
+
+  /** Charges its tenant for tokens. */
+  charge({ entry, request }: GenerationSequence<T>, tokens: number): void {
+    this.queue.laneOf(entry).charge(request.tenant, tokens);
   }
 
   /** Removes the sequence, then emits its end. */
   end(sequence: GenerationSequence<T>, end: GenerationEnd): void {
-    const { request, tenant } = sequence;
+    const { request, entry } = sequence;
     if (!this.#sequences.delete(request)) return;
     if (this.running.drop(sequence)) this.#left.push(request);
-    else this.queue.remove(sequence);
-    this.counters.leave(tenant);
+    else this.queue.laneOf(entry).remove(entry);
     this.options.ended(request, end);
   }
 

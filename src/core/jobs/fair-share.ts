@@ -1,3 +1,6 @@
+import { Entry } from '../order/account.js';
+import { FairLane } from '../order/fair-lane.js';
+
 /** One (tenant, job, model) lane of lines to send. */
 export interface ShareLane {
   readonly key: string;
@@ -6,104 +9,84 @@ export interface ShareLane {
   readonly weight: number;
 }
 
-interface Turn<T> {
-  readonly entry: T;
-  deficit: number;
+/** The lanes of one tenant, which share its turns by weight. */
+class TenantLanes extends FairLane<string> {
+  readonly weights = new Map<string, number>();
+
+  constructor() {
+    super(key => this.weights.get(key) ?? 1);
+  }
 }
 
 /**
- * Chooses the next lane (D-18): deficit round robin over tenants, and over the lanes of a tenant, so that a tenant with
- * many jobs, or a job with many models, gets no larger share. A blocked lane loses its turn.
+ * Chooses the next lane (D-18): tenants share by lines, and the lanes of a tenant by weight, so that a tenant with many
+ * jobs, or a job with many models, gets no larger share. A blocked lane loses its turn.
  */
 export class FairShare {
-  readonly #tenants = new Ring<Tenant>();
+  readonly #tenants = new FairLane<TenantLanes>(() => 1);
+  readonly #byName = new Map<string, Entry<TenantLanes>>();
+  readonly #lanes = new Map<string, { readonly tenant: string; readonly entry: Entry<string> }>();
+  #made = 0;
 
   get size(): number {
-    return this.#tenants.entries.reduce((sum, { lanes }) => sum + lanes.entries.length, 0);
+    return this.#lanes.size;
   }
 
   /** Adds a lane or changes its weight. */
-  put(lane: ShareLane): void {
-    let tenant = this.#tenants.entries.find(({ name }) => name === lane.tenant);
-    if (!tenant) this.#tenants.add((tenant = { name: lane.tenant, lanes: new Ring<ShareLane>() }));
-    tenant.lanes.replace(lane, ({ key }) => key === lane.key);
+  put({ key, tenant, weight }: ShareLane): void {
+    const { item: lanes } = this.#byName.get(tenant) ?? this.#addTenant(tenant);
+    lanes.weights.set(key, Math.max(1, weight));
+    if (this.#lanes.has(key)) return;
+    const entry = this.#entry(key, key);
+    lanes.append(entry);
+    this.#lanes.set(key, { tenant, entry });
   }
 
   remove(key: string): void {
-    for (const tenant of this.#tenants.entries) {
-      tenant.lanes.remove(lane => lane.key === key);
-      if (tenant.lanes.entries.length === 0) this.#tenants.remove(({ name }) => name === tenant.name);
-    }
+    const lane = this.#lanes.get(key);
+    if (lane === undefined) return;
+    this.#lanes.delete(key);
+    const tenant = this.#byName.get(lane.tenant)!;
+    tenant.item.remove(lane.entry);
+    tenant.item.weights.delete(key);
+    if (tenant.item.size > 0) return;
+    this.#tenants.remove(tenant);
+    this.#byName.delete(lane.tenant);
   }
 
   /** The key of the next lane among those that can send; undefined if none can. */
   next(canSend: (key: string) => boolean): string | undefined {
-    const ready = (lane: ShareLane): boolean => canSend(lane.key);
-    const tenant = this.#tenants.next(
-      () => 1,
-      ({ lanes }) => lanes.some(ready),
-    );
-    return tenant?.lanes.next(({ weight }) => weight, ready)?.key;
+    const ready = new Set([...this.#lanes.keys()].filter(canSend));
+    const isReady = (key: string): boolean => ready.has(key);
+    const hasReady = (lanes: TenantLanes): boolean => lanes.next(false, isReady) !== undefined;
+    const tenant = this.#tenants.next(false, hasReady);
+    const key = tenant?.item.next(false, isReady)?.item;
+    if (tenant === undefined || key === undefined) return undefined;
+    tenant.item.turn(key, isReady);
+    this.#tenants.turn(tenant.place.tenant, hasReady);
+    return key;
+  }
+
+  #addTenant(name: string): Entry<TenantLanes> {
+    const entry = this.#entry(name, new TenantLanes());
+    this.#byName.set(name, entry);
+    this.#tenants.append(entry);
+    return entry;
+  }
+
+  #entry<T>(name: string, item: T): Entry<T> {
+    const since = (this.#made += 1);
+    return new Entry(item, {
+      isRealtime: false,
+      tenant: name,
+      sinceMs: since,
+      orderMs: since,
+      agesAtMs: Infinity,
+      costMs: 1,
+      bytes: 0,
+    });
   }
 }
-
-interface Tenant {
-  readonly name: string;
-  readonly lanes: Ring<ShareLane>;
-}
-
-/** Deficit round robin with unit costs. */
-class Ring<T> {
-  #turns: Turn<T>[] = [];
-  #at = 0;
-
-  get entries(): readonly T[] {
-    return this.#turns.map(({ entry }) => entry);
-  }
-
-  some(holds: (entry: T) => boolean): boolean {
-    return this.#turns.some(({ entry }) => holds(entry));
-  }
-
-  add(entry: T): void {
-    this.#turns.push({ entry, deficit: 0 });
-  }
-
-  replace(entry: T, same: (other: T) => boolean): void {
-    const index = this.#turns.findIndex(turn => same(turn.entry));
-    if (index < 0) this.add(entry);
-    else this.#turns[index] = { entry, deficit: this.#turns[index]!.deficit };
-  }
-
-  remove(which: (entry: T) => boolean): void {
-    const index = this.#turns.findIndex(turn => which(turn.entry));
-    if (index < 0) return;
-    this.#turns.splice(index, 1);
-    if (index < this.#at) this.#at -= 1;
-    if (this.#at >= this.#turns.length) this.#at = 0;
-  }
-
-  next(weight: (entry: T) => number, canSend: (entry: T) => boolean): T | undefined {
-    for (let looked = 0; looked <= this.#turns.length; looked++) {
-      const turn = this.#turns[this.#at];
-      if (!turn) return undefined;
-      if (!canSend(turn.entry)) turn.deficit = 0;
-      if (turn.deficit >= 1) {
-        turn.deficit -= 1;
-        return turn.entry;
-      }
-      this.#advance(weight);
-    }
-    return undefined;
-  }
-
-  #advance(weight: (entry: T) => number): void {
-    this.#at = (this.#at + 1) % this.#turns.length;
-    const turn = this.#turns[this.#at]!;
-    turn.deficit += Math.max(1, weight(turn.entry));
-  }
-}
-
 const MAX_WEIGHT = 4;
 /** Share of the window: a job this far ahead of schedule has weight 1, this far behind weight 4. */
 const MARGIN = 0.25;

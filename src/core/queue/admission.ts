@@ -3,8 +3,8 @@ import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { DomainError } from '../shared/domain-error.js';
 import { spreadHint } from '../shared/retry-hint.js';
 import { DrainRate } from './drain-rate.js';
-import { type TenantLoad } from './model-lane.js';
-import { ownerOf } from './tenant-shares.js';
+import { type TenantLoad } from '../order/fair-lane.js';
+import { ownerOf } from './request-place.js';
 
 /** Bounds of D-08. All at least 1. */
 export interface QueueBounds {

@@ -1,5 +1,5 @@
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { costOf } from './tenant-queue.js';
+import { costOf } from './request-place.js';
 
 /** How a worker served a request, milliseconds. */
 export interface MeasuredService {

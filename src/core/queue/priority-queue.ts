@@ -1,14 +1,14 @@
-import { SlotMap } from '../shared/slot-map.js';
-import { DomainError } from '../shared/domain-error.js';
+import { type Entry } from '../order/account.js';
+import { type TenantLoad } from '../order/fair-lane.js';
+import { KeyedHeap } from '../order/keyed-heap.js';
+import { isAged } from '../request/aging-policy.js';
 import { type RequestKey } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { isAged } from '../request/aging-policy.js';
-import { DeadlineQueue } from './deadline-queue.js';
-import { KeyedHeap } from './keyed-heap.js';
-import { type ModelLaneView, type ModelLane, type TenantLoad } from './model-lane.js';
-import { ModelLanes, type PlacedRequest, type QueueOptions } from './model-lanes.js';
-import { costOf, type WaitingRequest } from './tenant-queue.js';
+import { DomainError } from '../shared/domain-error.js';
+import { SlotMap } from '../shared/slot-map.js';
+import { type ModelLane, type ModelOrder, modelOrder, type QueueOptions } from './model-lane.js';
+import { costOf, entryOf, ownerOf } from './request-place.js';
 
 export interface ModelDepth {
   readonly realtime: number;
@@ -17,11 +17,15 @@ export interface ModelDepth {
   readonly bytes: number;
 }
 
-/** `aged`: BATCH that competes with REALTIME by age. */
-export interface QueuedView<P> extends PlacedRequest<P> {
+export interface QueuedView<P> {
+  readonly request: ScheduledRequest<P>;
+  /** BATCH that competes with REALTIME by age. */
+  readonly aged: boolean;
   /** 1-based position in the queue of its model; other models never delay it. */
   readonly position: number;
 }
+
+type Waiting<P> = Entry<ScheduledRequest<P>>;
 
 /**
  * All waiting requests: two lanes per model. In a lane tenants share by work (D-25); within a tenant it is first in,
@@ -32,26 +36,19 @@ export interface QueuedView<P> extends PlacedRequest<P> {
  * If REALTIME and an aged request of one model wait, turns decide between its two lanes.
  */
 export class PriorityQueue<P> {
-  readonly #nodes = new SlotMap<RequestKey, WaitingRequest<P>>();
-  readonly #lanes = new Map<string, ModelLanes<P>>();
+  readonly #entries = new SlotMap<RequestKey, Waiting<P>>();
+  readonly #orders = new Map<string, ModelOrder<P>>();
   readonly #realtimeHeads = new KeyedHeap<ModelLane<P>>();
   readonly #batchHeads = new KeyedHeap<ModelLane<P>>();
-  readonly #deadlines = new DeadlineQueue<P>();
+  /** All requests by queue deadline (D-07). */
+  readonly #deadlines = new KeyedHeap<Waiting<P>>();
   #realtime = 0;
   #bytes = 0;
 
   constructor(readonly options: QueueOptions) {}
 
-  get agingMs(): number {
-    return this.options.agingMs;
-  }
-
-  get agingShare(): number {
-    return this.options.agingShare;
-  }
-
   get depth(): number {
-    return this.#nodes.size;
+    return this.#entries.size;
   }
 
   get bytes(): number {
@@ -60,11 +57,11 @@ export class PriorityQueue<P> {
 
   /** Monotonic time of the earliest queue deadline (D-07). */
   get nextDeadlineMs(): number | undefined {
-    return this.#deadlines.first?.request.queueDeadlineMs;
+    return this.#deadlines.topKey;
   }
 
   /** Non-empty lanes, unordered. */
-  get lanes(): readonly ModelLaneView[] {
+  get lanes(): readonly ModelLane<P>[] {
     return [...this.#realtimeHeads.members, ...this.#batchHeads.members];
   }
 
@@ -73,16 +70,19 @@ export class PriorityQueue<P> {
   }
 
   depthOf(model: string): ModelDepth {
-    const { realtime, batch } = this.#lanes.get(model) ?? {};
-    const bytes = (realtime?.bytes ?? 0) + (batch?.bytes ?? 0);
-    return { realtime: realtime?.size ?? 0, batch: batch?.size ?? 0, bytes };
+    const order = this.#orders.get(model);
+    if (order === undefined) return { realtime: 0, batch: 0, bytes: 0 };
+    const { realtime, batch } = order;
+    return { realtime: realtime.size, batch: batch.size, bytes: realtime.bytes + batch.bytes };
   }
 
   /** What waits of one tenant, for one model or all, and how many tenants wait there: in one lane at most. */
   loadOf(tenant: string, model?: string): TenantLoad {
-    const scope = model === undefined ? [...this.#lanes.values()] : [this.#lanes.get(model)];
-    let [requests, bytes, tenants] = [0, 0, 0];
-    for (const lane of scope.flatMap(lanes => (lanes ? [lanes.realtime, lanes.batch] : []))) {
+    let requests = 0;
+    let bytes = 0;
+    let tenants = 0;
+    for (const lane of this.lanes) {
+      if (model !== undefined && lane.model !== model) continue;
       const load = lane.loadOf(tenant);
       requests += load.requests;
       bytes += load.bytes;
@@ -92,57 +92,61 @@ export class PriorityQueue<P> {
   }
 
   /** Both lanes of a model, to read from and to run ahead (`core/forecast`). */
-  lanesOf(model: string): ModelLanes<P> {
-    let lanes = this.#lanes.get(model);
-    if (lanes === undefined) this.#lanes.set(model, (lanes = new ModelLanes<P>(model, this.options)));
-    return lanes;
+  lanesOf(model: string): ModelOrder<P> {
+    let order = this.#orders.get(model);
+    if (order === undefined) this.#orders.set(model, (order = modelOrder<P>(model, this.options)));
+    return order;
   }
 
   /** Models with waiting requests. */
   models(): string[] {
-    return [...this.#lanes].filter(([, { realtime, batch }]) => realtime.size + batch.size > 0).map(([model]) => model);
+    return [...this.#orders].filter(([, { size }]) => size > 0).map(([model]) => model);
   }
 
   /** The class that has the next turn while REALTIME and an aged request of this model wait (D-03). */
   turnOf(model: string, nowMs: number): RequestPriority | undefined {
-    const lanes = this.#lanes.get(model);
-    if (!lanes?.isContested(nowMs)) return undefined;
-    return lanes.isAgedNext ? RequestPriority.BATCH : RequestPriority.REALTIME;
+    const order = this.#orders.get(model);
+    return order?.isContested(nowMs) ? order.inTurn.priority : undefined;
   }
 
-  has(key: RequestKey): boolean {
-    return this.#nodes.has(key);
+  /** The request of a lane that goes next. */
+  nextOf(lane: ModelLane<P>): ScheduledRequest<P> | undefined {
+    return this.lanesOf(lane.model).nextOf(lane)?.item;
   }
 
   get(key: RequestKey): ScheduledRequest<P> | undefined {
-    return this.#nodes.get(key)?.request;
+    return this.#entries.get(key)?.item;
   }
 
   /** Adds a request behind its equals. Throws `duplicate_request_id` if one with that key waits already. */
   enqueue(request: ScheduledRequest<P>): void {
-    this.#refuseDuplicate(request);
+    const entry = this.#entered(request);
     const lane = this.#laneOf(request);
-    this.#added(lane.append(request), lane);
+    lane.append(entry);
+    this.#headMayChange(lane);
   }
 
   /** Re-adds a request whose worker died at its old position, ahead of its equals (D-06). */
   restore(request: ScheduledRequest<P>): void {
-    this.#refuseDuplicate(request);
+    const entry = this.#entered(request);
     const lane = this.#laneOf(request);
-    this.#added(lane.restore(request), lane);
+    lane.restore(entry);
+    this.#headMayChange(lane);
   }
 
   /** A request that was sent took `deviceMs` of its worker's device: replaces what its tenant was charged for it. */
   measured(request: ScheduledRequest<P>, deviceMs: number): void {
-    this.#laneOf(request).correct(request, deviceMs - costOf(request));
+    this.#laneOf(request).correct(ownerOf(request), deviceMs - costOf(request));
   }
 
-  /** Removes a request in O(log models). */
+  /** Removes a request in O(log n). */
   remove(key: RequestKey): ScheduledRequest<P> | undefined {
-    const node = this.#nodes.get(key);
-    if (node === undefined) return undefined;
-    this.#removed(node);
-    return node.request;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    const lane = this.#laneOf(entry.item);
+    lane.remove(entry);
+    this.#left(entry, lane);
+    return entry.item;
   }
 
   /** Moves a waiting request to the other lane of its model, placed by age. Undefined: it does not wait. */
@@ -155,11 +159,10 @@ export class PriorityQueue<P> {
   /** Removes and returns expired requests, earliest first (D-07). One comparison if there is none. */
   expired(nowMs: number): ScheduledRequest<P>[] {
     const expired: ScheduledRequest<P>[] = [];
-    let node = this.#deadlines.first;
-    while (node !== undefined && node.request.queueDeadlineMs <= nowMs) {
-      this.#removed(node);
-      expired.push(node.request);
-      node = this.#deadlines.first;
+    while ((this.#deadlines.topKey ?? Infinity) <= nowMs) {
+      const { item } = this.#deadlines.top!;
+      this.remove(item.key);
+      expired.push(item);
     }
     return expired;
   }
@@ -169,7 +172,7 @@ export class PriorityQueue<P> {
    * request is reported again. O(models).
    */
   aged(nowMs: number): ScheduledRequest<P>[] {
-    return this.#batchHeads.members.flatMap(lane => lane.aged(nowMs, this.agingMs));
+    return this.#batchHeads.members.flatMap(lane => lane.takeAged(nowMs));
   }
 
   /**
@@ -178,38 +181,36 @@ export class PriorityQueue<P> {
    * an aged request of a model wait, only the lane with the next turn is offered, even if it cannot be served yet.
    * `aged` says that the lane holds an aged request, of whichever tenant.
    */
-  pick<T>(nowMs: number, choose: (lane: ModelLaneView, aged: boolean) => T | undefined): T | undefined {
+  pick<T>(nowMs: number, choose: (lane: ModelLane<P>, aged: boolean) => T | undefined): T | undefined {
     const passed: ModelLane<P>[] = [];
     try {
       for (let best = this.#best(nowMs); best !== undefined; best = this.#best(nowMs)) {
-        const lanes = this.lanesOf(best.model);
-        const contested = lanes.isContested(nowMs);
-        const lane = !contested ? best : lanes.isAgedNext ? lanes.batch : lanes.realtime;
-        const chosen = choose(lane, this.#isAged(lane, nowMs));
+        const order = this.lanesOf(best.model);
+        const contested = order.isContested(nowMs);
+        const lane = contested ? order.inTurn : best;
+        const chosen = choose(lane, lane !== order.realtime && lane.hasAged(nowMs));
         if (chosen !== undefined) {
-          lanes.taken(lane, contested);
+          order.taken(lane, contested);
           return chosen;
         }
-        for (const offered of contested ? [lanes.realtime, lanes.batch] : [lane]) {
-          this.#heads(offered).remove(offered);
-          passed.push(offered);
-        }
+        this.#pass(lane, passed);
+        if (contested) this.#pass(lane === order.realtime ? order.batch : order.realtime, passed);
       }
       return undefined;
     } finally {
-      for (const lane of passed) this.#headChanged(lane);
+      for (const lane of passed) this.#headMayChange(lane);
     }
   }
 
   /** Removes and returns up to `count` requests of a lane, suspects with their like only, and charges their tenants. */
-  take(lane: Pick<ModelLaneView, 'model' | 'priority'>, count: number): ScheduledRequest<P>[] {
-    const from = this.#laneOf(lane);
+  take(lane: ModelLane<P>, count: number): ScheduledRequest<P>[] {
+    const order = this.lanesOf(lane.model);
     const taken: ScheduledRequest<P>[] = [];
-    for (let node = from.next; node !== undefined && taken.length < count; node = from.next) {
-      if (taken.length > 0 && taken[0]!.mostTogether !== node.request.mostTogether) break;
-      from.charge(node);
-      this.#removed(node, from);
-      taken.push(node.request);
+    for (let entry = order.nextOf(lane); entry !== undefined && taken.length < count; entry = order.nextOf(lane)) {
+      if (taken.length > 0 && taken[0]!.mostTogether !== entry.item.mostTogether) break;
+      lane.take(entry);
+      this.#left(entry, lane);
+      taken.push(entry.item);
     }
     return taken;
   }
@@ -220,30 +221,35 @@ export class PriorityQueue<P> {
   place(key: RequestKey, nowMs: number): QueuedView<P> | undefined {
     const waiting = this.get(key);
     if (waiting === undefined) return undefined;
-    let position = 0;
-    for (const placed of this.lanesOf(waiting.model).inOrder(nowMs)) {
-      position += 1;
-      if (placed.request === waiting) return { ...placed, position };
-    }
+    for (const view of this.#inOrder(this.lanesOf(waiting.model), nowMs)) if (view.request === waiting) return view;
     return undefined;
   }
 
   /** All waiting requests in dispatch order. O(n log n): for admin listings. */
   snapshot(nowMs: number): QueuedView<P>[] {
-    const views = [...this.#lanes.values()].flatMap(lanes => {
-      let [lastLevel, lastMs]: [number, number] = [RequestPriority.REALTIME, -Infinity];
-      return Array.from(lanes.inOrder(nowMs), (placed, index) => {
-        const { request, aged } = placed;
+    const views = [...this.#orders.values()].flatMap(order => {
+      let lastLevel: number = RequestPriority.REALTIME;
+      let lastMs = -Infinity;
+      return Array.from(this.#inOrder(order, nowMs), view => {
+        const { request, aged } = view;
         // A tenant's aged request may come after another's that is not: then it is not sent before.
         const level = Math.max(lastLevel, aged ? RequestPriority.REALTIME : request.priority);
         // No request is sent before the one ahead of it in its own model, however old it is.
         lastMs = level === lastLevel ? Math.max(lastMs, request.enqueuedAtMs) : request.enqueuedAtMs;
         lastLevel = level;
-        return { ...placed, position: index + 1, level, sinceMs: lastMs };
+        return { ...view, level, sinceMs: lastMs };
       });
     });
     views.sort((a, b) => a.level - b.level || a.sinceMs - b.sinceMs);
     return views;
+  }
+
+  *#inOrder(order: ModelOrder<P>, nowMs: number): Generator<QueuedView<P>> {
+    let position = 0;
+    for (const { item: request } of order.inOrder(nowMs)) {
+      position += 1;
+      yield { request, aged: isAged(request, nowMs, this.options.agingMs), position };
+    }
   }
 
   #best(nowMs: number): ModelLane<P> | undefined {
@@ -251,48 +257,44 @@ export class PriorityQueue<P> {
     const batch = this.#batchHeads.top;
     if (realtime === undefined || batch === undefined) return realtime ?? batch;
     const older = batch.firstEnqueuedAtMs < realtime.firstEnqueuedAtMs;
-    return older && this.#isAged(batch, nowMs) ? batch : realtime;
+    return older && batch.hasAged(nowMs) ? batch : realtime;
   }
 
-  #isAged(lane: ModelLane<P>, nowMs: number): boolean {
-    return lane.head !== undefined && isAged(lane.head.request, nowMs, this.agingMs);
+  #pass(lane: ModelLane<P>, passed: ModelLane<P>[]): void {
+    this.#headsOf(lane).remove(lane);
+    passed.push(lane);
   }
 
-  #refuseDuplicate(request: ScheduledRequest<P>): void {
-    if (!this.#nodes.has(request.key)) return;
-    throw new DomainError('duplicate_request_id', `Request ${request.id} is already waiting.`);
-  }
-
-  #added(node: WaitingRequest<P>, lane: ModelLane<P>): void {
-    const { request } = node;
-    this.#nodes.set(request.key, node);
-    this.#deadlines.add(node);
+  #entered(request: ScheduledRequest<P>): Waiting<P> {
+    if (this.#entries.has(request.key))
+      throw new DomainError('duplicate_request_id', `Request ${request.id} is already waiting.`);
+    const entry = entryOf(request, this.options.agingMs);
+    this.#entries.set(request.key, entry);
+    this.#deadlines.put(entry, request.queueDeadlineMs);
     this.#bytes += request.bytes;
-    if (lane.priority === RequestPriority.REALTIME) this.#realtime += 1;
-    if (lane.head === node) this.#headChanged(lane);
+    if (request.priority === RequestPriority.REALTIME) this.#realtime += 1;
+    return entry;
   }
 
-  #removed(node: WaitingRequest<P>, lane = this.#laneOf(node.request)): void {
-    const { request } = node;
-    const wasHead = lane.head === node;
-    lane.remove(node);
-    this.#nodes.delete(request.key);
-    this.#deadlines.remove(node);
-    this.#bytes -= request.bytes;
-    if (lane.priority === RequestPriority.REALTIME) this.#realtime -= 1;
-    if (wasHead) this.#headChanged(lane);
+  #left(entry: Waiting<P>, lane: ModelLane<P>): void {
+    const { item } = entry;
+    this.#entries.delete(item.key);
+    this.#deadlines.remove(entry);
+    this.#bytes -= item.bytes;
+    if (item.priority === RequestPriority.REALTIME) this.#realtime -= 1;
+    this.#headMayChange(lane);
   }
 
-  #headChanged(lane: ModelLane<P>): void {
-    if (lane.size === 0) this.#heads(lane).remove(lane);
-    else this.#heads(lane).put(lane, lane.firstEnqueuedAtMs);
+  #headMayChange(lane: ModelLane<P>): void {
+    if (lane.size === 0) this.#headsOf(lane).remove(lane);
+    else this.#headsOf(lane).put(lane, lane.firstEnqueuedAtMs);
   }
 
-  #heads(lane: ModelLane<P>): KeyedHeap<ModelLane<P>> {
+  #headsOf(lane: ModelLane<P>): KeyedHeap<ModelLane<P>> {
     return lane.priority === RequestPriority.REALTIME ? this.#realtimeHeads : this.#batchHeads;
   }
 
-  #laneOf({ model, priority }: Pick<ModelLaneView, 'model' | 'priority'>): ModelLane<P> {
+  #laneOf({ model, priority }: Pick<ScheduledRequest, 'model' | 'priority'>): ModelLane<P> {
     return this.lanesOf(model).of(priority);
   }
 }

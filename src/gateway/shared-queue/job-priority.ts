@@ -6,7 +6,7 @@ import { type PriorityLabel } from '../../core/request/request-priority.js';
 /**
  * One script, so that no worker takes the job meanwhile. Data and options are compared with what was read, so that two
  * changes at once are one after the other. A job that was released to a worker, or came back from a dead one, keeps its
- * place, which does not depend on its priority. The others become arrivals of their new class (`fair-order`).
+ * place, which does not depend on its priority. The others become arrivals of their new class (`redis-order`).
  */
 const CHANGE = `
 local prioritized, wait, events = KEYS[1], KEYS[2], KEYS[3]

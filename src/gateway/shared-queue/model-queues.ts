@@ -1,13 +1,13 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit, Optional } from '@nestjs/common';
 import { type Queue } from 'bullmq';
 import { classOf, MAX_EVENTS } from '../../contracts/queue-jobs/queue-keys.js';
-import { type TenantLoad } from '../../core/queue/model-lane.js';
+import { type TenantLoad } from '../../core/order/fair-lane.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { FairOrder, type QueueAccounts } from '../../platform/redis/fair-order.js';
+import { RedisOrder, type QueueAccounts } from '../../platform/redis/redis-order.js';
 import { ResultExpiry } from '../../platform/redis/result-expiry.js';
 import { changeJobPriority } from './job-priority.js';
 import { type PlacedJob } from './payload-blobs.js';
@@ -183,9 +183,9 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     await work.catch((error: unknown) => this.#logger.debug({ err: error }, 'the order of the queue was not updated'));
   }
 
-  #order(): FairOrder {
+  #order(): RedisOrder {
     const { redis, keys, access } = this.link;
-    return new FairOrder({ redis, keys, agingMs: access?.agingMs ?? 0, agingShare: access?.agingShare ?? 1 });
+    return new RedisOrder({ redis, keys, agingMs: access?.agingMs ?? 0, agingShare: access?.agingShare ?? 1 });
   }
 
   #expiry(): ResultExpiry {

@@ -1,7 +1,7 @@
 import { type SpeechParams } from '../../contracts/formats/speech.js';
 import { decodeJobTranscript, type JobCompleted, type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type EmbeddingOptions, type TranscriptionOptions } from '../../contracts/queue-jobs/queue-job.js';
-import { costOf } from '../../core/queue/tenant-queue.js';
+import { costOf } from '../../core/queue/request-place.js';
 import { type PriorityLabel, priorityLabel } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type TranscribeTask, type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';

@@ -26,7 +26,7 @@ const MAX_LISTED = 1000;
 /**
  * Counts by priority at one instant. Jobs that were released, or came back from a dead worker, have left their class:
  * the priority of those few is read from the options they were queued with. The oldest is the first of a class, sorted
- * or arrival (`fair-order`), or one of those few.
+ * or arrival (`redis-order`), or one of those few.
  */
 const COUNT = `
 local from = function(class) return class * 0x100000000 end

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { readJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
-import { type TenantLoad } from '../../core/queue/model-lane.js';
+import { type TenantLoad } from '../../core/order/fair-lane.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { DomainError } from '../../core/shared/domain-error.js';

@@ -1,43 +1,44 @@
-import { ModelLanes, type QueueOptions } from '../../core/queue/model-lanes.js';
-import { requestKey } from '../../core/request/request-key.js';
-import { RequestPriority } from '../../core/request/request-priority.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { type AccountedJob, type QueueAccounts, type WaitingTenant } from '../../platform/redis/fair-order.js';
+import { Entry } from '../../core/order/account.js';
+import { FairLane } from '../../core/order/fair-lane.js';
+import { FairOrder } from '../../core/order/fair-order.js';
+import { type AgingOptions } from '../../core/queue/model-lane.js';
+import { type QueueAccounts, type WaitingTenant } from '../../platform/redis/redis-order.js';
 
 /** Ids of waiting jobs in the order in which workers take them if none comes, ages or is measured. */
 export function dispatchOrder(
   { others, agingCredit, tenants }: QueueAccounts,
-  aging: Pick<QueueOptions, 'agingMs' | 'agingShare'>,
+  { agingMs, agingShare }: AgingOptions,
   nowMs = Date.now(),
 ): string[] {
   const weights = new Map(tenants.map(({ owner, weight }) => [owner, weight]));
-  const lanes = new ModelLanes<undefined>('', { ...aging, agingCredit, weightOf: owner => weights.get(owner) ?? 1 });
-  for (const isRealtime of [true, false])
-    fill(
-      lanes,
-      tenants.filter(tenant => tenant.isRealtime === isRealtime),
-    );
-  return [...others, ...Array.from(lanes.inOrder(nowMs), ({ request }) => request.id)];
+  const weightOf = (owner: string): number => weights.get(owner) ?? 1;
+  const realtime = new FairLane<string>(weightOf);
+  const batch = new FairLane<string>(weightOf);
+  fill(
+    realtime,
+    tenants.filter(({ isRealtime }) => isRealtime),
+    agingMs,
+  );
+  fill(
+    batch,
+    tenants.filter(({ isRealtime }) => !isRealtime),
+    agingMs,
+  );
+  const order = new FairOrder<string>({ realtime, batch, agingShare, agingCredit });
+  return [...others, ...Array.from(order.inOrder(nowMs), ({ item }) => item)];
 }
 
-function fill(lanes: ModelLanes<undefined>, tenants: readonly WaitingTenant[]): void {
+function fill(lane: FairLane<string>, tenants: readonly WaitingTenant[], agingMs: number): void {
   const from = Math.min(...tenants.map(({ startTag }) => startTag));
-  const requests: ScheduledRequest<undefined>[] = [];
-  for (const tenant of tenants) {
-    const own = tenant.jobs.map(job => requestOf(job, tenant));
-    const [first] = own;
-    if (first) lanes.of(first.priority).correct(first, (tenant.startTag - from) * tenant.weight);
-    requests.push(...own);
+  const entries: Entry<string>[] = [];
+  for (const { owner, startTag, weight, isRealtime, jobs } of tenants) {
+    lane.correct(owner, (startTag - from) * weight);
+    for (const { id, sinceMs, costMs } of jobs) {
+      const agesAtMs = sinceMs + agingMs;
+      const place = { isRealtime, tenant: owner, sinceMs, orderMs: sinceMs, agesAtMs, costMs, bytes: 0 };
+      entries.push(new Entry(id, place));
+    }
   }
-  requests.sort((a, b) => a.enqueuedAtMs - b.enqueuedAtMs);
-  for (const request of requests) lanes.of(request.priority).append(request);
+  entries.sort((a, b) => a.place.sinceMs - b.place.sinceMs);
+  for (const entry of entries) lane.append(entry);
 }
-
-const requestOf = (
-  { id, sinceMs, costMs }: AccountedJob,
-  { owner, isRealtime }: WaitingTenant,
-): ScheduledRequest<undefined> => ({
-  ...{ id, key: requestKey({ tenant: owner, id }), tenant: owner, model: '', costMs, enqueuedAtMs: sinceMs },
-  priority: isRealtime ? RequestPriority.REALTIME : RequestPriority.BATCH,
-  ...{ bytes: 0, queueDeadlineMs: Infinity, inferenceTimeoutMs: 0, payload: undefined },
-});

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { mapOf, oneOf, wholeNumberFrom } from '../../contracts/schema/rules.js';
 import { LIMIT_NAMES, type LimitName, type Limits } from '../../core/limits/limit-rules.js';
-import { MAX_TENANT_WEIGHT } from '../../core/queue/tenant-shares.js';
+import { MAX_TENANT_WEIGHT } from '../../core/queue/request-place.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { KEY_SCOPES, type KeyScope } from './principal.js';
 

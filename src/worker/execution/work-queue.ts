@@ -1,12 +1,14 @@
+import { Entry } from '../../core/order/account.js';
+import { FairLane } from '../../core/order/fair-lane.js';
+import { FairOrder } from '../../core/order/fair-order.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { AgingTurns } from '../../core/shared/aging-turns.js';
 
-/** What decides an entry's place: priority and age, then the order in which the worker received it. */
+/** What decides an item's place: priority and age, then the order in which the worker received it. */
 export interface PlacedWork {
   readonly priority: RequestPriority;
   /** Rises by one with every request received. */
   readonly sequence: number;
-  /** Shared by the parts of one long request; absent: the entry is a whole request. */
+  /** Shared by the parts of one long request; absent: the item is a whole request. */
   readonly flow?: string;
   /** Aged BATCH: its share of the turns while REALTIME waits too (D-03); absent: not aged. */
   readonly agingShare?: number;
@@ -15,121 +17,84 @@ export interface PlacedWork {
 /** Later REALTIME requests that may overtake a BATCH one; part of the contract (common.proto, `Priority`). */
 export const MOST_OVERTAKING = 64;
 
-type Level = 'urgent' | 'aged' | 'batch';
+/** A BATCH item counts as REALTIME once so many REALTIME items were added in all. */
+interface Overtaken<Item> {
+  readonly item: Item;
+  readonly atUrgent: number;
+}
+
+const equal = (): number => 1;
 
 /**
- * REALTIME first, then round robin over requests, each round by arrival: the first waiting part of every request goes
- * before any second part. So a long file has its share of every group, and never whole groups while others wait.
- * Requests of one part go by arrival at the worker, not by the order of entry here: a short file that was decoded first
- * does not overtake an older one.
+ * The order of the device (`FairOrder`): each request is a tenant of its own, and each take a new round, so the first
+ * waiting part of every request goes before any second part. A long file has its share of every group, and never whole
+ * groups while others wait. Requests of one part go by arrival at the worker, not by the order of entry here: a short
+ * file that was decoded first does not overtake an older one.
  *
- * While REALTIME and aged entries both wait, turns decide between them, as in the gateway's queue (D-03). A BATCH entry
- * that was overtaken by `MOST_OVERTAKING` REALTIME ones counts as REALTIME: otherwise it would starve while interactive
- * work alone overloads the device (found by `npm run bench -- simulate`). It holds at most the worker's slots (tens),
- * so a sorted array is fast enough.
+ * A BATCH item that was overtaken by `MOST_OVERTAKING` REALTIME ones counts as REALTIME: otherwise it would starve while
+ * interactive work alone overloads the device (found by `npm run bench -- simulate`).
  */
-export class WorkQueue<Entry extends PlacedWork> {
-  readonly #entries: Entry[] = [];
-  /** For BATCH entries: REALTIME entries that were added before. */
-  readonly #urgentBefore = new WeakMap<Entry, number>();
+export class WorkQueue<Item extends PlacedWork> {
+  readonly #order = new FairOrder<Item>({ realtime: new FairLane(equal), batch: new FairLane(equal), agingShare: 1 });
+  readonly #entries = new Map<Item, Entry<Item>>();
+  /** BATCH items in the order in which they were added. */
+  #overtaken: Overtaken<Item>[] = [];
   #urgent = 0;
-  #share: number | undefined;
-  #turns: AgingTurns | undefined;
 
   get size(): number {
-    return this.#entries.length;
+    return this.#order.size;
   }
 
-  get head(): Entry | undefined {
-    return this.#inOrder()[0];
+  get head(): Item | undefined {
+    return this.#order.first(0)?.item;
   }
 
-  add(entry: Entry): void {
-    if (entry.priority === RequestPriority.REALTIME) this.#urgent += 1;
-    else this.#urgentBefore.set(entry, this.#urgent);
-    let place = this.#entries.length;
-    while (place > 0 && goesBefore(entry, this.#entries[place - 1]!)) place -= 1;
-    this.#entries.splice(place, 0, entry);
-  }
-
-  /** False when the entry is not in the queue. */
-  remove(entry: Entry): boolean {
-    const place = this.#entries.indexOf(entry);
-    if (place < 0) return false;
-    this.#entries.splice(place, 1);
-    return true;
-  }
-
-  /** Removes and returns up to `count` entries in their order. */
-  take(count: number): Entry[] {
-    const taken = this.#inOrder().slice(0, count);
-    for (const entry of taken) {
-      this.#count(entry);
-      this.remove(entry);
+  add(item: Item): void {
+    const { priority, agingShare } = item;
+    const isRealtime = priority === RequestPriority.REALTIME;
+    this.#put(item, isRealtime);
+    if (agingShare !== undefined) this.#order.agingShare = agingShare;
+    else if (!isRealtime) this.#overtaken.push({ item, atUrgent: this.#urgent + MOST_OVERTAKING });
+    if (isRealtime) this.#urgent += 1;
+    while (this.#overtaken.length > 0 && this.#overtaken[0]!.atUrgent <= this.#urgent) {
+      const { item: oldest } = this.#overtaken.shift()!;
+      if (this.remove(oldest)) this.#put(oldest, true);
     }
+  }
+
+  /** False when the item is not in the queue. */
+  remove(item: Item): boolean {
+    const entry = this.#entries.get(item);
+    if (entry === undefined) return false;
+    this.#entries.delete(item);
+    return this.#order.laneOf(entry).remove(entry);
+  }
+
+  /** Removes and returns up to `count` items in their order. */
+  take(count: number): Item[] {
+    const taken: Item[] = [];
+    for (let entry = this.#order.first(0); entry && taken.length < count; entry = this.#order.first(0)) {
+      this.#order.take(entry, 0);
+      this.#entries.delete(entry.item);
+      taken.push(entry.item);
+    }
+    this.#order.realtime.newRound();
+    this.#order.batch.newRound();
     return taken;
   }
 
-  #inOrder(): readonly Entry[] {
-    const isPlain = (entry: Entry): boolean =>
-      entry.flow === undefined && this.#levelOf(entry) === (entry.priority ? 'batch' : 'urgent');
-    return this.#entries.every(isPlain) ? this.#entries : this.#inTurns();
-  }
-
-  /** All entries in the order of their turns. */
-  #inTurns(): Entry[] {
-    const rounds = new Map<string, number>();
-    const levels: Record<Level, { entry: Entry; round: number }[]> = { urgent: [], aged: [], batch: [] };
-    for (const entry of this.#entries) {
-      const round = entry.flow === undefined ? 0 : nextRound(rounds, entry);
-      levels[this.#levelOf(entry)].push({ entry, round });
-    }
-    const sorted = (level: Level): Entry[] =>
-      levels[level]
-        .sort((one, other) => one.round - other.round || one.entry.sequence - other.entry.sequence)
-        .map(({ entry }) => entry);
-    return [...this.#merged(sorted('urgent'), sorted('aged')), ...sorted('batch')];
-  }
-
-  #merged(urgent: readonly Entry[], aged: readonly Entry[]): readonly Entry[] {
-    if (urgent.length === 0 || aged.length === 0) return [...urgent, ...aged];
-    const turns = this.#turnsFor(aged[0]!).copy();
-    const merged: Entry[] = [];
-    let [u, a] = [0, 0];
-    while (u < urgent.length && a < aged.length) {
-      const isAged = turns.isAgedNext(urgent[u]!.sequence, aged[a]!.sequence);
-      turns.taken(isAged, true);
-      merged.push(isAged ? aged[a++]! : urgent[u++]!);
-    }
-    return [...merged, ...urgent.slice(u), ...aged.slice(a)];
-  }
-
-  /** Counts the turn of an entry that is still in the queue. */
-  #count(entry: Entry): void {
-    const levels = new Set(this.#entries.map(one => this.#levelOf(one)));
-    this.#turns?.taken(this.#levelOf(entry) === 'aged', levels.has('urgent') && levels.has('aged'));
-  }
-
-  #turnsFor({ agingShare = 1 }: Entry): AgingTurns {
-    if (this.#turns === undefined || this.#share !== agingShare) this.#turns = new AgingTurns(agingShare);
-    this.#share = agingShare;
-    return this.#turns;
-  }
-
-  #levelOf(entry: Entry): Level {
-    if (entry.priority === RequestPriority.REALTIME) return 'urgent';
-    if (entry.agingShare !== undefined) return 'aged';
-    const overtaking = this.#urgent - (this.#urgentBefore.get(entry) ?? this.#urgent);
-    return overtaking >= MOST_OVERTAKING ? 'urgent' : 'batch';
+  #put(item: Item, isRealtime: boolean): void {
+    const { sequence, flow = String(sequence), agingShare } = item;
+    const entry = new Entry(item, {
+      isRealtime,
+      tenant: flow,
+      sinceMs: sequence,
+      orderMs: sequence,
+      agesAtMs: agingShare === undefined ? Infinity : -Infinity,
+      costMs: 1,
+      bytes: 0,
+    });
+    this.#entries.set(item, entry);
+    this.#order.append(entry);
   }
 }
-
-function nextRound(rounds: Map<string, number>, { flow = '', priority }: PlacedWork): number {
-  const key = `${priority} ${flow}`;
-  const round = rounds.get(key) ?? 0;
-  rounds.set(key, round + 1);
-  return round;
-}
-
-const goesBefore = (one: PlacedWork, other: PlacedWork): boolean =>
-  one.priority === other.priority ? one.sequence < other.sequence : one.priority < other.priority;

@@ -1,5 +1,5 @@
 import { type GenerationPlan, itemsOf } from '../../core/iteration/generation-plan.js';
-import { type InFlightStep } from '../../core/iteration/in-flight-steps.js';
+import { type InFlightStep } from '../../core/iteration/generation-steps.js';
 import { blended } from '../../core/shared/blended.js';
 import { type LiveSequence } from './sequence-events.js';
 import { type TextBackend, type TextOutcome } from '../engines/text-backend.port.js';

@@ -1,16 +1,5 @@
-import {
-  asyncScheduler,
-  defaultIfEmpty,
-  defer,
-  EMPTY,
-  expand,
-  filter,
-  last,
-  map,
-  type Observable,
-  type SchedulerLike,
-  tap,
-} from 'rxjs';
+import { type BatchPolicy, BatchWindow } from '../../core/batching/batch-window.js';
+import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
 
 /** How groups are taken from the queue. Milliseconds. */
 export interface CollectRules {
@@ -21,18 +10,9 @@ export interface CollectRules {
   /** `QUEUE_BRPOP_TIMEOUT`: longest wait for a first member. */
   readonly blockMs: number;
   /** `batching.policy` (D-02). */
-  readonly policy: 'adaptive' | 'window' | 'none';
+  readonly policy: BatchPolicy;
   /** `batching.quiet_gap_ms`: with `adaptive` and an idle device, a gap this long closes the group. */
   readonly quietGapMs: number;
-}
-
-/** A group while it is collected; instants on the collector's clock. */
-export interface FormingGroup {
-  readonly size: number;
-  readonly firstMs: number;
-  readonly lastMs: number;
-  /** A member is REALTIME or aged: the group does not wait (D-02). */
-  readonly hurried: boolean;
 }
 
 /** The device as the collector sees it. */
@@ -43,35 +23,13 @@ export interface DeviceOutlook {
   readonly idle: boolean;
 }
 
-/**
- * How long to wait for one more member; 0: take what is there already; undefined: the group is closed.
- *
- * - `window` waits up to `timeoutMs` from the first member, whatever the device does.
- * - `adaptive` waits for an idle device only, and no longer than a quiet gap after each arrival. With a busy device
- *   no wait is needed: later jobs are taken when they arrive, prepared meanwhile, and merged in front of the device
- *   (D-24).
- * - `none` takes what is queued.
- */
-export function stragglerWaitMs(
-  group: FormingGroup,
-  { maxSize, timeoutMs, policy, quietGapMs }: CollectRules,
-  { device, nowMs }: { readonly device: DeviceOutlook; readonly nowMs: number },
-): number | undefined {
-  if (group.size >= maxSize || device.room <= 0) return undefined;
-  if (group.hurried || policy === 'none') return 0;
-  const leftMs = Math.max(0, group.firstMs + timeoutMs - nowMs);
-  if (policy === 'window') return leftMs;
-  return device.idle ? Math.min(leftMs, Math.max(0, group.lastMs + quietGapMs - nowMs)) : 0;
-}
-
 /** Where jobs come from, one at a time. */
 export interface JobFeed<Job> {
   /**
-   * One job: at once when one is queued, else as soon as one arrives within `waitMs`. Completes without a value when
-   * none came. It blocks until a job arrives and never polls. Subscribers must not unsubscribe early, or a taken job is
-   * lost.
+   * One job: at once when one is queued, else as soon as one arrives within `waitMs`; undefined when none came. It
+   * blocks until a job arrives and never polls.
    */
-  next(waitMs: number): Observable<Job>;
+  next(waitMs: number): Promise<Job | undefined>;
 }
 
 export interface CollectorOptions<Job> {
@@ -81,6 +39,7 @@ export interface CollectorOptions<Job> {
   readonly device: () => DeviceOutlook;
   /** REALTIME, or waiting for longer than `queue.aging_ms`. */
   readonly hurried: (job: Job) => boolean;
+  readonly clock: MonotonicClock;
 }
 
 export interface CollectedGroup<Job> {
@@ -89,70 +48,32 @@ export interface CollectedGroup<Job> {
   readonly waitedMs: number;
 }
 
-/** Step by step: block for the first job, drain what is there, wait for stragglers. */
-export class GroupCollector<Job> {
-  readonly #options: CollectorOptions<Job>;
-  readonly #scheduler: SchedulerLike;
-
-  constructor(options: CollectorOptions<Job>, scheduler: SchedulerLike = asyncScheduler) {
-    this.#options = options;
-    this.#scheduler = scheduler;
-  }
-
-  /** One group; completes empty when no job came within `blockMs`. Subscribe when there is room for at least one. */
-  collect(): Observable<CollectedGroup<Job>> {
-    return defer(() => {
-      const group = new Forming<Job>();
-      return this.#step(group).pipe(
-        expand(() => this.#step(group)),
-        last(),
-        filter(() => group.size > 0),
-        map(() => ({ jobs: group.jobs, waitedMs: this.#scheduler.now() - group.firstMs })),
-      );
-    });
-  }
-
-  /** Asks for one more member; completes at once when the group is closed. */
-  #step(group: Forming<Job>): Observable<Job | undefined> {
-    const waitMs = this.#waitMs(group);
-    if (waitMs === undefined) return EMPTY;
-    return this.#options.feed.next(waitMs).pipe(
-      defaultIfEmpty(undefined),
-      tap(job => this.#took(group, job)),
-    );
-  }
-
-  #waitMs(group: Forming<Job>): number | undefined {
-    const { rules, device } = this.#options;
-    if (group.closed) return undefined;
-    if (group.size === 0) return rules.blockMs;
+/**
+ * Collects one group: blocks for the first job, then takes what the batch window (D-02) allows. A device that is busy
+ * needs no wait: later jobs are taken when they arrive, prepared meanwhile, and merged in front of the device (D-24). A
+ * member that is REALTIME or aged waits for nobody. Call it when there is room for at least one.
+ * @returns undefined when no job came within `blockMs`
+ */
+export async function collectGroup<Job>(options: CollectorOptions<Job>): Promise<CollectedGroup<Job> | undefined> {
+  const { feed, rules, device, hurried, clock } = options;
+  const { maxSize, timeoutMs: windowMs, policy, quietGapMs } = rules;
+  const window = new BatchWindow({ policy, maxSize, windowMs, quietGapMs });
+  const jobs: Job[] = [];
+  let isHurried = false;
+  let firstMs = 0;
+  let job = await feed.next(rules.blockMs);
+  while (job !== undefined) {
+    jobs.push(job);
+    isHurried ||= hurried(job);
+    const nowMs = clock.nowMs();
+    if (jobs.length === 1) firstMs = nowMs;
     const { room, idle } = device();
-    const left = { room: room - group.size, idle };
-    return stragglerWaitMs(group, rules, { device: left, nowMs: this.#scheduler.now() });
+    if (jobs.length >= Math.min(maxSize, room)) break;
+    const lane = { size: jobs.length, firstEnqueuedAtMs: firstMs, lastEnqueuedAtMs: nowMs };
+    const offer = { free: room, idle, maxBatch: maxSize };
+    const decision = isHurried ? window.flush(lane, offer) : window.decide(lane, offer, nowMs);
+    // A group that may go still takes what is there already.
+    job = await feed.next(decision.go ? 0 : decision.wakeAtMs - nowMs);
   }
-
-  #took(group: Forming<Job>, job: Job | undefined): void {
-    // No job came within the longest wait allowed.
-    if (job === undefined) group.closed = true;
-    else group.add(job, this.#options.hurried(job), this.#scheduler.now());
-  }
-}
-
-class Forming<Job> implements FormingGroup {
-  readonly jobs: Job[] = [];
-  firstMs = 0;
-  lastMs = 0;
-  hurried = false;
-  closed = false;
-
-  get size(): number {
-    return this.jobs.length;
-  }
-
-  add(job: Job, hurried: boolean, nowMs: number): void {
-    if (this.size === 0) this.firstMs = nowMs;
-    this.lastMs = nowMs;
-    this.hurried ||= hurried;
-    this.jobs.push(job);
-  }
+  return jobs.length === 0 ? undefined : { jobs, waitedMs: clock.nowMs() - firstMs };
 }

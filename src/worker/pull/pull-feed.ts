@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Redis } from 'ioredis';
 import { type Logger } from 'pino';
-import { defer, filter, type Observable } from 'rxjs';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { type JobFeed } from './group-collector.js';
 import { JobIntake } from './job-intake.js';
@@ -80,8 +79,20 @@ export class PullFeed implements JobFeed<PulledJob> {
     this.#arrivals = new ArrivalWait({ blocked, control, marker: queue.key('marker') });
   }
 
-  next(waitMs: number): Observable<PulledJob> {
-    return defer(() => this.#next(waitMs)).pipe(filter(job => job !== undefined));
+  async next(waitMs: number): Promise<PulledJob | undefined> {
+    const endMs = performance.now() + waitMs;
+    try {
+      for (;;) {
+        const found = await this.#take();
+        const leftMs = endMs - performance.now();
+        if (found !== undefined || leftMs <= 0 || this.#closed) return found;
+        // Another worker may have taken the job: wait on.
+        if (!(await this.#arrivals.within(leftMs))) return undefined;
+      }
+    } catch (error) {
+      this.#error = error as Error;
+      return undefined;
+    }
   }
 
   /** The error that ended a wait early; returned once. */
@@ -100,22 +111,6 @@ export class PullFeed implements JobFeed<PulledJob> {
   close(): void {
     this.#closed = true;
     this.#arrivals.end();
-  }
-
-  async #next(waitMs: number): Promise<PulledJob | undefined> {
-    const endMs = performance.now() + waitMs;
-    try {
-      for (;;) {
-        const found = await this.#take();
-        const leftMs = endMs - performance.now();
-        if (found !== undefined || leftMs <= 0 || this.#closed) return found;
-        // Another worker may have taken the job: wait on.
-        if (!(await this.#arrivals.within(leftMs))) return undefined;
-      }
-    } catch (error) {
-      this.#error = error as Error;
-      return undefined;
-    }
   }
 
   /** The next job that can be read; others become dead letters. */

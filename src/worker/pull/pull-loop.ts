@@ -6,13 +6,14 @@ import { BehaviorSubject, filter, firstValueFrom, fromEvent, merge, of } from 'r
 import { backoffMs } from '../../core/shared/backoff.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullReadiness } from '../lifecycle/worker-state.js';
-import { type CollectedGroup, GroupCollector } from './group-collector.js';
+import { type CollectedGroup, collectGroup } from './group-collector.js';
 import { HeldJobs } from './held-jobs.js';
 import { JobIntake } from './job-intake.js';
 import { PullFeed } from './pull-feed.js';
 import { RequestQueue } from './request-queue.js';
 import { isHurried, type PulledJob } from './taken-job.js';
 
+const PROCESS_CLOCK = { nowMs: () => performance.now() };
 const PAUSES = { firstMs: 100, longestMs: 2000 };
 
 /**
@@ -83,19 +84,16 @@ export class PullLoop {
     const stopped$ = signal.aborted ? of(true) : fromEvent(signal, 'abort');
     await firstValueFrom(merge(this.#drained$.pipe(filter(drained => !drained)), stopped$));
     if (signal.aborted) return undefined;
-    const group = await firstValueFrom(this.#collector().collect(), { defaultValue: undefined });
-    if (group) await this.#dispatch(group);
-    return this.feed.takeError();
-  }
-
-  #collector(): GroupCollector<PulledJob> {
     const { feed, held } = this;
-    return new GroupCollector({
+    const group = await collectGroup({
       feed,
       rules: held.rules(),
       device: () => held.outlook(),
       hurried: ({ job }) => isHurried(job),
+      clock: PROCESS_CLOCK,
     });
+    if (group) await this.#dispatch(group);
+    return this.feed.takeError();
   }
 
   async #dispatch({ jobs, waitedMs }: CollectedGroup<PulledJob>): Promise<void> {

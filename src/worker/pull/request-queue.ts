@@ -12,7 +12,7 @@ import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { HEARTBEAT_MS } from '../../contracts/queue-jobs/queue-messages.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { FairOrder } from '../../platform/redis/fair-order.js';
+import { RedisOrder } from '../../platform/redis/redis-order.js';
 import { ResultExpiry } from '../../platform/redis/result-expiry.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullConnections } from './pull-connections.js';
@@ -124,9 +124,9 @@ export class RequestQueue {
     await work.catch((error: unknown) => this.log.debug({ event: 'order_failed', err: error }, 'No accounts'));
   }
 
-  #order(): FairOrder {
+  #order(): RedisOrder {
     const { sharedQueue, keys } = this.connections;
-    return new FairOrder({ redis: this.connections.for('work'), keys, ...sharedQueue });
+    return new RedisOrder({ redis: this.connections.for('work'), keys, ...sharedQueue });
   }
 
   #expiry(): ResultExpiry {

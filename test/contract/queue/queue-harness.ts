@@ -7,7 +7,7 @@ import { DomainError } from '../../../src/core/shared/domain-error.js';
 import { type RequestSpec, type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
-import { FairOrder } from '../../../src/platform/redis/fair-order.js';
+import { RedisOrder } from '../../../src/platform/redis/redis-order.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { SchedulerHarness } from '../../support/scheduler-harness.js';
 import { type HeldJob, ScriptedPuller } from '../../support/scripted-puller.js';
@@ -221,7 +221,7 @@ class RedisHarness extends QueueHarness {
         await this.client.zadd(`${base}prioritized`, priority * 2 ** 32 + nth, id);
       }
       const rules = { agingMs: 30_000, agingShare: this.agingShare };
-      await new FairOrder({ redis: this.client, keys, ...rules }).sort(model);
+      await new RedisOrder({ redis: this.client, keys, ...rules }).sort(model);
     }
   }
 

@@ -45,7 +45,7 @@ interface ReadyWork extends PlacedWork {
 
 /**
  * One worker process in virtual time: preparation in parallel, one device lane that takes up to `maxBatch` READY items
- * in the order of the worker's own `PriorityLine` (D-24). Its slots are on the gateway's own `SlotLedger`.
+ * in the order of the worker's own `WorkQueue` (D-24). Its slots are on the gateway's own `SlotLedger`.
  */
 export class SimulatedWorker implements WorkerOffer {
   readonly ledger: SlotLedger;

@@ -4,18 +4,18 @@ import { Redis } from 'ioredis';
 import { RedisServer } from '../../../test/support/redis-server.js';
 import { describeWith, REDIS } from '../../../test/support/requires.js';
 import { QueueJobClass, QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
-import { FairOrder } from './fair-order.js';
+import { RedisOrder } from './redis-order.js';
 
 const MODEL = 'alpha';
 const AGING_MS = 30_000;
 
-describeWith(REDIS)('FairOrder', () => {
+describeWith(REDIS)('RedisOrder', () => {
   let server: RedisServer;
   let redis: Redis;
   let keys: QueueKeys;
   let queue: Queue;
   let worker: Worker;
-  let order: FairOrder;
+  let order: RedisOrder;
   let runs = 0;
   let added = 0;
 
@@ -29,7 +29,7 @@ describeWith(REDIS)('FairOrder', () => {
     queue = new Queue(keys.queue(MODEL), options);
     worker = new Worker(keys.queue(MODEL), null, { ...options, autorun: false });
     worker.on('error', () => undefined);
-    order = new FairOrder({ redis, keys, agingMs: AGING_MS, agingShare: 0.25 });
+    order = new RedisOrder({ redis, keys, agingMs: AGING_MS, agingShare: 0.25 });
   });
   afterAll(async () => {
     redis.disconnect();

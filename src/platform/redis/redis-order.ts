@@ -1,8 +1,8 @@
 import { type Redis } from 'ioredis';
 import { type QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
-import { LEAVE, LOAD, type OrderScript, READ, RELEASE, SETTLE, SORT } from './fair-order-scripts.js';
+import { LEAVE, LOAD, type OrderScript, READ, RELEASE, SETTLE, SORT } from './redis-order-scripts.js';
 
-export interface FairOrderOptions {
+export interface RedisOrderOptions {
   readonly redis: Redis;
   readonly keys: QueueKeys;
   /** `queue.aging_ms` */
@@ -43,8 +43,8 @@ export interface QueueAccounts {
  * can be lost or taken twice here; the scripts only change places in that set. Each keeps the accounts whole, whoever
  * dies between two of them.
  */
-export class FairOrder {
-  constructor(private readonly options: FairOrderOptions) {}
+export class RedisOrder {
+  constructor(private readonly options: RedisOrderOptions) {}
 
   /** Gives new jobs their places. @param weight of the tenant that sent one */
   async sort(model: string, weight?: { readonly owner: string; readonly weight: number }): Promise<void> {

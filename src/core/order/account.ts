@@ -1,0 +1,64 @@
+import { type HeapItem } from './keyed-heap.js';
+import { Link, SortedList } from './sorted-list.js';
+
+/** What decides the place of an entry. Times are monotonic milliseconds, or positions. */
+export interface Place {
+  readonly isRealtime: boolean;
+  /** Whose work it is. */
+  readonly tenant: string;
+  /** Its arrival: of tenants with equal claims, the one whose next entry is older goes first. */
+  readonly sinceMs: number;
+  /** Smallest first within a tenant. */
+  readonly orderMs: number;
+  /** From then on it is aged. */
+  readonly agesAtMs: number;
+  /** Work that its tenant is charged when it is taken, above 0. */
+  readonly costMs: number;
+  readonly bytes: number;
+}
+
+/** An item in a lane. */
+export class Entry<T> implements HeapItem {
+  /** For a heap of its owner. */
+  heapIndex = -1;
+  /** Only the lane writes these. */
+  account: Account<T> | undefined;
+  isReported = false;
+  readonly turn: Link<Entry<T>>;
+  readonly age: Link<Entry<T>>;
+
+  constructor(
+    readonly item: T,
+    readonly place: Place,
+  ) {
+    this.turn = new Link<Entry<T>>(this, place.orderMs);
+    this.age = new Link<Entry<T>>(this, place.agesAtMs);
+  }
+}
+
+/** Relative share of a tenant, above 0. Asked when it is charged, so that a change takes effect at once. */
+export type WeightOf = (tenant: string) => number;
+
+/** The entries of one tenant in their order, and how far it has come. */
+export class Account<T> extends SortedList<Entry<T>> implements HeapItem {
+  heapIndex = -1;
+  /** Virtual time at which its first entry starts: work per unit of weight. */
+  startTag = 0;
+  size = 0;
+  bytes = 0;
+  /** Work that waits. */
+  costMs = 0;
+
+  constructor(readonly tenant: string) {
+    super();
+  }
+
+  count(sign: 1 | -1, { costMs, bytes }: Place): void {
+    this.size += sign;
+    this.bytes += sign * bytes;
+    // Sums of fractions drift.
+    this.costMs = this.size === 0 ? 0 : this.costMs + sign * costMs;
+  }
+}
+
+export const isAgedAt = ({ place }: Entry<unknown>, nowMs: number): boolean => place.agesAtMs <= nowMs;

@@ -1,0 +1,183 @@
+import { describe, expect, it } from '@jest/globals';
+import { Entry } from './account.js';
+import { FairLane } from './fair-lane.js';
+
+interface Work {
+  readonly tenant?: string;
+  readonly sinceMs?: number;
+  readonly orderMs?: number;
+  readonly costMs?: number;
+  readonly agesAtMs?: number;
+}
+
+function anEntry(id: string, { tenant = 't', sinceMs = 0, orderMs = sinceMs, costMs = 1, agesAtMs }: Work = {}) {
+  const place = { isRealtime: false, tenant, sinceMs, orderMs, costMs, agesAtMs: agesAtMs ?? sinceMs, bytes: 10 };
+  return new Entry(id, place);
+}
+
+/** A lane of which each call serves the next entry; prints its tenants. */
+function served(lane: FairLane<string>, count: number): string {
+  let tenants = '';
+  for (let left = count; left > 0; left -= 1) {
+    const entry = lane.next();
+    if (entry === undefined) break;
+    tenants += entry.place.tenant;
+    lane.take(entry);
+  }
+  return tenants;
+}
+
+const aLane = (weights: Record<string, number> = {}) => new FairLane<string>(tenant => weights[tenant] ?? 1);
+
+function fill(lane: FairLane<string>, tenant: string, count: number, costMs = 1): void {
+  for (let index = 0; index < count; index += 1)
+    lane.append(anEntry(`${tenant}${index}`, { tenant, costMs, sinceMs: index + (tenant === 'b' ? 0.5 : 0) }));
+}
+
+/** Ids in the order in which they would leave. */
+function ids(lane: FairLane<string>): string {
+  const preview = lane.preview(0);
+  let order = '';
+  for (let entry = preview.next(false); entry !== undefined; entry = preview.next(false)) {
+    order += entry.item;
+    preview.take(entry);
+  }
+  return order;
+}
+
+describe('FairLane: tenants', () => {
+  it('serves two tenants in turn, however many requests one of them has', () => {
+    const lane = aLane();
+    fill(lane, 'a', 6);
+    fill(lane, 'b', 3);
+    expect(served(lane, 9)).toBe('abababaaa');
+  });
+
+  it('a tenant of weight 3 gets three turns for one of weight 1', () => {
+    const lane = aLane({ a: 3 });
+    fill(lane, 'a', 9);
+    fill(lane, 'b', 9);
+    expect([...served(lane, 8)].filter(tenant => tenant === 'a')).toHaveLength(6);
+  });
+
+  it('counts work, not requests: one of 4 ms is worth four of 1 ms', () => {
+    const lane = aLane();
+    fill(lane, 'a', 5, 4);
+    fill(lane, 'b', 20, 1);
+    expect([...served(lane, 15)].filter(tenant => tenant === 'b')).toHaveLength(12);
+  });
+
+  it('a tenant that returns has saved nothing up, and owes nothing', () => {
+    const lane = aLane();
+    fill(lane, 'a', 10);
+    served(lane, 5);
+    fill(lane, 'b', 4);
+    expect(served(lane, 6)).toBe('bbabab');
+  });
+
+  it('one that took longer than estimated waits until the others have caught up', () => {
+    const lane = aLane();
+    fill(lane, 'a', 4);
+    fill(lane, 'b', 5);
+    served(lane, 1);
+    lane.correct('a', 3);
+    expect(served(lane, 8)).toBe('bbbbabaa');
+  });
+
+  it('one whose work goes on meanwhile is charged for it by its weight, which may change', () => {
+    const weights: Record<string, number> = { a: 1 };
+    const lane = aLane(weights);
+    fill(lane, 'a', 4);
+    fill(lane, 'b', 9);
+    served(lane, 1);
+    weights.a = 3;
+    lane.charge('a', 9);
+    expect(served(lane, 6)).toBe('bbbbab');
+  });
+
+  it('forgets idle tenants: at most 1000 accounts beside those that wait', () => {
+    const lane = aLane();
+    for (let index = 0; index < 5000; index += 1) {
+      const entry = anEntry(`r${index}`, { tenant: `t${index}` });
+      lane.append(entry);
+      lane.take(entry);
+    }
+    expect(lane.accounts).toBeLessThanOrEqual(1000);
+  });
+
+  it('passes over what may not go now, and within a tenant takes the oldest that may', () => {
+    const lane = aLane();
+    fill(lane, 'a', 3);
+    fill(lane, 'b', 1);
+    served(lane, 1);
+    expect(lane.next(false, id => id !== 'b0')?.item).toBe('a1');
+    expect(lane.next(false, id => id === 'a2')?.item).toBe('a2');
+    expect(lane.next(false, () => false)).toBeUndefined();
+  });
+
+  it('in an aged turn takes the tenant whose next entry is aged, whatever the others have had', () => {
+    const lane = aLane();
+    lane.append(anEntry('old', { tenant: 'a', sinceMs: 0, agesAtMs: 50 }));
+    served(lane, 1);
+    lane.append(anEntry('older', { tenant: 'a', sinceMs: 1, agesAtMs: 51 }));
+    lane.append(anEntry('young', { tenant: 'b', sinceMs: 60, agesAtMs: 110 }));
+    expect([lane.hasAged(50), lane.hasAged(51)]).toEqual([false, true]);
+    expect([lane.next(true)?.item, lane.next(false)?.item]).toEqual(['older', 'young']);
+  });
+});
+
+describe('FairLane: entries', () => {
+  it('is empty at first, and says so to whoever asks for its ends', () => {
+    const lane = aLane();
+    expect([lane.size, lane.bytes, lane.oldest, lane.newest]).toEqual([0, 0, undefined, undefined]);
+  });
+
+  it('keeps newcomers in order of enqueue, equals first come first served', () => {
+    const lane = aLane();
+    [1, 2, 2, 2].forEach((sinceMs, index) => lane.append(anEntry('abcd'[index]!, { sinceMs })));
+    expect(ids(lane)).toBe('abcd');
+    expect([lane.oldest?.item, lane.newest?.item]).toEqual(['a', 'd']);
+  });
+
+  it('gives a re-queued request its old place: ahead of its equals', () => {
+    const lane = aLane();
+    const head = anEntry('a', { sinceMs: 2 });
+    lane.append(head);
+    lane.append(anEntry('b', { sinceMs: 2 }));
+    lane.append(anEntry('c', { sinceMs: 3 }));
+    lane.take(head);
+    lane.restore(anEntry('a', { sinceMs: 2 }));
+    expect(ids(lane)).toBe('abc');
+  });
+
+  it('re-queues into the middle and to the end as age demands', () => {
+    const lane = aLane();
+    lane.append(anEntry('a', { sinceMs: 1 }));
+    lane.append(anEntry('d', { sinceMs: 4 }));
+    lane.restore(anEntry('c', { sinceMs: 3 }));
+    lane.restore(anEntry('e', { sinceMs: 5 }));
+    expect(ids(lane)).toBe('acde');
+  });
+
+  it('lets anybody leave: head, middle, tail and the last one', () => {
+    const lane = aLane();
+    const [a, b, c, d] = [...'abcd'].map((id, index) => anEntry(id, { sinceMs: index }));
+    for (const entry of [a!, b!, c!, d!]) lane.append(entry);
+    const remaining = [b!, d!, a!, c!].map(entry => {
+      lane.remove(entry);
+      return ids(lane);
+    });
+    expect(remaining).toEqual(['acd', 'ac', 'c', '']);
+    expect([lane.size, lane.bytes, lane.remove(a!)]).toEqual([0, 0, false]);
+  });
+
+  it('counts requests and bytes exactly', () => {
+    const lane = aLane();
+    const entry = anEntry('a', { sinceMs: 1 });
+    lane.append(entry);
+    lane.append(anEntry('b', { sinceMs: 2 }));
+    expect([lane.size, lane.bytes]).toEqual([2, 20]);
+    lane.remove(entry);
+    expect([lane.size, lane.bytes]).toEqual([1, 10]);
+  });
+});

@@ -1,0 +1,247 @@
+import { Account, type Entry, isAgedAt, type WeightOf } from './account.js';
+import { KeyedHeap } from './keyed-heap.js';
+import { type Accepts, firstOf, LanePreview, nextOf } from './lane-preview.js';
+import { type Link, SortedList } from './sorted-list.js';
+
+/** Waiting entries and bytes of one tenant in a lane, and the number of tenants that wait in it. */
+export interface TenantLoad {
+  readonly requests: number;
+  readonly bytes: number;
+  readonly tenants: number;
+}
+
+/** Accounts of tenants without entries that a lane keeps at most. */
+const MAX_IDLE = 1000;
+
+/**
+ * Entries of one class. Tenants share by work (D-25): start-time fair queueing. The tenant with the smallest start tag is
+ * next; its tag then grows by cost / weight. The tag of a tenant that returns is at least the virtual time, which is the
+ * largest start tag served: idle time is not saved up. O(log tenants) per change.
+ */
+export class FairLane<T> {
+  readonly #accounts = new Map<string, Account<T>>();
+  /** Tenants with entries, by start tag. */
+  readonly #turns = new KeyedHeap<Account<T>>();
+  /** The one that ages first, first. */
+  readonly #ages = new SortedList<Entry<T>>();
+  /** First entry not yet reported as aged. */
+  #young: Link<Entry<T>> | undefined;
+  #size = 0;
+  #bytes = 0;
+  #virtualTime = 0;
+  #noticedAtMs = -Infinity;
+
+  constructor(private readonly weightOf: WeightOf) {}
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The largest start tag served: how far the lane has come. */
+  get virtualTime(): number {
+    return this.#virtualTime;
+  }
+
+  /** Accounts in memory. */
+  get accounts(): number {
+    return this.#accounts.size;
+  }
+
+  get oldest(): Entry<T> | undefined {
+    return this.#ages.first?.of;
+  }
+
+  get newest(): Entry<T> | undefined {
+    return this.#ages.last?.of;
+  }
+
+  /** The oldest one that `takeAged` has not returned. */
+  get oldestYoung(): Entry<T> | undefined {
+    return this.#young?.of;
+  }
+
+  loadOf(tenant: string): TenantLoad {
+    const account = this.#accounts.get(tenant);
+    return { requests: account?.size ?? 0, bytes: account?.bytes ?? 0, tenants: this.#turns.size };
+  }
+
+  /** True while an entry is aged. From then on `next` knows which ones are. */
+  hasAged(nowMs: number): boolean {
+    this.#noticedAtMs = nowMs;
+    const { oldest } = this;
+    return oldest !== undefined && isAgedAt(oldest, nowMs);
+  }
+
+  /**
+   * The entry that goes next; it stays.
+   * @param agedOnly of tenants whose next one is aged; without `accepts`, of any tenant if there is none
+   * @param accepts absent: all may go
+   */
+  next(agedOnly = false, accepts?: Accepts<T>): Entry<T> | undefined {
+    return nextOf(this.#turns, agedOnly ? this.#noticedAtMs : undefined, accepts);
+  }
+
+  /** Adds an entry behind its equals. */
+  append(entry: Entry<T>): void {
+    const account = this.#opened(entry);
+    account.append(entry.turn);
+    this.#ages.append(entry.age);
+    if (this.#young === undefined || entry.age.key < this.#young.key) this.#young = entry.age;
+    if (account.first === entry.turn) this.#put(account);
+  }
+
+  /** Adds an entry again that was taken, ahead of its equals. Its charge is returned: it was not computed. */
+  restore(entry: Entry<T>): void {
+    const { tenant, costMs } = entry.place;
+    this.correct(tenant, -costMs);
+    const account = this.#opened(entry);
+    account.restore(entry.turn);
+    this.#ages.restore(entry.age);
+    if (this.#young === undefined || entry.age.key <= this.#young.key) this.#young = entry.age;
+    if (account.first === entry.turn) this.#put(account);
+  }
+
+  /** It is sent: its tenant is charged. */
+  take(entry: Entry<T>): void {
+    const { account, place } = entry;
+    if (account === undefined) return;
+    this.#serve(account, place.costMs);
+    this.remove(entry);
+  }
+
+  /** It leaves without having been sent: its tenant keeps its place. @returns false when it does not wait */
+  remove(entry: Entry<T>): boolean {
+    const { account, age, turn, place } = entry;
+    if (account === undefined) return false;
+    entry.account = undefined;
+    if (this.#young === age) this.#young = age.after;
+    this.#ages.remove(age);
+    account.remove(turn);
+    account.count(-1, place);
+    this.#size -= 1;
+    this.#bytes -= place.bytes;
+    this.#put(account);
+    if (account.size === 0) this.#forget();
+    return true;
+  }
+
+  /** Work of this tenant is done now, besides what it was charged for its entries. */
+  charge(tenant: string, costMs: number): void {
+    const account = this.#accountOf(tenant);
+    this.#serve(account, costMs);
+    if (account.size > 0) this.#put(account);
+    else this.#forget();
+  }
+
+  /** Some of its work turned out larger by `ms` than charged; smaller if negative. */
+  correct(tenant: string, ms: number): void {
+    // Unknown: forgotten, or it came from elsewhere. Only what it owes counts.
+    if (ms <= 0 && !this.#accounts.has(tenant)) return;
+    const account = this.#accountOf(tenant);
+    const fromTag = account.size > 0 ? account.startTag : Math.max(account.startTag, this.#virtualTime);
+    account.startTag = fromTag + ms / this.weightOf(tenant);
+    if (account.size > 0) this.#put(account);
+    else this.#forget();
+  }
+
+  /** An entry of this tenant had a turn, and stays. Tenants none of whose entries `accepts` takes have lost theirs. */
+  turn(tenant: string, accepts: Accepts<T>): void {
+    this.charge(tenant, 1);
+    for (const account of [...this.#turns.members]) {
+      if (firstOf(account, accepts) !== undefined) continue;
+      account.startTag = Math.max(account.startTag, this.#virtualTime + 1 / this.weightOf(account.tenant));
+      this.#put(account);
+    }
+  }
+
+  /** All tenants have equal claims again. */
+  newRound(): void {
+    this.#virtualTime = 0;
+    for (const account of this.#accounts.values()) {
+      account.startTag = 0;
+      if (account.size > 0) this.#put(account);
+      else this.#accounts.delete(account.tenant);
+    }
+  }
+
+  /** Entries that have aged since the last call, oldest first. */
+  takeAged(nowMs: number): T[] {
+    this.#noticedAtMs = nowMs;
+    const aged: T[] = [];
+    for (; this.#young !== undefined && isAgedAt(this.#young.of, nowMs); this.#young = this.#young.after) {
+      if (!this.#young.of.isReported) aged.push(this.#young.of.item);
+      this.#young.of.isReported = true;
+    }
+    return aged;
+  }
+
+  /** Where such an entry starts in virtual time if it comes now: behind what its tenant has waiting before it. */
+  startTagOf(tenant: string, orderMs: number): number {
+    const account = this.#accounts.get(tenant);
+    if (account === undefined || account.size === 0) return Math.max(account?.startTag ?? 0, this.#virtualTime);
+    let workMs = account.costMs;
+    for (let link = account.last; link !== undefined && link.key > orderMs; link = link.before)
+      workMs -= link.of.place.costMs;
+    return account.startTag + Math.max(0, workMs) / this.weightOf(tenant);
+  }
+
+  /** Continues with the accounts of another lane that has the same entries. */
+  resume(other: FairLane<unknown>): void {
+    this.#virtualTime = other.#virtualTime;
+    for (const { tenant, startTag } of other.#accounts.values()) {
+      const account = this.#accountOf(tenant);
+      account.startTag = startTag;
+      if (account.size > 0) this.#put(account);
+    }
+  }
+
+  /** The order from here on, if no entry comes, ages or is corrected. */
+  preview(nowMs: number): LanePreview<T> {
+    let aged = 0;
+    for (let link = this.#ages.first; link !== undefined && isAgedAt(link.of, nowMs); link = link.after) aged += 1;
+    return new LanePreview(this.#turns.members, { weightOf: this.weightOf, nowMs, aged });
+  }
+
+  #serve(account: Account<T>, costMs: number): void {
+    this.#virtualTime = Math.max(this.#virtualTime, account.startTag);
+    account.startTag += costMs / this.weightOf(account.tenant);
+  }
+
+  #opened(entry: Entry<T>): Account<T> {
+    const { tenant, bytes } = entry.place;
+    const account = this.#accountOf(tenant);
+    if (account.size === 0) account.startTag = Math.max(account.startTag, this.#virtualTime);
+    account.count(1, entry.place);
+    entry.account = account;
+    this.#size += 1;
+    this.#bytes += bytes;
+    return account;
+  }
+
+  #accountOf(tenant: string): Account<T> {
+    let account = this.#accounts.get(tenant);
+    if (account === undefined) this.#accounts.set(tenant, (account = new Account<T>(tenant)));
+    return account;
+  }
+
+  #put(account: Account<T>): void {
+    const { first } = account;
+    if (first === undefined) this.#turns.remove(account);
+    else this.#turns.put(account, account.startTag, first.of.place.sinceMs);
+  }
+
+  /** An account behind the virtual time says nothing; of the others, the oldest are forgotten when there are many. */
+  #forget(): void {
+    let idle = this.#accounts.size - this.#turns.size;
+    if (idle <= MAX_IDLE) return;
+    for (const [tenant, { size, startTag }] of this.#accounts) {
+      if (size > 0 || (startTag > this.#virtualTime && idle <= MAX_IDLE / 2)) continue;
+      this.#accounts.delete(tenant);
+      idle -= 1;
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { type Account, type Entry, isAgedAt, type WeightOf } from './account.js';
+import { type HeapItem, KeyedHeap } from './keyed-heap.js';
+import { type Link } from './sorted-list.js';
+
+/** Which items may go now. */
+export type Accepts<T> = (item: T) => boolean;
+
+/** A tenant that competes for the next turn with its first entry. */
+interface Contender<T> extends HeapItem {
+  readonly startTag: number;
+  readonly first: Link<Entry<T>> | undefined;
+}
+
+/**
+ * The next entry of the tenant with the smallest start tag; of equal tags the older one. Without conditions O(1).
+ * @param agedAtMs only of tenants whose next one is aged then; without `accepts`, of any tenant if there is none
+ */
+export function nextOf<T>(
+  contenders: KeyedHeap<Contender<T>>,
+  agedAtMs?: number,
+  accepts?: Accepts<T>,
+): Entry<T> | undefined {
+  const top = contenders.top?.first?.of;
+  if (accepts === undefined && (agedAtMs === undefined || top === undefined || isAgedAt(top, agedAtMs))) return top;
+  let best: Entry<T> | undefined;
+  let bestTag = Infinity;
+  for (const contender of contenders.members) {
+    const next = firstOf(contender, accepts);
+    if (next === undefined || (agedAtMs !== undefined && !isAgedAt(next, agedAtMs))) continue;
+    const isOlder = contender.startTag === bestTag && next.place.sinceMs < best!.place.sinceMs;
+    if (contender.startTag < bestTag || isOlder) {
+      best = next;
+      bestTag = contender.startTag;
+    }
+  }
+  return best ?? (accepts === undefined ? top : undefined);
+}
+
+/** Of one tenant. */
+export function firstOf<T>({ first }: Contender<T>, accepts?: Accepts<T>): Entry<T> | undefined {
+  let link = first;
+  while (link !== undefined && accepts !== undefined && !accepts(link.of.item)) link = link.after;
+  return link?.of;
+}
+
+interface PreviewRules {
+  readonly weightOf: WeightOf;
+  readonly nowMs: number;
+  /** Entries that are aged. */
+  readonly aged: number;
+}
+
+/** An account that is read from its first entry on and left as it is. */
+interface Cursor<T> extends HeapItem {
+  startTag: number;
+  first: Link<Entry<T>> | undefined;
+}
+
+/** The order in which the entries of a lane leave if none comes, ages or is corrected. */
+export class LanePreview<T> {
+  readonly #cursors = new Map<Account<T> | undefined, Cursor<T>>();
+  readonly #turns = new KeyedHeap<Cursor<T>>();
+  #aged: number;
+
+  constructor(
+    accounts: readonly Account<T>[],
+    private readonly rules: PreviewRules,
+  ) {
+    this.#aged = rules.aged;
+    for (const account of accounts) {
+      const cursor = { heapIndex: -1, startTag: account.startTag, first: account.first };
+      this.#cursors.set(account, cursor);
+      this.#put(cursor);
+    }
+  }
+
+  get hasAged(): boolean {
+    return this.#aged > 0;
+  }
+
+  next(agedOnly: boolean): Entry<T> | undefined {
+    return nextOf(this.#turns, agedOnly ? this.rules.nowMs : undefined);
+  }
+
+  take(entry: Entry<T>): void {
+    const { weightOf, nowMs } = this.rules;
+    const cursor = this.#cursors.get(entry.account)!;
+    if (isAgedAt(entry, nowMs)) this.#aged -= 1;
+    cursor.startTag += entry.place.costMs / weightOf(entry.place.tenant);
+    cursor.first = entry.turn.after;
+    this.#put(cursor);
+  }
+
+  #put(cursor: Cursor<T>): void {
+    if (cursor.first === undefined) this.#turns.remove(cursor);
+    else this.#turns.put(cursor, cursor.startTag, cursor.first.of.place.sinceMs);
+  }
+}
