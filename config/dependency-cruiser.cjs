@@ -38,7 +38,7 @@ const workerLayers = [
   ['grpc', ['execution', 'generation', 'engines', 'audio', 'lifecycle']],
   ['pull', ['execution', 'engines', 'audio', 'lifecycle']],
 ];
-const coreSiblings = ['queue', 'batching', 'cancellation', 'latency'];
+const coreSiblings = ['order', 'queue', 'batching', 'cancellation', 'latency'];
 
 /** The directions of the architecture (docs/explain/architecture.md), executable. */
 module.exports = {
@@ -64,7 +64,7 @@ module.exports = {
       name: `core-${name}-meets-no-sibling`,
       severity: 'error',
       from: { path: `^src/core/${name}/`, pathNot: '\\.spec\\.ts$' },
-      to: { path: '^src/core/', pathNot: [`^src/core/${name}/`, '^src/core/(request|shared)/'] },
+      to: { path: '^src/core/', pathNot: [`^src/core/${name}/`, '^src/core/(order|request|shared)/'] },
     })),
     {
       name: 'core-request-and-shared-are-leaves',

@@ -56,11 +56,13 @@ export function causeOf(failure: AttemptFailure): FailureCause {
   const { status, code = '', shouldRetry } = failure;
   if (shouldRetry === false) return 'final';
   if (status === 429) return 'busy';
-  if (status === 502 || status === 503) {
-    if (LINE_CODES.has(code)) return 'line';
-    return code === QUEUE_TIMEOUT ? 'busy' : 'away';
-  }
+  if (status === 502 || status === 503) return causeOfUnavailable(code);
   return shouldRetry || CAUSED_BY_LINE.has(status) ? 'line' : 'final';
+}
+
+function causeOfUnavailable(code: string): FailureCause {
+  if (LINE_CODES.has(code)) return 'line';
+  return code === QUEUE_TIMEOUT ? 'busy' : 'away';
 }
 
 /**

@@ -13,27 +13,31 @@ interface Contender<T> extends HeapItem {
 
 /**
  * The next entry of the tenant with the smallest start tag; of equal tags the older one. Without conditions O(1).
- * @param agedAtMs only of tenants whose next one is aged then; without `accepts`, of any tenant if there is none
+ * @param agedAtMs only of tenants whose next one is aged then; without `accepts`, of any tenant if there is none.
+ *   Infinity: of all
  */
 export function nextOf<T>(
   contenders: KeyedHeap<Contender<T>>,
-  agedAtMs?: number,
+  agedAtMs = Infinity,
   accepts?: Accepts<T>,
 ): Entry<T> | undefined {
   const top = contenders.top?.first?.of;
-  if (accepts === undefined && (agedAtMs === undefined || top === undefined || isAgedAt(top, agedAtMs))) return top;
-  let best: Entry<T> | undefined;
-  let bestTag = Infinity;
-  for (const contender of contenders.members) {
+  if (accepts !== undefined) return best(contenders, agedAtMs, accepts);
+  if (top === undefined || isAgedAt(top, agedAtMs)) return top;
+  return best(contenders, agedAtMs) ?? top;
+}
+
+function best<T>({ members }: KeyedHeap<Contender<T>>, agedAtMs: number, accepts?: Accepts<T>): Entry<T> | undefined {
+  let found: Entry<T> | undefined;
+  let foundTag = Infinity;
+  for (const contender of members) {
     const next = firstOf(contender, accepts);
-    if (next === undefined || (agedAtMs !== undefined && !isAgedAt(next, agedAtMs))) continue;
-    const isOlder = contender.startTag === bestTag && next.place.sinceMs < best!.place.sinceMs;
-    if (contender.startTag < bestTag || isOlder) {
-      best = next;
-      bestTag = contender.startTag;
-    }
+    if (next === undefined || !isAgedAt(next, agedAtMs) || contender.startTag > foundTag) continue;
+    if (contender.startTag === foundTag && found!.place.sinceMs <= next.place.sinceMs) continue;
+    found = next;
+    foundTag = contender.startTag;
   }
-  return best ?? (accepts === undefined ? top : undefined);
+  return found;
 }
 
 /** Of one tenant. */

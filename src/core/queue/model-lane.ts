@@ -1,4 +1,3 @@
-import { type BatchLane } from '../batching/batch-window.js';
 import { FairLane } from '../order/fair-lane.js';
 import { type WeightOf } from '../order/account.js';
 import { FairOrder } from '../order/fair-order.js';
@@ -21,7 +20,7 @@ export interface QueueOptions extends AgingOptions {
 const equalWeights: WeightOf = () => 1;
 
 /** Waiting requests of one model at one priority. */
-export class ModelLane<P> extends FairLane<ScheduledRequest<P>> implements BatchLane, HeapItem {
+export class ModelLane<P> extends FairLane<ScheduledRequest<P>> implements HeapItem {
   heapIndex = -1;
   /** Since when only the window delays it: the start of `batch_wait`. Only the dispatcher writes it. */
   heldSinceMs: number | undefined;

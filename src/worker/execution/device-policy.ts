@@ -98,9 +98,7 @@ export class DevicePolicy {
   waitsUntilMs(device: DeviceView, nowMs: number): number | undefined {
     this.#callMs ??= device.callMs;
     if (this.#freed || device.ready >= device.maxBatch) return undefined;
-    const groupMs = device.running === 0 && this.#isIncomplete(device.group) ? this.#groupMs : 0;
-    const othersMs = this.#preparing > 0 && !device.realtime ? this.#othersMs : 0;
-    const untilMs = (this.#waitingSinceMs ?? nowMs) + Math.max(groupMs, othersMs);
+    const untilMs = (this.#waitingSinceMs ?? nowMs) + Math.max(this.#groupMs(device), this.#othersMs(device));
     if (nowMs >= untilMs) return undefined;
     this.#waitingSinceMs ??= nowMs;
     return untilMs;
@@ -112,19 +110,18 @@ export class DevicePolicy {
     this.#waitingSinceMs = undefined;
   }
 
-  #isIncomplete({ id }: WorkGroup): boolean {
-    const members = this.#groups.get(id);
-    return members !== undefined && missingOf(members) > 0;
-  }
-
-  get #groupMs(): number {
+  /** For the rest of the first item's group. */
+  #groupMs({ running, group }: DeviceView): number {
+    const members = this.#groups.get(group.id);
+    if (running > 0 || members === undefined || missingOf(members) === 0) return 0;
     const ceilingMs = Math.max(CEILING_MS, GROUP_SHARE * (this.#callMs ?? 0));
     if (this.#gatherMs === undefined) return ceilingMs;
     return Math.min(ceilingMs, Math.max(FLOOR_MS, SLACK * this.#gatherMs));
   }
 
-  /** 0 for a device that is fast. */
-  get #othersMs(): number {
+  /** For items of other groups; 0 for a device that is fast. */
+  #othersMs({ realtime }: DeviceView): number {
+    if (this.#preparing === 0 || realtime) return 0;
     const worthMs = OTHERS_SHARE * (this.#callMs ?? 0);
     return worthMs < FLOOR_MS ? 0 : worthMs;
   }

@@ -39,23 +39,16 @@ export class ChunkWriter implements AnswerWriter {
 
   constructor(private readonly options: WriterOptions) {}
 
-  said(choice: Choice, { text, tokens, calls, token }: ChoiceOutput): readonly object[] {
+  said(choice: Choice, output: ChoiceOutput): readonly object[] {
     const opening = this.#opening(choice);
-    const { head, logprobs, tokenIds } = this.options;
-    const told = tokenIds && token !== undefined ? [...(this.#untold.get(choice) ?? []), token] : undefined;
-    const scored = logprobs && tokens.length > 0;
-    if (text === '' && calls.length === 0 && !scored) {
-      if (told) this.#untold.set(choice, told);
+    const tokenIds = this.#tokenIds(choice, output.token);
+    const shown = this.#shown(choice, output);
+    if (shown === undefined) {
+      if (tokenIds) this.#untold.set(choice, tokenIds);
       return opening;
     }
-    const delta = {
-      text,
-      ...(scored && { logprobs: logprobsOf(head, tokens) }),
-      ...(calls.length > 0 && { toolCalls: { at: choice.calls - calls.length, calls: calls.map(named) } }),
-      ...(told && { tokenIds: told }),
-    };
     this.#untold.delete(choice);
-    return [...opening, this.#chunk(choice, delta)];
+    return [...opening, this.#chunk(choice, tokenIds ? { ...shown, tokenIds } : shown)];
   }
 
   ended(choice: Choice, finishReason: string): readonly object[] {
@@ -74,6 +67,24 @@ export class ChunkWriter implements AnswerWriter {
     if (this.options.head.form !== 'chat' || this.#begun.has(choice)) return [];
     this.#begun.add(choice);
     return [this.#chunk(choice, { first: true })];
+  }
+
+  /** Tokens that were not told yet; undefined: they are not wanted. */
+  #tokenIds(choice: Choice, token: number | undefined): readonly number[] | undefined {
+    if (!this.options.tokenIds || token === undefined) return undefined;
+    return [...(this.#untold.get(choice) ?? []), token];
+  }
+
+  /** Undefined: there is nothing to show yet. */
+  #shown(choice: Choice, { text, tokens, calls }: ChoiceOutput): Partial<ChoiceDelta> | undefined {
+    const { head, logprobs } = this.options;
+    const scored = logprobs && tokens.length > 0;
+    if (text === '' && calls.length === 0 && !scored) return undefined;
+    return {
+      text,
+      ...(scored && { logprobs: logprobsOf(head, tokens) }),
+      ...(calls.length > 0 && { toolCalls: { at: choice.calls - calls.length, calls: calls.map(named) } }),
+    };
   }
 
   #chunk({ index }: Choice, delta: Partial<ChoiceDelta>): object {

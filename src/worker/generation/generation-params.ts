@@ -4,7 +4,7 @@ import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { parseBoundedJson } from '../../core/shared/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type TokenItem } from '../engines/text-generator.js';
-import { chatMessages, toolsOf } from './chat-messages.js';
+import { chatMessages, type ToolFields, toolsOf } from './chat-messages.js';
 import { samplingOf, seedOf, stopOf } from './sampling-fields.js';
 import { type Grammar, type Prompt, type Sampling, type TextBackendInfo } from '../engines/text-backend.port.js';
 
@@ -81,14 +81,20 @@ function chatFields(body: FieldReader, info: TextBackendInfo): FormFields {
   if (top !== undefined && !wanted) throw body.invalid('top_logprobs', 'needs `logprobs` to be true');
   demandText(body);
   const tools = toolsOf(body, info);
-  const forced = tools?.forced;
   const prompt: Prompt = { type: 'chat', messages: chatMessages(body), ...(tools && { tools: tools.tools }) };
   return {
     prompts: [prompt],
     ...(maxTokens !== undefined && { maxTokens }),
     ...(wanted && { logprobs: top ?? 0 }),
-    ...(tools && { tools: { parallel: tools.parallel, ...(tools.forced?.named && { named: true }) } }),
-    ...(forced && { grammar: { type: 'tool_calls', tools: forced.tools, several: tools?.parallel ?? false } }),
+    ...(tools && wantedTools(tools)),
+  };
+}
+
+function wantedTools({ parallel, forced }: ToolFields): Pick<FormFields, 'tools' | 'grammar'> {
+  if (forced === undefined) return { tools: { parallel } };
+  return {
+    tools: forced.named ? { parallel, named: true } : { parallel },
+    grammar: { type: 'tool_calls', tools: forced.tools, several: parallel },
   };
 }
 
