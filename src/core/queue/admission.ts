@@ -38,21 +38,17 @@ export interface QueueRefusal {
   readonly backlog: number;
 }
 
-interface Scope extends Pick<QueueRefusal, 'scope'> {
-  readonly requests: number;
-  readonly bytes: number;
-  readonly realtime: number;
-  readonly maxRequests: number;
-  readonly maxBytes: number;
-}
-
 type AskedRequest = Pick<ScheduledRequest, 'model' | 'priority' | 'bytes' | 'tenant'>;
 
-/** What the bounds compare, of a queue and a request. */
-interface Asked {
-  readonly queue: QueueLoad;
-  readonly request: AskedRequest;
-  readonly isBatch: boolean;
+type Amounts = Readonly<Record<QueueRefusal['bound'], number>>;
+
+/** What waits of one model, or of all, and how much may. */
+interface Scope {
+  readonly name: QueueRefusal['scope'];
+  readonly held: Amounts;
+  readonly max: Amounts;
+  /** Requests. */
+  readonly realtime: number;
 }
 
 /** Beyond each bound, as a part of it: for tenants that hold less than their part of the queue. */
@@ -83,17 +79,19 @@ export class Admission {
     const { realtime, batch, bytes } = queue.depthOf(request.model);
     const { maxRequests, maxRequestsPerModel, maxBytes, maxBytesPerModel } = this.bounds;
     if (this.#isClear(queue, realtime + batch, bytes + request.bytes, request.bytes)) return undefined;
-    const asked = { queue, request, isBatch: request.priority === RequestPriority.BATCH };
-    const own = { requests: realtime + batch, bytes, realtime };
-    const model = { scope: 'model', ...own, maxRequests: maxRequestsPerModel, maxBytes: maxBytesPerModel } as const;
-    const all = { requests: queue.depth, bytes: queue.bytes, realtime: queue.depthByPriority().realtime };
-    const total = { scope: 'total', ...all, maxRequests, maxBytes } as const;
-    return (
-      this.#tooMany(model, asked) ??
-      this.#tooLarge(model, asked) ??
-      this.#tooMany(total, asked) ??
-      this.#tooLarge(total, asked)
-    );
+    const own: Scope = {
+      name: 'model',
+      held: { requests: realtime + batch, bytes },
+      max: { requests: maxRequestsPerModel, bytes: maxBytesPerModel },
+      realtime,
+    };
+    const all: Scope = {
+      name: 'total',
+      held: { requests: queue.depth, bytes: queue.bytes },
+      max: { requests: maxRequests, bytes: maxBytes },
+      realtime: queue.depthByPriority().realtime,
+    };
+    return this.#broken(own, queue, request) ?? this.#broken(all, queue, request);
   }
 
   /**
@@ -151,17 +149,21 @@ export class Admission {
     );
   }
 
-  #tooMany(scope: Scope, asked: Asked): QueueRefusal | undefined {
-    const limit = asked.isBatch ? this.#batchLimit(scope.maxRequests) : scope.maxRequests;
-    if (scope.requests < limit || isWithinItsPart(scope, asked, 'requests', limit)) return undefined;
-    return refusal(scope, asked, 'requests', limit);
-  }
-
-  #tooLarge(scope: Scope, asked: Asked): QueueRefusal | undefined {
-    // A request larger than the part for BATCH fits into an empty queue only.
-    const limit = asked.isBatch && scope.requests > 0 ? this.#batchLimit(scope.maxBytes) : scope.maxBytes;
-    if (scope.bytes + asked.request.bytes <= limit || isWithinItsPart(scope, asked, 'bytes', limit)) return undefined;
-    return refusal(scope, asked, 'bytes', limit);
+  #broken(scope: Scope, queue: QueueLoad, request: AskedRequest): QueueRefusal | undefined {
+    const { name, held, max, realtime } = scope;
+    const isBatch = request.priority === RequestPriority.BATCH;
+    const adds: Amounts = { requests: 1, bytes: request.bytes };
+    for (const bound of BOUNDS) {
+      // A request larger than the part for BATCH fits into an empty queue only.
+      const isReserved = isBatch && (bound === 'requests' || held.requests > 0);
+      const limit = isReserved ? this.#batchLimit(max[bound]) : max[bound];
+      if (held[bound] + adds[bound] <= limit) continue;
+      const isNearby = held[bound] + adds[bound] <= limit * (1 + TENANT_RESERVE);
+      if (isNearby && isWithinItsPart(scope, { bound, adds: adds[bound], limit }, queue, request)) continue;
+      const backlog = isBatch ? held.requests : realtime;
+      return { scope: name, bound, limit, reserved: max[bound] - limit, backlog };
+    }
+    return undefined;
   }
 
   #batchLimit(max: number): number {
@@ -169,20 +171,23 @@ export class Admission {
   }
 }
 
-type Bound = QueueRefusal['bound'];
+const BOUNDS = ['requests', 'bytes'] as const;
 
-function refusal(scope: Scope, { isBatch }: Asked, bound: Bound, limit: number): QueueRefusal {
-  const max = bound === 'requests' ? scope.maxRequests : scope.maxBytes;
-  const backlog = isBatch ? scope.requests : scope.realtime;
-  return { scope: scope.scope, bound, limit, reserved: max - limit, backlog };
+interface Part {
+  readonly bound: QueueRefusal['bound'];
+  readonly adds: number;
+  readonly limit: number;
 }
 
-/** True for a tenant that holds less than an equal part of a full queue, while the reserve for such tenants lasts. */
-function isWithinItsPart(scope: Scope, { queue, request }: Asked, bound: Bound, limit: number): boolean {
-  const adds = bound === 'requests' ? 1 : request.bytes;
-  if (scope[bound] + adds > limit * (1 + TENANT_RESERVE)) return false;
-  const held = queue.loadOf?.(ownerOf(request), scope.scope === 'model' ? request.model : undefined);
-  if (held === undefined || held.requests === scope.requests) return false;
-  const tenants = Math.max(2, held.requests > 0 ? held.tenants : held.tenants + 1);
-  return held[bound] + adds <= limit / tenants;
+/** True for a tenant that holds less than an equal part of a full queue. */
+function isWithinItsPart(
+  { name, held }: Scope,
+  { bound, adds, limit }: Part,
+  queue: QueueLoad,
+  request: AskedRequest,
+): boolean {
+  const own = queue.loadOf?.(ownerOf(request), name === 'model' ? request.model : undefined);
+  if (own === undefined || own.requests === held.requests) return false;
+  const tenants = Math.max(2, own.requests > 0 ? own.tenants : own.tenants + 1);
+  return own[bound] + adds <= limit / tenants;
 }

@@ -66,7 +66,7 @@ export class MicroBatcher<Input, Ready, Value> {
     private readonly options: MicroBatcherOptions<Input, Ready, Value>,
     private readonly scheduler: SchedulerLike = asyncScheduler,
   ) {
-    this.#prep = new PrepStage({ parallel: options.prepParallel, clock: options.clock });
+    this.#prep = new PrepStage(options.prepParallel, options.clock);
   }
 
   /**

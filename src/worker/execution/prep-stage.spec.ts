@@ -9,7 +9,7 @@ const turn = () => new Promise(resolve => setImmediate(resolve));
 
 function setUp(parallel: number) {
   let nowMs = 0;
-  const stage = new PrepStage({ parallel, clock: { nowMs: () => nowMs } });
+  const stage = new PrepStage(parallel, { nowMs: () => nowMs });
   const started: string[] = [];
   const gates = new Map<string, () => void>();
   let sequence = 0;

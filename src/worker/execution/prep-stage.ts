@@ -12,21 +12,16 @@ export interface Prepared<Value> {
   readonly prepMs: number;
 }
 
-export interface PrepOptions {
-  /** Items prepared at the same time (4). */
-  readonly parallel: number;
-  readonly clock: MonotonicClock;
-}
-
 /** CPU work on items before the device: a fixed number at a time, REALTIME first, then arrival. */
 export class PrepStage {
   readonly #waiting = new WorkQueue<Waiter>();
-  readonly #options: PrepOptions;
   #running = 0;
 
-  constructor(options: PrepOptions) {
-    this.#options = options;
-  }
+  /** @param parallel items prepared at the same time (4) */
+  constructor(
+    private readonly parallel: number,
+    private readonly clock: MonotonicClock,
+  ) {}
 
   get running(): number {
     return this.#running;
@@ -38,18 +33,18 @@ export class PrepStage {
 
   /** Rejects with the abort's error while waiting; once running, `work` itself has to obey the signal. */
   async run<Value>(place: PlacedWork, signal: AbortSignal, work: () => Promise<Value>): Promise<Prepared<Value>> {
-    if (this.#running >= this.#options.parallel) await this.#turn(place, signal);
+    if (this.#running >= this.parallel) await this.#turn(place, signal);
     else this.#running += 1;
-    const startedMs = this.#options.clock.nowMs();
+    const startedMs = this.clock.nowMs();
     try {
       const value = await work();
-      return { value, prepMs: this.#options.clock.nowMs() - startedMs };
+      return { value, prepMs: this.clock.nowMs() - startedMs };
     } finally {
       this.#leave();
     }
   }
 
-  #turn({ priority, sequence, flow, agingShare }: PlacedWork, signal: AbortSignal): Promise<void> {
+  #turn(place: PlacedWork, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const abandon = (): void => {
         this.#waiting.remove(waiter);
@@ -59,7 +54,7 @@ export class PrepStage {
         signal.removeEventListener('abort', abandon);
         resolve();
       };
-      const waiter: Waiter = { priority, sequence, flow, agingShare, enter };
+      const waiter: Waiter = { ...place, enter };
       signal.addEventListener('abort', abandon, { once: true });
       this.#waiting.add(waiter);
     });

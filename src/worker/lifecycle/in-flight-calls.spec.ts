@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { WorkerState } from './worker-state.js';
-import { CallSignal, InFlightCalls } from './in-flight-calls.js';
+import { InFlightCalls } from './in-flight-calls.js';
 
 const call = () => Object.assign(new EventEmitter(), { cancelled: false });
 /** Work that ends when it is aborted. */
@@ -67,32 +67,39 @@ describe('InFlightCalls', () => {
   });
 });
 
-const callOf = (cancelled = false) => Object.assign(new EventEmitter(), { cancelled });
+describe('InFlightCalls, the signal of a call', () => {
+  const started = (cancelled = false) => {
+    const state = new WorkerState();
+    state.ready();
+    const calls = new InFlightCalls(state);
+    const own = Object.assign(new EventEmitter(), { cancelled });
+    const running = calls.run('a', own, signal => Promise.resolve(signal));
+    return { calls, own, running };
+  };
 
-describe('CallSignal', () => {
-  it('aborts when the caller leaves', () => {
-    const call = callOf();
-    const { signal } = new CallSignal(call);
-    expect(signal.aborted).toBe(false);
-    call.emit('cancelled');
-    expect(signal.reason).toMatchObject({ code: 'request_cancelled' });
+  it('aborts when the caller leaves', async () => {
+    const state = new WorkerState();
+    state.ready();
+    const own = call();
+    const running = new InFlightCalls(state).run('a', own, untilAborted);
+    own.emit('cancelled');
+    await expect(running).rejects.toMatchObject({ code: 'request_cancelled' });
   });
 
-  it('is aborted from the start when the caller had left before', () => {
-    expect(new CallSignal(callOf(true)).signal.aborted).toBe(true);
+  it('is aborted from the start when the caller had left before', async () => {
+    expect((await started(true).running).aborted).toBe(true);
   });
 
-  it('keeps the first cause when several come', () => {
-    const call = callOf();
-    const callSignal = new CallSignal(call);
-    callSignal.abort(new DomainError('shutting_down', 'first'));
-    call.emit('cancelled');
-    expect(callSignal.signal.reason).toMatchObject({ code: 'shutting_down' });
+  it('keeps the first cause when several come', async () => {
+    const { calls, own, running } = started();
+    calls.abortAll(new DomainError('shutting_down', 'first'));
+    own.emit('cancelled');
+    expect((await running).reason).toMatchObject({ code: 'shutting_down' });
   });
 
-  it('leaves no listener on the call when disposed', () => {
-    const call = callOf();
-    new CallSignal(call)[Symbol.dispose]();
-    expect(call.listenerCount('cancelled')).toBe(0);
+  it('leaves no listener on the call when it has ended', async () => {
+    const { own, running } = started();
+    await running;
+    expect(own.listenerCount('cancelled')).toBe(0);
   });
 });

@@ -11,39 +11,13 @@ export interface CancellableCall {
 }
 
 /**
- * One AbortSignal per request, aborted by whichever comes first: the call's own 'cancelled' event (the caller left, or
- * its deadline passed; Nest's handler would run on), the Cancel RPC, or shutdown. The first cause decides the error.
+ * Requests in flight, by id: admits calls, finds them for Cancel, and counts them for a drain. One AbortSignal per
+ * request, aborted by whichever comes first: the call's own 'cancelled' event (the caller left, or its deadline passed;
+ * Nest's handler would run on), the Cancel RPC, or shutdown. The first cause decides the error.
  */
-export class CallSignal implements Disposable {
-  readonly #controller = new AbortController();
-  readonly #call: CancellableCall;
-  readonly #disconnected = (): void =>
-    this.abort(new DomainError('request_cancelled', 'The caller cancelled the call.'));
-
-  constructor(call: CancellableCall) {
-    this.#call = call;
-    if (call.cancelled) this.#disconnected();
-    else call.once('cancelled', this.#disconnected);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** Without effect when aborted already. */
-  abort(error: DomainError): void {
-    this.#controller.abort(error);
-  }
-
-  [Symbol.dispose](): void {
-    this.#call.off('cancelled', this.#disconnected);
-  }
-}
-
-/** Requests in flight, by id: admits calls, finds them for Cancel, and counts them for a drain. */
 @Injectable()
 export class InFlightCalls {
-  readonly #calls = new SlotMap<string, CallSignal>();
+  readonly #calls = new SlotMap<string, AbortController>();
   #idleWaiters: (() => void)[] = [];
 
   constructor(private readonly state: WorkerState) {}
@@ -61,11 +35,15 @@ export class InFlightCalls {
    */
   async run<T>(id: string, call: CancellableCall, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.#assertAcceptable(id);
-    using callSignal = new CallSignal(call);
-    this.#calls.set(id, callSignal);
+    const stop = new AbortController();
+    const left = (): void => stop.abort(new DomainError('request_cancelled', 'The caller cancelled the call.'));
+    if (call.cancelled) left();
+    else call.once('cancelled', left);
+    this.#calls.set(id, stop);
     try {
-      return await work(callSignal.signal);
+      return await work(stop.signal);
     } finally {
+      call.off('cancelled', left);
       this.#calls.delete(id);
       if (this.size === 0) this.#becameIdle();
     }

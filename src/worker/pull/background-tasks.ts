@@ -8,25 +8,38 @@ import { LockKeeper } from './lock-keeper.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 
-/** What any worker of a queue does for all: it takes over jobs of dead workers, and removes old results. */
+/**
+ * Tasks beside the pull loop: locks are renewed, callbacks sent, and what any worker of a queue does for all: it takes
+ * over jobs of dead workers, and removes old results.
+ */
 @Injectable()
-export class Housekeeping {
+export class BackgroundTasks {
   readonly #subscriptions: Subscription[] = [];
 
   constructor(
     @Inject(WORKER_LOG) private readonly log: Logger,
     private readonly queue: RequestQueue,
     private readonly connections: PullConnections,
+    private readonly callbacks: CallbackSender,
+    private readonly locks: LockKeeper,
   ) {}
 
-  start(): void {
+  /** Resolves when jobs may be taken. */
+  async start(): Promise<void> {
     const { sharedQueue } = this.connections;
     this.#every(this.queue.sweepMs, () => this.#takeOver());
     this.#every(sweepEveryMs(sharedQueue.resultTtlMs), () => this.queue.sweep());
+    this.callbacks.start();
+    await this.locks.start();
   }
 
   stop(): void {
     for (const subscription of this.#subscriptions.splice(0)) subscription.unsubscribe();
+  }
+
+  async close(): Promise<void> {
+    await this.callbacks.close();
+    await this.locks.close();
   }
 
   /** One run at a time, so none pile up while Redis is unreachable. */
@@ -45,31 +58,5 @@ export class Housekeeping {
       { event: 'jobs_taken_over', jobIds },
       `${jobIds.length} jobs of a dead or unresponsive worker are queued again`,
     );
-  }
-}
-
-/** Tasks beside the pull loop. */
-@Injectable()
-export class BackgroundTasks {
-  constructor(
-    private readonly housekeeping: Housekeeping,
-    private readonly callbacks: CallbackSender,
-    private readonly locks: LockKeeper,
-  ) {}
-
-  /** Resolves when jobs may be taken. */
-  async start(): Promise<void> {
-    this.housekeeping.start();
-    this.callbacks.start();
-    await this.locks.start();
-  }
-
-  stop(): void {
-    this.housekeeping.stop();
-  }
-
-  async close(): Promise<void> {
-    await this.callbacks.close();
-    await this.locks.close();
   }
 }

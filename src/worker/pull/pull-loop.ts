@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
-import { BehaviorSubject, filter, firstValueFrom, fromEvent, merge, of } from 'rxjs';
 import { backoffMs } from '../../core/shared/backoff.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullReadiness } from '../lifecycle/worker-state.js';
@@ -23,7 +23,8 @@ const PAUSES = { firstMs: 100, longestMs: 2000 };
 @Injectable()
 export class PullLoop {
   readonly #stopped = new AbortController();
-  readonly #drained$ = new BehaviorSubject(false);
+  readonly #changes = new EventEmitter();
+  #drained = false;
   #running: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
 
@@ -41,13 +42,14 @@ export class PullLoop {
   }
 
   get drained(): boolean {
-    return this.#drained$.value;
+    return this.#drained;
   }
 
   /** Takes no jobs until it is called with false; those that are held finish. */
   drain(drained: boolean): void {
     if (drained === this.drained) return;
-    this.#drained$.next(drained);
+    this.#drained = drained;
+    this.#changes.emit('drained');
     if (drained) this.feed.interrupt();
     this.log.info({ event: 'pull_drained', drained }, drained ? 'Drained by an operator' : 'Resumed by an operator');
   }
@@ -81,8 +83,7 @@ export class PullLoop {
   async #round(): Promise<Error | undefined> {
     const { signal } = this.#stopped;
     await this.held.room(signal);
-    const stopped$ = signal.aborted ? of(true) : fromEvent(signal, 'abort');
-    await firstValueFrom(merge(this.#drained$.pipe(filter(drained => !drained)), stopped$));
+    while (this.#drained && !signal.aborted) await once(this.#changes, 'drained', { signal }).catch(() => undefined);
     if (signal.aborted) return undefined;
     const { feed, held } = this;
     const group = await collectGroup({

@@ -13,7 +13,7 @@ import { JobRunner } from './job-runner.js';
 import { LockKeeper } from './lock-keeper.js';
 import { QueuedAudio } from './queued-audio.js';
 import { JOB_WORK } from './job-work.js';
-import { Housekeeping, BackgroundTasks } from './background-tasks.js';
+import { BackgroundTasks } from './background-tasks.js';
 import { sharedQueueOf, PullConnections } from './pull-connections.js';
 import { PullFeed } from './pull-feed.js';
 import { PullLoop } from './pull-loop.js';
@@ -24,16 +24,7 @@ import { ResultDelivery } from './result-delivery.js';
 import { SpeechWork } from './speech-work.js';
 import { StopListener } from './stop-listener.js';
 
-const QUEUE = [
-  PullConnections,
-  RequestQueue,
-  LockKeeper,
-  DeadLetters,
-  CrashMarkers,
-  StopListener,
-  Housekeeping,
-  Announcer,
-];
+const QUEUE = [PullConnections, RequestQueue, LockKeeper, DeadLetters, CrashMarkers, StopListener, Announcer];
 const WORK = [JobIntake, JobRunner, ResultDelivery, HeldJobs, PullFeed, PullLoop, CallbackOutbox, CallbackSender];
 const LIFE = [BackgroundTasks, PullParts, PullWorker];
 
