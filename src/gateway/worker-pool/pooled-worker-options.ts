@@ -25,13 +25,13 @@ export interface PooledWorkerOptions {
   readonly neededMessageBytes: number;
   readonly log: ProcessLog;
   /** Asked for each new connection. */
-  security(): ChannelSecurity;
+  readonly security: () => ChannelSecurity;
   /** Monotonic milliseconds. */
-  nowMs(): number;
+  readonly nowMs: () => number;
   /** Slots of this worker became more, free or urgent. Synchronous. */
-  onCapacity(): void;
+  readonly onCapacity: () => void;
   /** A slot or a place for a live stream was released. */
-  onReturn(): void;
+  readonly onReturn: () => void;
   onExecuted(execution: CallExecution): void;
   /** What continuous batching did since the last report. */
   onGeneration(counts: GenerationCounts): void;

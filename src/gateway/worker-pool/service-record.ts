@@ -80,7 +80,7 @@ export class ServiceRecord {
     this.#refuses = false;
     if (this.#breaker === 'open') return;
     const wasHalfOpen = this.#breaker === 'half_open';
-    this.clear();
+    if (this.#failures > 0) this.clear();
     if (wasHalfOpen) this.onRoom();
   }
 

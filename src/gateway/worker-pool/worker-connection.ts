@@ -41,9 +41,9 @@ export interface ConnectionEvents {
   /** A cancelled call was reset from this side, because the worker did not end it in time. */
   onUnended?(): void;
   /** More slots than before, free or urgent. Synchronous. */
-  onCapacity?(): void;
+  readonly onCapacity?: () => void;
   /** A slot or a place for a live stream was released. Synchronous. */
-  onReturn?(): void;
+  readonly onReturn?: () => void;
 }
 
 export interface ConnectionOptions {
@@ -108,9 +108,8 @@ export class WorkerConnection {
         events.onUnhealthy();
       },
     });
-    const onReturn = () => events.onReturn?.();
-    this.slots = new SlotLedger(() => events.onCapacity?.(), onReturn);
-    this.streams = new SlotLedger(() => undefined, onReturn);
+    this.slots = new SlotLedger(events.onCapacity, events.onReturn);
+    this.streams = new SlotLedger(undefined, events.onReturn);
   }
 
   /** Leases out and live streams. */
