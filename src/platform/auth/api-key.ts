@@ -4,6 +4,7 @@ import { mapOf, oneOf, wholeNumberFrom } from '../../contracts/schema/rules.js';
 import { LIMIT_NAMES, type LimitName, type Limits } from '../../core/limits/limit-rules.js';
 import { MAX_TENANT_WEIGHT } from '../../core/queue/request-place.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
+import { snakeCase } from '../config/model-spec.js';
 import { KEY_SCOPES, type KeyScope } from './principal.js';
 
 /** As the keys file and the command spell them: `requests_per_minute`. */
@@ -56,10 +57,6 @@ export function keyLimit(text: string): KeyLimits | undefined {
   const [name = '', digits = ''] = text.split('=', 2);
   const limits = { [name]: Number(digits) };
   return /^\d+$/.test(digits) && LIMITS_RULE.safeParse(limits).success ? limits : undefined;
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 }
 
 const PREFIX = 'sk-switchyard-';

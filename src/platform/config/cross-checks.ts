@@ -6,36 +6,44 @@ import { isLoopback } from '../http/loopback.js';
 import { HostExceptions } from '../http/host-exceptions.js';
 import { networksAndNames } from '../http/networks.js';
 import { isTenantSetting } from '../metrics/tenant-labels.js';
+import { isSecretSetting } from './effective-settings.js';
 import { type SourcedValue } from './setting-source.js';
 import { type SettingPath, type Settings } from './settings.js';
 import { ConfigError, type ConfigProblem } from './yaml-file.js';
 
 type Sources = ReadonlyMap<SettingPath, SourcedValue>;
 
+/** @param from the setting that it was caused by; default: the one that is wrong */
+type Finding = readonly [path: SettingPath, message: string, from?: SettingPath];
+
 /** Problems that one setting alone does not show: contradictions, malformed lists, and paths that cannot be used. */
-export const crossProblems = (settings: Settings, sources: Sources, directory: string): readonly ConfigProblem[] => [
-  ...contradictions(sources),
-  ...badKey(settings, sources),
-  ...badOidc(settings, sources),
-  ...badLists(sources),
-  ...badAllowedHosts(sources),
-  ...badRedis(sources),
-  ...missingRedis(settings, sources),
-  ...slowLocks(settings, sources),
-  ...badDatabase(sources),
-  ...badDataFolder(sources, directory),
-  ...badTenants(sources),
-  ...badLinks(sources),
-];
+export const crossProblems = (settings: Settings, sources: Sources, directory: string): readonly ConfigProblem[] =>
+  [...findings(settings, sources, directory)].map(([path, message, from = path]) => ({
+    origin: sources.get(from)!.origin,
+    path,
+    value: isSecretSetting(path) ? undefined : sources.get(path)!.value,
+    message,
+  }));
 
-const LINKS: readonly SettingPath[] = ['console.prometheus_url', 'console.trace_url', 'console.manual_url'];
-
-const badLinks = (sources: Sources): ConfigProblem[] =>
-  LINKS.flatMap(path => {
-    const { value, origin } = sources.get(path)!;
-    if (value === '' || /^https?:$/.test(URL.parse(String(value))?.protocol ?? '')) return [];
-    return [{ origin, path, value, message: 'must be a URL with http or https' }];
-  });
+function* findings(settings: Settings, sources: Sources, directory: string): Generator<Finding> {
+  yield* contradictions(sources);
+  yield* badKey(settings, sources);
+  yield* badOidc(settings);
+  yield* badLists(sources);
+  for (const host of wrongHosts(settings.server.allowedHosts)) {
+    yield ['server.allowed_hosts', `\`${host}\` is no host name or IP address; leave out the port`];
+  }
+  yield* badRedis(settings, sources);
+  yield* badDatabase(settings, directory);
+  if (!isTenantSetting(settings.metrics.tenants)) {
+    yield ['metrics.tenants', 'must be off, top-1 to top-100, or names of tenants with commas'];
+  }
+  for (const path of ['console.prometheus_url', 'console.trace_url', 'console.manual_url'] as const) {
+    const value = sources.get(path)!.value;
+    const isLink = value === '' || /^https?:$/.test(URL.parse(String(value))?.protocol ?? '');
+    if (!isLink) yield [path, 'must be a URL with http or https'];
+  }
+}
 
 const NOT_ABOVE: readonly (readonly [lower: SettingPath, upper: SettingPath, why: string])[] = [
   ['workers.restart_min_ms', 'workers.restart_max_ms', 'the first pause cannot be longer than the longest'],
@@ -43,21 +51,13 @@ const NOT_ABOVE: readonly (readonly [lower: SettingPath, upper: SettingPath, why
   ['server.upload_limit_bytes', 'queue.max_bytes_per_model', 'else an allowed upload could never be queued'],
 ];
 
-function contradictions(sources: Sources): ConfigProblem[] {
-  return NOT_ABOVE.flatMap(([lower, upper, why]) => {
-    const low = sources.get(lower);
-    const high = sources.get(upper);
-    if (!low || !high || low.value <= high.value) return [];
-    const origin = low.origin === 'default' ? high.origin : low.origin;
-    return [{ origin, path: lower, value: low.value, message: `must not exceed ${upper} (${high.value}): ${why}` }];
-  });
-}
-
-function badTenants(sources: Sources): ConfigProblem[] {
-  const path = 'metrics.tenants';
-  const { value, origin } = sources.get(path) ?? {};
-  if (value === undefined || origin === undefined || isTenantSetting(String(value))) return [];
-  return [{ origin, path, value, message: 'must be off, top-1 to top-100, or names of tenants with commas' }];
+function* contradictions(sources: Sources): Generator<Finding> {
+  for (const [lower, upper, why] of NOT_ABOVE) {
+    const low = sources.get(lower)!;
+    const { value: most } = sources.get(upper)!;
+    if (low.value <= most) continue;
+    yield [lower, `must not exceed ${upper} (${most}): ${why}`, low.origin === 'default' ? upper : lower];
+  }
 }
 
 const hosts = (text: string): unknown => new HostExceptions(text);
@@ -71,67 +71,50 @@ const LISTS: readonly (readonly [path: SettingPath, parse: (text: string) => unk
   ['auth.forwarded_users_from', networksAndNames],
 ];
 
-const badLists = (sources: Sources): ConfigProblem[] =>
-  LISTS.flatMap(([path, parse]) => {
-    const { value, origin } = sources.get(path)!;
+function* badLists(sources: Sources): Generator<Finding> {
+  for (const [path, parse] of LISTS) {
     try {
-      parse(String(value));
-      return [];
+      parse(String(sources.get(path)!.value));
     } catch (error) {
-      return [{ origin, path, value, message: (error as Error).message }];
+      yield [path, (error as Error).message];
     }
-  });
-
-function badAllowedHosts(sources: Sources): ConfigProblem[] {
-  const path = 'server.allowed_hosts';
-  const { value, origin } = sources.get(path)!;
-  const message = (host: string): string => `\`${host}\` is no host name or IP address; leave out the port`;
-  return wrongHosts(String(value)).map(host => ({ origin, path, value, message: message(host) }));
+  }
 }
 
-/** At least as hard to guess as 64 random bits, and fit for a header. The value is not quoted. */
+/** At least as hard to guess as 64 random bits, and fit for a header. */
 const KEY = /^[\x21-\x7e]{16,512}$/;
 
-function badKey({ auth }: Settings, sources: Sources): ConfigProblem[] {
-  if (auth.key === '') return [];
-  const { origin } = sources.get('auth.key')!;
-  const wrong = (message: string): ConfigProblem => ({ origin, path: 'auth.key', message });
+function* badKey({ auth }: Settings, sources: Sources): Generator<Finding> {
+  if (auth.key === '') return;
   const from = (path: SettingPath): string => `${path} (${sources.get(path)!.origin})`;
-  return [
-    ...(KEY.test(auth.key) ? [] : [wrong('must be 16 to 512 ASCII characters without spaces: openssl rand -hex 32')]),
-    ...(auth.keysFile === ''
-      ? []
-      : [wrong(`cannot be combined with ${from('auth.keys_file')}: use one of them; a file holds many keys`)]),
-    ...(auth.allowAnonymous
-      ? [wrong(`contradicts ${from('auth.allow_anonymous')}, which listens beyond loopback without keys`)]
-      : []),
-  ];
+  if (!KEY.test(auth.key)) {
+    yield ['auth.key', 'must be 16 to 512 ASCII characters without spaces: openssl rand -hex 32'];
+  }
+  if (auth.keysFile !== '') {
+    yield ['auth.key', `cannot be combined with ${from('auth.keys_file')}: use one of them; a file holds many keys`];
+  }
+  if (auth.allowAnonymous) {
+    yield ['auth.key', `contradicts ${from('auth.allow_anonymous')}, which listens beyond loopback without keys`];
+  }
 }
 
 const ASYMMETRIC = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/;
+const NO_SECURE_URL = 'must be an https URL without credentials; http is for loopback only';
 
-function badOidc({ auth }: Settings, sources: Sources): ConfigProblem[] {
-  if (auth.oidcIssuer === '') return [];
-  const wrong = (path: SettingPath, message: string): ConfigProblem => {
-    const { origin, value } = sources.get(path)!;
-    return { origin, path, value, message };
-  };
-  const urls = (['auth.oidc_issuer', 'auth.oidc_jwks_url'] as const).filter(path => sources.get(path)!.value !== '');
-  const algorithms = auth.oidcAlgorithms.split(',').map(name => name.trim());
-  return [
-    ...urls
-      .filter(path => !isSecureUrl(String(sources.get(path)!.value)))
-      .map(path => wrong(path, 'must be an https URL without credentials; http is for loopback only')),
-    ...(auth.oidcAudience.trim() === ''
-      ? [wrong('auth.oidc_audience', 'is required with auth.oidc_issuer: else tokens for other services were accepted')]
-      : []),
-    ...algorithms
-      .filter(name => !ASYMMETRIC.test(name))
-      .map(name => wrong('auth.oidc_algorithms', `\`${name}\` must be RS, PS or ES with 256, 384 or 512, or EdDSA`)),
-    ...(auth.allowAnonymous
-      ? [wrong('auth.oidc_issuer', 'contradicts auth.allow_anonymous, which asks for no keys')]
-      : []),
-  ];
+function* badOidc({ auth }: Settings): Generator<Finding> {
+  if (auth.oidcIssuer === '') return;
+  if (!isSecureUrl(auth.oidcIssuer)) yield ['auth.oidc_issuer', NO_SECURE_URL];
+  if (auth.oidcJwksUrl !== '' && !isSecureUrl(auth.oidcJwksUrl)) yield ['auth.oidc_jwks_url', NO_SECURE_URL];
+  if (auth.oidcAudience.trim() === '') {
+    yield ['auth.oidc_audience', 'is required with auth.oidc_issuer: else tokens for other services were accepted'];
+  }
+  for (const name of auth.oidcAlgorithms.split(',').map(algorithm => algorithm.trim())) {
+    if (ASYMMETRIC.test(name)) continue;
+    yield ['auth.oidc_algorithms', `\`${name}\` must be RS, PS or ES with 256, 384 or 512, or EdDSA`];
+  }
+  if (auth.allowAnonymous) {
+    yield ['auth.oidc_issuer', 'contradicts auth.allow_anonymous, which asks for no keys'];
+  }
 }
 
 function isSecureUrl(text: string): boolean {
@@ -141,44 +124,35 @@ function isSecureUrl(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
-/** The value is not quoted: it may hold a password. */
-function badRedis(sources: Sources): ConfigProblem[] {
-  const { value, origin } = sources.get('redis.url')!;
-  if (value === '' || /^rediss?:\/\/[^/\s]/.test(String(value))) return [];
-  const message = 'must look like redis://host:6379 or rediss://user:password@host:6380';
-  return [{ origin, path: 'redis.url', message }];
+function* badRedis({ queue, redis, inference }: Settings, sources: Sources): Generator<Finding> {
+  if (redis.url !== '' && !/^rediss?:\/\/[^/\s]/.test(redis.url)) {
+    yield ['redis.url', 'must look like redis://host:6379 or rediss://user:password@host:6380'];
+  }
+  if (queue.driver !== 'redis') return;
+  if (redis.url === '') {
+    yield ['queue.driver', 'needs redis.url, such as redis://127.0.0.1:6379 (variable SWITCHYARD_REDIS_URL)'];
+  }
+  // The death of a worker is noticed by its locks at the latest: before the time limit of what it had ends.
+  if (redis.lockMs >= inference.timeoutMinMs) {
+    const message =
+      `must be below inference.timeout_min_ms (${inference.timeoutMinMs}): else the time limit of a request ends ` +
+      'before another worker gets what a dead one had';
+    const isDefault = sources.get('redis.lock_ms')!.origin === 'default';
+    yield ['redis.lock_ms', message, isDefault ? 'inference.timeout_min_ms' : 'redis.lock_ms'];
+  }
 }
 
-function missingRedis({ queue, redis }: Settings, sources: Sources): ConfigProblem[] {
-  if (queue.driver !== 'redis' || redis.url !== '') return [];
-  const message = 'needs redis.url, such as redis://127.0.0.1:6379 (variable SWITCHYARD_REDIS_URL)';
-  return [{ origin: sources.get('queue.driver')!.origin, path: 'queue.driver', value: queue.driver, message }];
-}
-
-/** The death of a worker is noticed by its locks at the latest: before the time limit of what it had ends. */
-function slowLocks({ queue, redis, inference }: Settings, sources: Sources): ConfigProblem[] {
-  if (queue.driver !== 'redis' || redis.lockMs < inference.timeoutMinMs) return [];
-  const [lock, limit] = [sources.get('redis.lock_ms')!, sources.get('inference.timeout_min_ms')!];
-  const message =
-    `must be below inference.timeout_min_ms (${limit.value}): else the time limit of a request ends before ` +
-    'another worker gets what a dead one had';
-  const { origin } = lock.origin === 'default' ? limit : lock;
-  return [{ origin, path: 'redis.lock_ms', value: redis.lockMs, message }];
-}
-
-/** The value is not quoted: it may hold a password. */
-function badDatabase(sources: Sources): ConfigProblem[] {
-  const { value, origin } = sources.get('database.url')!;
-  if (value === '' || /^postgres(ql)?:\/\/[^/\s]/.test(String(value))) return [];
-  const message = 'must look like postgres://user:password@host:5432/name, or be empty for SQLite in data.dir';
-  return [{ origin, path: 'database.url', message }];
-}
-
-function badDataFolder(sources: Sources, directory: string): ConfigProblem[] {
-  const { value, origin } = sources.get('data.dir')!;
-  const found = nearestExisting(resolve(directory, String(value)));
-  if (statSync(found).isDirectory()) return [];
-  return [{ origin, path: 'data.dir', value, message: `must be a folder, or not exist yet; ${found} is a file` }];
+function* badDatabase({ database, data }: Settings, directory: string): Generator<Finding> {
+  if (database.url !== '' && !/^postgres(ql)?:\/\/[^/\s]/.test(database.url)) {
+    yield [
+      'database.url',
+      'must look like postgres://user:password@host:5432/name, or be empty for SQLite in data.dir',
+    ];
+  }
+  const found = nearestExisting(resolve(directory, data.dir));
+  if (!statSync(found).isDirectory()) {
+    yield ['data.dir', `must be a folder, or not exist yet; ${found} is a file`];
+  }
 }
 
 /** `path`, or the nearest of its ancestors that exists. */

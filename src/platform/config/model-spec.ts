@@ -9,6 +9,8 @@ export type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
 export const camelCase = (name: string): string =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
+export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+
 /** The keys of a map, and of the maps under `nested`, as code spells them. Other values are left as they are. */
 export function camelKeys(map: object, nested: readonly string[] = []): Record<string, unknown> {
   return Object.fromEntries(

@@ -1,4 +1,5 @@
 import { BATCH_SETTINGS } from './batch-settings.js';
+import { camelCase } from './model-spec.js';
 import { REALTIME_SETTINGS } from './realtime-settings.js';
 import { RESPONSE_SETTINGS } from './response-settings.js';
 import { SERVER_SETTINGS } from './server-settings.js';
@@ -190,5 +191,3 @@ export function settingsFrom(values: Partial<Record<SettingPath, SettingValue>>)
   }
   return nested as unknown as Settings;
 }
-
-const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

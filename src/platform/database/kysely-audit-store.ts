@@ -1,7 +1,8 @@
 import { type Kysely } from 'kysely';
 import { type AuditEntry, type AuditStore } from '../../core/access/audit-store.port.js';
 import { type OpenDatabase } from './open-database.js';
-import { type Database } from './schema.js';
+import { recordOf, rowOf } from './records.js';
+import { AUDIT, type Database } from './schema.js';
 
 /** The audit log. Ids grow with time: newest first is by descending id. */
 export class KyselyAuditStore implements AuditStore {
@@ -11,10 +12,10 @@ export class KyselyAuditStore implements AuditStore {
     this.#db = db;
   }
 
-  async add({ atMs, key, requestId, ...entry }: AuditEntry): Promise<void> {
+  async add(entry: AuditEntry): Promise<void> {
     await this.#db
       .insertInto('audit')
-      .values({ ...entry, at_ms: atMs, key_id: key, request_id: requestId })
+      .values(rowOf(AUDIT, { ...entry, keyId: entry.key }))
       .execute();
   }
 
@@ -26,10 +27,10 @@ export class KyselyAuditStore implements AuditStore {
       .orderBy('id', 'desc')
       .limit(limit)
       .execute();
-    return rows.map(({ at_ms, key_id, request_id, ...entry }) => ({
-      ...entry,
-      ...{ atMs: at_ms, key: key_id, requestId: request_id },
-    }));
+    return rows.map(row => {
+      const { keyId: key, ...entry } = recordOf<AuditEntry & { readonly keyId: string }>(AUDIT, row);
+      return { ...entry, key };
+    });
   }
 
   async removeBefore(atMs: number): Promise<void> {

@@ -8,9 +8,9 @@ import {
   type PageRequest,
   type StoredFile,
 } from '../../core/jobs/job.ports.js';
-import { present } from './batch-row.js';
 import { type OpenDatabase } from './open-database.js';
-import { type Database, type FileRow, idOrder, pageOf } from './schema.js';
+import { idOrder, pageOf, recordOf, rowOf } from './records.js';
+import { type Database, FILES, FILES_OF_BATCHES } from './schema.js';
 
 /** The file table. A row without its blob cannot be: rows are made after the blob, and blobs go after the row. */
 export class KyselyFileStore implements FileStore {
@@ -21,7 +21,7 @@ export class KyselyFileStore implements FileStore {
   }
 
   async create(file: StoredFile): Promise<void> {
-    await this.#db.insertInto('files').values(rowOf(file)).execute();
+    await this.#db.insertInto('files').values(rowOf(FILES, file)).execute();
   }
 
   /**
@@ -29,8 +29,8 @@ export class KyselyFileStore implements FileStore {
    * no lock.
    */
   async createFor(holder: JobHolder, file: StoredFile): Promise<boolean> {
-    const row = rowOf(file, holder.jobId);
-    const columns = Object.keys(row) as (keyof FileRow)[];
+    const row = rowOf(FILES_OF_BATCHES, { ...file, batchId: holder.jobId });
+    const columns = Object.keys(row) as (keyof typeof row)[];
     const { numInsertedOrUpdatedRows: made = 0n } = await this.#db
       .insertInto('files')
       .columns(columns)
@@ -144,27 +144,4 @@ const held =
       eb('batches.status', 'in', UNFINISHED_STATUSES),
     ]);
 
-const rowOf = (file: StoredFile, batchId: string | null = null): FileRow => ({
-  id: file.id,
-  tenant: file.tenant,
-  purpose: file.purpose,
-  filename: file.filename,
-  bytes: file.bytes,
-  created_at_ms: file.createdAtMs,
-  expires_at_ms: file.expiresAtMs ?? null,
-  blob_key: file.blobKey,
-  sha256: file.sha256,
-  batch_id: batchId,
-});
-
-const fileOf = (row: FileRow): StoredFile => ({
-  id: row.id,
-  tenant: row.tenant,
-  purpose: row.purpose as FilePurpose,
-  filename: row.filename,
-  bytes: row.bytes,
-  createdAtMs: row.created_at_ms,
-  blobKey: row.blob_key,
-  sha256: row.sha256,
-  ...present({ expiresAtMs: row.expires_at_ms }),
-});
+const fileOf = (row: object): StoredFile => recordOf(FILES, row);

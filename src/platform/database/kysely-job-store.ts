@@ -18,7 +18,8 @@ import {
 import { type TenantShare } from '../../core/jobs/tenant-share.js';
 import { jobOfRow, rowOfJob, writeJobChange } from './batch-row.js';
 import { type OpenDatabase } from './open-database.js';
-import { type Database, idOrder, pageOf } from './schema.js';
+import { idOrder, pageOf } from './records.js';
+import { type Database } from './schema.js';
 
 const CANCELLABLE: readonly BatchStatus[] = BATCH_STATUSES.filter(isCancellable);
 
@@ -186,7 +187,9 @@ export class KyselyJobStore implements JobStore {
       .groupBy('tenant')
       .execute();
     return rows.map(({ tenant, jobs, running }) => ({
-      ...{ tenant, running: Number(running), waiting: Number(jobs) - Number(running) },
+      tenant,
+      running: Number(running),
+      waiting: Number(jobs) - Number(running),
     }));
   }
 

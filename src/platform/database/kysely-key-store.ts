@@ -1,12 +1,8 @@
-import { type Kysely, type Selectable } from 'kysely';
+import { type Kysely } from 'kysely';
 import { type EndedSession, type KeyStore, type NewSecret, type StoredKey } from '../../core/access/key-store.port.js';
-import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { type ApiKeysTable } from './access-tables.js';
-import { present } from './batch-row.js';
 import { type OpenDatabase } from './open-database.js';
-import { type Database } from './schema.js';
-
-type KeyRow = Selectable<ApiKeysTable>;
+import { recordOf, rowOf } from './records.js';
+import { API_KEYS, type Database, ENDED_SESSIONS } from './schema.js';
 
 /**
  * The table of API keys. A change and the new version are one transaction: whoever sees the version sees the change.
@@ -22,7 +18,13 @@ export class KyselyKeyStore implements KeyStore {
     return this.#change(async db => {
       const { numInsertedOrUpdatedRows: made = 0n } = await db
         .insertInto('api_keys')
-        .values(rowOf(key))
+        .values(
+          rowOf(API_KEYS, {
+            ...key,
+            replacedSha256: key.replaced?.sha256,
+            replacedUntilMs: key.replaced?.untilMs,
+          }),
+        )
         .onConflict(conflict => conflict.column('id').doNothing())
         .executeTakeFirst();
       return made > 0n;
@@ -70,7 +72,8 @@ export class KyselyKeyStore implements KeyStore {
       const { numUpdatedRows } = await db
         .updateTable('api_keys')
         .set(eb => ({
-          ...{ sha256, prefix },
+          sha256,
+          prefix,
           replaced_sha256: keep ? eb.ref('sha256') : null,
           replaced_until_ms: keep ? replacedUntilMs : null,
         }))
@@ -103,18 +106,18 @@ export class KyselyKeyStore implements KeyStore {
       .execute();
   }
 
-  async endSession({ sha256, endedAtMs, expiresAtMs }: EndedSession): Promise<void> {
-    await this.#db.deleteFrom('ended_sessions').where('expires_at_ms', '<=', endedAtMs).execute();
+  async endSession(session: EndedSession): Promise<void> {
+    await this.#db.deleteFrom('ended_sessions').where('expires_at_ms', '<=', session.endedAtMs).execute();
     await this.#db
       .insertInto('ended_sessions')
-      .values({ sha256, ended_at_ms: endedAtMs, expires_at_ms: expiresAtMs })
+      .values(rowOf(ENDED_SESSIONS, session))
       .onConflict(conflict => conflict.column('sha256').doNothing())
       .execute();
   }
 
   async endedSessions(fromMs: number): Promise<readonly EndedSession[]> {
     const rows = await this.#db.selectFrom('ended_sessions').selectAll().where('ended_at_ms', '>=', fromMs).execute();
-    return rows.map(row => ({ sha256: row.sha256, endedAtMs: row.ended_at_ms, expiresAtMs: row.expires_at_ms }));
+    return rows.map(row => recordOf(ENDED_SESSIONS, row));
   }
 
   #change(make: (db: Kysely<Database>) => Promise<boolean>): Promise<boolean> {
@@ -130,44 +133,10 @@ export class KyselyKeyStore implements KeyStore {
   }
 }
 
-const jsonOf = (value: object | undefined): string | null => (value === undefined ? null : JSON.stringify(value));
+/** As its row has it. */
+type FlatKey = StoredKey & { readonly replacedSha256?: string; readonly replacedUntilMs?: number };
 
-const rowOf = (key: StoredKey): KeyRow => ({
-  id: key.id,
-  name: key.name,
-  tenant: key.tenant,
-  scopes: JSON.stringify(key.scopes),
-  models: jsonOf(key.models),
-  limits: jsonOf(key.limits),
-  default_priority: key.defaultPriority ?? null,
-  sha256: key.sha256,
-  prefix: key.prefix,
-  replaced_sha256: key.replaced?.sha256 ?? null,
-  replaced_until_ms: key.replaced?.untilMs ?? null,
-  created_at_ms: key.createdAtMs,
-  expires_at_ms: key.expiresAtMs ?? null,
-  last_used_at_ms: key.lastUsedAtMs ?? null,
-  revoked_at_ms: key.revokedAtMs ?? null,
-});
-
-const keyOf = (row: KeyRow): StoredKey => ({
-  id: row.id,
-  name: row.name,
-  tenant: row.tenant,
-  scopes: JSON.parse(row.scopes) as string[],
-  ...(row.models !== null && { models: JSON.parse(row.models) as string[] }),
-  ...(row.limits !== null && { limits: JSON.parse(row.limits) as Record<string, number> }),
-  ...present({ defaultPriority: row.default_priority as PriorityLabel | null }),
-  sha256: row.sha256,
-  prefix: row.prefix,
-  ...(row.replaced_sha256 !== null &&
-    row.replaced_until_ms !== null && {
-      replaced: { sha256: row.replaced_sha256, untilMs: row.replaced_until_ms },
-    }),
-  createdAtMs: row.created_at_ms,
-  ...present({
-    expiresAtMs: row.expires_at_ms,
-    lastUsedAtMs: row.last_used_at_ms,
-    revokedAtMs: row.revoked_at_ms,
-  }),
-});
+function keyOf(row: object): StoredKey {
+  const { replacedSha256: sha256, replacedUntilMs: untilMs, ...key } = recordOf<FlatKey>(API_KEYS, row);
+  return sha256 === undefined || untilMs === undefined ? key : { ...key, replaced: { sha256, untilMs } };
+}

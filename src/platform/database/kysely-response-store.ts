@@ -10,14 +10,15 @@ import {
   type ResponseRun,
   type StoredResponseStatus,
 } from '../../core/request/response-record.port.js';
-import { present } from './batch-row.js';
 import { type OpenDatabase } from './open-database.js';
-import { type ResponseEventsTable, type ResponsesTable } from './response-tables.js';
-import { type Database } from './schema.js';
+import { recordOf, rowOf } from './records.js';
+import { type Database, RESPONSES, STORED_RESPONSES } from './schema.js';
 
 const OPEN = ['queued', 'in_progress'] as const;
 /** The response has not ended, or its events are removed. */
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
+
+const { events_until_ms: _, ...RECORD } = RESPONSES;
 
 /** Stored responses on SQLite or Postgres. A write names its run's epoch and its first number: two can never mix. */
 export class KyselyResponseStore implements ResponseRecordStore {
@@ -29,7 +30,9 @@ export class KyselyResponseStore implements ResponseRecordStore {
 
   async create(record: ResponseRecord, events: readonly string[]): Promise<void> {
     await this.#db.transaction().execute(async db => {
-      await db.insertInto('responses').values(rowOf(record)).execute();
+      const bytes = Buffer.byteLength(record.input) + Buffer.byteLength(record.response);
+      const row = rowOf(STORED_RESPONSES, { ...record, bytes, eventsUntilMs: NEVER_MS });
+      await db.insertInto('responses').values(row).execute();
       if (events.length === 0) return;
       const group = groupOf(record, 0, events);
       await db.insertInto('response_events').values(group).execute();
@@ -44,7 +47,7 @@ export class KyselyResponseStore implements ResponseRecordStore {
       .where('id', '=', id)
       .where('expires_at_ms', '>', nowMs)
       .executeTakeFirst();
-    return row && recordOf(row);
+    return row && responseOf(row);
   }
 
   async head({ tenant, id }: ResponseRef, nowMs: number): Promise<ResponseProgress | undefined> {
@@ -67,8 +70,10 @@ export class KyselyResponseStore implements ResponseRecordStore {
     return (
       row && {
         status: row.status as StoredResponseStatus,
-        ...{ chainLength: row.chain_length, chainBytes: row.chain_bytes },
-        ...{ nextSequence: row.next_sequence, hasEvents: row.first !== null },
+        chainLength: row.chain_length,
+        chainBytes: row.chain_bytes,
+        nextSequence: row.next_sequence,
+        hasEvents: row.first !== null,
       }
     );
   }
@@ -98,7 +103,7 @@ export class KyselyResponseStore implements ResponseRecordStore {
       .selectAll()
       .orderBy('chain_length', 'desc')
       .execute();
-    return rows.map(recordOf);
+    return rows.map(responseOf);
   }
 
   async begin({ tenant, id }: ResponseRef): Promise<ResponseRecord | undefined> {
@@ -110,7 +115,7 @@ export class KyselyResponseStore implements ResponseRecordStore {
       .where('status', 'in', OPEN)
       .returningAll()
       .executeTakeFirst();
-    return row && recordOf(row);
+    return row && responseOf(row);
   }
 
   /** Rows are written in one order, so that two gateways cannot wait for each other. */
@@ -273,28 +278,12 @@ async function removeOne(db: Transaction<Database>, { tenant, id }: ResponseRef)
 
 const orderOf = ({ tenant, id }: ResponseRef): string => JSON.stringify([tenant, id]);
 
-const groupOf = ({ tenant, id }: ResponseRef, first: number, events: readonly string[]): ResponseEventsTable => ({
-  ...{ tenant, response_id: id },
-  ...{ first_sequence: first, last_sequence: first + events.length - 1 },
+const groupOf = ({ tenant, id }: ResponseRef, first: number, events: readonly string[]) => ({
+  tenant,
+  response_id: id,
+  first_sequence: first,
+  last_sequence: first + events.length - 1,
   events: events.join('\n'),
 });
 
-const rowOf = (record: ResponseRecord): ResponsesTable => ({
-  ...{ tenant: record.tenant, id: record.id, status: record.status },
-  previous_id: record.previousId ?? null,
-  ...{ chain_length: record.chainLength, chain_bytes: record.chainBytes },
-  request: record.request ?? null,
-  ...{ input: record.input, response: record.response },
-  bytes: Buffer.byteLength(record.input) + Buffer.byteLength(record.response),
-  ...{ created_at_ms: record.createdAtMs, expires_at_ms: record.expiresAtMs },
-  ...{ epoch: record.epoch, next_sequence: record.nextSequence, events_until_ms: NEVER_MS },
-});
-
-const recordOf = (row: ResponsesTable): ResponseRecord => ({
-  ...{ tenant: row.tenant, id: row.id, status: row.status as StoredResponseStatus },
-  ...{ chainLength: row.chain_length, chainBytes: row.chain_bytes },
-  ...{ input: row.input, response: row.response },
-  ...{ createdAtMs: row.created_at_ms, expiresAtMs: row.expires_at_ms },
-  ...{ epoch: row.epoch, nextSequence: row.next_sequence },
-  ...present({ previousId: row.previous_id, request: row.request }),
-});
+const responseOf = (row: object): ResponseRecord => recordOf(RECORD, row);

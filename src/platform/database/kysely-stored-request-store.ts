@@ -18,9 +18,9 @@ import {
   type NewStoredRequest,
   type Opened,
 } from '../../core/request/stored-request.port.js';
-import { storedRequestOf, storedRequestRowOf } from './stored-request-row.js';
 import { type OpenDatabase } from './open-database.js';
-import { type Database } from './schema.js';
+import { recordOf, rowOf } from './records.js';
+import { COUNTED_REQUESTS, type Database } from './schema.js';
 
 const ENDED: readonly StoredEnd[] = ['completed', 'failed', 'cancelled'];
 const BAD_ENDS: readonly StoredEnd[] = ['failed', 'cancelled'];
@@ -48,7 +48,16 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
       const replaced = await this.#makeRoom(request);
       const row = await this.#db
         .insertInto('kept_requests')
-        .values({ ...storedRequestRowOf(request, lease), lease_until_ms: this.#in(lease.leaseMs) })
+        .values({
+          ...rowOf(COUNTED_REQUESTS, {
+            ...request,
+            owner: lease.owner,
+            attempts: 1,
+            losses: 0,
+            cancelling: false,
+          }),
+          lease_until_ms: this.#in(lease.leaseMs),
+        })
         .onConflict(conflict => conflict.columns(['tenant', 'name']).doNothing())
         .returningAll()
         .executeTakeFirst();
@@ -242,6 +251,14 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
       .where('blob', '=', blob)
       .where('status', 'not in', ENDED);
   }
+}
+
+const { owner: _, ...KEPT } = COUNTED_REQUESTS;
+
+/** @param nowMs by the clock of the database; absent: whether the lease has lapsed was not asked */
+function storedRequestOf(row: object, nowMs = -1): StoredRequest {
+  const { leaseUntilMs, ...request } = recordOf<StoredRequest & { readonly leaseUntilMs: number }>(KEPT, row);
+  return { ...request, lapsed: leaseUntilMs <= nowMs };
 }
 
 /** Expired; or without a holder, and only its caller could run it again. */

@@ -8,27 +8,12 @@ import {
   type UsageStore,
   type UsageSums,
 } from '../../core/access/usage-store.port.js';
-import { type UsageTable } from './access-tables.js';
 import { type OpenDatabase } from './open-database.js';
+import { snakeCase } from '../config/model-spec.js';
 import { type Database } from './schema.js';
 
-const SUM_COLUMNS: Readonly<Record<keyof UsageSums, keyof UsageTable>> = {
-  requests: 'requests',
-  completed: 'completed',
-  failed: 'failed',
-  cancelled: 'cancelled',
-  audioMs: 'audio_ms',
-  characters: 'characters',
-  inputTokens: 'input_tokens',
-  outputTokens: 'output_tokens',
-  deviceMs: 'device_ms',
-};
-const GROUP_COLUMNS: Readonly<Record<keyof UsageGroup, keyof UsageTable>> = {
-  day: 'day',
-  tenant: 'tenant',
-  key: 'key_id',
-  model: 'model',
-};
+const columnOf = (name: keyof UsageSums | keyof UsageGroup): keyof Database['usage'] =>
+  name === 'key' ? 'key_id' : (snakeCase(name) as keyof Database['usage']);
 
 /** The table of usage, one row per day, tenant, key and model. */
 export class KyselyUsageStore implements UsageStore {
@@ -41,7 +26,7 @@ export class KyselyUsageStore implements UsageStore {
   /** Rows are written in one order, so that two gateways cannot wait for each other. */
   async add(rows: readonly UsageRow[]): Promise<void> {
     const ordered = rows
-      .map(row => ({ row: rowOf(row), name: usageGroupName(row) }))
+      .map(row => ({ row: rowOfUsage(row), name: usageGroupName(row) }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
     await this.#db.transaction().execute(async db => {
       for (const { row } of ordered) {
@@ -54,8 +39,8 @@ export class KyselyUsageStore implements UsageStore {
               .doUpdateSet(({ eb }) =>
                 Object.fromEntries(
                   USAGE_SUMS.map(name => [
-                    SUM_COLUMNS[name],
-                    eb(eb.ref(`usage.${SUM_COLUMNS[name]}`), '+', row[SUM_COLUMNS[name]] as number),
+                    columnOf(name),
+                    eb(eb.ref(`usage.${columnOf(name)}`), '+', row[columnOf(name)] as number),
                   ]),
                 ),
               ),
@@ -66,13 +51,11 @@ export class KyselyUsageStore implements UsageStore {
   }
 
   async sum({ from, to, groupBy, tenant, limit }: UsageQuery): Promise<readonly (Partial<UsageGroup> & UsageSums)[]> {
-    const columns = groupBy.map(name => GROUP_COLUMNS[name]);
+    const columns = groupBy.map(name => columnOf(name));
     let query = this.#db
       .selectFrom('usage')
       .select(columns)
-      .select(
-        USAGE_SUMS.map(name => sql<number | string | null>`sum(${sql.ref(SUM_COLUMNS[name])})`.as(SUM_COLUMNS[name])),
-      )
+      .select(USAGE_SUMS.map(name => sql<number | string | null>`sum(${sql.ref(columnOf(name))})`.as(columnOf(name))))
       .where('day', '>=', from)
       .where('day', '<=', to)
       .$if(tenant !== undefined, query => query.where('tenant', '=', tenant!))
@@ -88,16 +71,20 @@ export class KyselyUsageStore implements UsageStore {
   }
 }
 
-const rowOf = ({ day, tenant, key, model, ...sums }: UsageRow): UsageTable => {
-  const columns = Object.fromEntries(USAGE_SUMS.map(name => [SUM_COLUMNS[name], Math.round(sums[name])]));
-  return { day, tenant, model, key_id: key, ...columns } as UsageTable;
-};
+const rowOfUsage = ({ day, tenant, key, model, ...sums }: UsageRow) =>
+  ({
+    day,
+    tenant,
+    key_id: key,
+    model,
+    ...Object.fromEntries(USAGE_SUMS.map(name => [columnOf(name), Math.round(sums[name])])),
+  }) as Database['usage'];
 
 function sumsOf(
   row: Readonly<Record<string, unknown>>,
   groupBy: readonly (keyof UsageGroup)[],
 ): Partial<UsageGroup> & UsageSums {
-  const groups = groupBy.map(name => [name, String(row[GROUP_COLUMNS[name]])]);
-  const sums = USAGE_SUMS.map(name => [name, Number(row[SUM_COLUMNS[name]] ?? 0)]);
+  const groups = groupBy.map(name => [name, String(row[columnOf(name)])]);
+  const sums = USAGE_SUMS.map(name => [name, Number(row[columnOf(name)] ?? 0)]);
   return { ...Object.fromEntries(groups), ...Object.fromEntries(sums) } as Partial<UsageGroup> & UsageSums;
 }

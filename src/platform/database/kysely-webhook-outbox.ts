@@ -1,7 +1,8 @@
 import { type Kysely } from 'kysely';
 import { type OutboxEntry, type WebhookOutbox } from '../../core/jobs/job.ports.js';
 import { type OpenDatabase } from './open-database.js';
-import { type Database, type OutboxRow } from './schema.js';
+import { recordOf } from './records.js';
+import { type Database, OUTBOX } from './schema.js';
 
 /** Webhooks to send: written with a job's end, hidden while one sender tries, gone when taken or given up. */
 export class KyselyWebhookOutbox implements WebhookOutbox {
@@ -28,7 +29,7 @@ export class KyselyWebhookOutbox implements WebhookOutbox {
       )
       .returningAll()
       .execute();
-    return rows.map(entryOf);
+    return rows.map(row => recordOf(ENTRY, row));
   }
 
   sent(id: string): Promise<void> {
@@ -48,11 +49,4 @@ export class KyselyWebhookOutbox implements WebhookOutbox {
   }
 }
 
-const entryOf = (row: OutboxRow): OutboxEntry => ({
-  id: row.id,
-  jobId: row.job_id,
-  type: row.type as OutboxEntry['type'],
-  url: row.url,
-  attempts: row.attempts,
-  createdAtMs: row.created_at_ms,
-});
+const { due_at_ms: _, ...ENTRY } = OUTBOX;

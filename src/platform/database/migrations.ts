@@ -1,115 +1,22 @@
-import { type Kysely } from 'kysely';
+import { type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely } from 'kysely';
 import { type Migration } from 'kysely/migration';
-import { endedSessions, keysUsageAudit } from './access-tables.js';
-import { responses } from './response-tables.js';
-
-/** Files, uploads, batches and the webhook outbox. `if not exists`: two processes may start at the same time. */
-export const jobsAndFiles: Migration = {
-  async up(db: Kysely<unknown>): Promise<void> {
-    await files(db);
-    await uploads(db);
-    await batches(db);
-    await outbox(db);
-  },
-};
-
-async function files(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('files')
-    .ifNotExists()
-    .addColumn('id', 'text', column => column.primaryKey())
-    .addColumn('tenant', 'text', column => column.notNull())
-    .addColumn('purpose', 'text', column => column.notNull())
-    .addColumn('filename', 'text', column => column.notNull())
-    .addColumn('bytes', 'bigint', column => column.notNull())
-    .addColumn('created_at_ms', 'bigint', column => column.notNull())
-    .addColumn('expires_at_ms', 'bigint')
-    .addColumn('blob_key', 'text', column => column.notNull())
-    .addColumn('sha256', 'text', column => column.notNull())
-    .execute();
-  await index(db, 'files_by_tenant', 'files', ['tenant', 'id']);
-  await index(db, 'files_by_expiry', 'files', ['expires_at_ms']);
-  await index(db, 'files_by_blob', 'files', ['blob_key']);
-}
-
-async function uploads(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('uploads')
-    .ifNotExists()
-    .addColumn('id', 'text', column => column.primaryKey())
-    .addColumn('tenant', 'text', column => column.notNull())
-    .addColumn('purpose', 'text', column => column.notNull())
-    .addColumn('filename', 'text', column => column.notNull())
-    .addColumn('mime_type', 'text', column => column.notNull())
-    .addColumn('bytes', 'bigint', column => column.notNull())
-    .addColumn('status', 'text', column => column.notNull())
-    .addColumn('created_at_ms', 'bigint', column => column.notNull())
-    .addColumn('expires_at_ms', 'bigint', column => column.notNull())
-    .addColumn('file_expires_after_s', 'bigint')
-    .addColumn('file_id', 'text')
-    .execute();
-  await db.schema
-    .createTable('upload_parts')
-    .ifNotExists()
-    .addColumn('id', 'text', column => column.primaryKey())
-    .addColumn('upload_id', 'text', column => column.notNull())
-    .addColumn('blob_key', 'text', column => column.notNull())
-    .addColumn('bytes', 'bigint', column => column.notNull())
-    .addColumn('created_at_ms', 'bigint', column => column.notNull())
-    .execute();
-  await index(db, 'upload_parts_by_upload', 'upload_parts', ['upload_id']);
-}
-
-async function batches(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('batches')
-    .ifNotExists()
-    .addColumn('id', 'text', column => column.primaryKey())
-    .addColumn('tenant', 'text', column => column.notNull())
-    .addColumn('endpoint', 'text', column => column.notNull())
-    .addColumn('input_file_id', 'text', column => column.notNull())
-    .addColumn('completion_window', 'text', column => column.notNull())
-    .addColumn('status', 'text', column => column.notNull())
-    .addColumn('created_at_ms', 'bigint', column => column.notNull())
-    .addColumn('expires_at_ms', 'bigint', column => column.notNull())
-    .addColumn('reached_at_ms', 'text', column => column.notNull())
-    .addColumn('total', 'bigint', column => column.notNull())
-    .addColumn('completed', 'bigint', column => column.notNull())
-    .addColumn('failed', 'bigint', column => column.notNull())
-    .addColumn('usage', 'text')
-    .addColumn('model', 'text')
-    .addColumn('problems', 'text', column => column.notNull())
-    .addColumn('output_file_id', 'text')
-    .addColumn('error_file_id', 'text')
-    .addColumn('metadata', 'text', column => column.notNull())
-    .addColumn('output_expires_after_s', 'bigint')
-    .addColumn('retry_of', 'text')
-    .addColumn('webhook_url', 'text')
-    .addColumn('idempotency_key', 'text')
-    .addColumn('lease_owner', 'text')
-    .addColumn('lease_until_ms', 'bigint', column => column.notNull().defaultTo(0))
-    .addColumn('epoch', 'bigint', column => column.notNull().defaultTo(0))
-    .addUniqueConstraint('batches_idempotency', ['tenant', 'idempotency_key'])
-    .execute();
-  await index(db, 'batches_by_tenant', 'batches', ['tenant', 'id']);
-  await index(db, 'batches_to_claim', 'batches', ['status', 'lease_until_ms']);
-  await index(db, 'batches_by_input', 'batches', ['input_file_id']);
-}
-
-async function outbox(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('webhook_outbox')
-    .ifNotExists()
-    .addColumn('id', 'text', column => column.primaryKey())
-    .addColumn('job_id', 'text', column => column.notNull())
-    .addColumn('type', 'text', column => column.notNull())
-    .addColumn('url', 'text', column => column.notNull())
-    .addColumn('attempts', 'bigint', column => column.notNull())
-    .addColumn('created_at_ms', 'bigint', column => column.notNull())
-    .addColumn('due_at_ms', 'bigint', column => column.notNull())
-    .execute();
-  await index(db, 'webhook_outbox_due', 'webhook_outbox', ['due_at_ms']);
-}
+import {
+  API_KEYS,
+  AUDIT,
+  BATCHES,
+  type Columns,
+  type ColumnType,
+  type Database,
+  ENDED_SESSIONS,
+  FILES,
+  RESPONSE_EVENTS,
+  RESPONSES,
+  STORED_REQUESTS,
+  UPLOAD_PARTS,
+  UPLOADS,
+  USAGE,
+  OUTBOX,
+} from './schema.js';
 
 /** SQLite knows no `add column if not exists`: two processes may start at the same time. */
 const added = (table: string, column: string, type: 'text' | 'bigint'): Migration => ({
@@ -125,53 +32,101 @@ const added = (table: string, column: string, type: 'text' | 'bigint'): Migratio
   },
 });
 
-/** Requests whose answers outlive their connections. `if not exists`: two processes may start at the same time. */
+/** Files, uploads, batches and the webhook outbox. */
+export const jobsAndFiles: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await create(db, 'files', FILES);
+    await index(db, 'files', 'files_by_tenant', ['tenant', 'id']);
+    await index(db, 'files', 'files_by_expiry', ['expires_at_ms']);
+    await index(db, 'files', 'files_by_blob', ['blob_key']);
+    await create(db, 'uploads', UPLOADS);
+    await create(db, 'upload_parts', UPLOAD_PARTS);
+    await index(db, 'upload_parts', 'upload_parts_by_upload', ['upload_id']);
+    await create(db, 'batches', BATCHES, table =>
+      table.addUniqueConstraint('batches_idempotency', ['tenant', 'idempotency_key']),
+    );
+    await index(db, 'batches', 'batches_by_tenant', ['tenant', 'id']);
+    await index(db, 'batches', 'batches_to_claim', ['status', 'lease_until_ms']);
+    await index(db, 'batches', 'batches_by_input', ['input_file_id']);
+    await create(db, 'webhook_outbox', OUTBOX);
+    await index(db, 'webhook_outbox', 'webhook_outbox_due', ['due_at_ms']);
+  },
+};
+
+/** Requests whose answers outlive their connections. */
 const keptRequests: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
-    await db.schema
-      .createTable('kept_requests')
-      .ifNotExists()
-      .addColumn('tenant', 'text', column => column.notNull())
-      .addColumn('name', 'text', column => column.notNull())
-      .addColumn('request_id', 'text', column => column.notNull())
-      .addColumn('mode', 'text', column => column.notNull())
-      .addColumn('path', 'text', column => column.notNull())
-      .addColumn('fingerprint', 'text', column => column.notNull())
-      .addColumn('headers', 'text', column => column.notNull())
-      .addColumn('blob', 'text', column => column.notNull())
-      .addColumn('status', 'text', column => column.notNull())
-      .addColumn('owner', 'text')
-      .addColumn('lease_until_ms', 'bigint', column => column.notNull())
-      .addColumn('attempts', 'bigint', column => column.notNull())
-      .addColumn('cancelling', 'bigint', column => column.notNull())
-      .addColumn('created_at_ms', 'bigint', column => column.notNull())
-      .addColumn('ended_at_ms', 'bigint')
-      .addColumn('expires_at_ms', 'bigint', column => column.notNull())
-      .addColumn('answer', 'text')
-      .addPrimaryKeyConstraint('kept_requests_name', ['tenant', 'name'])
-      .execute();
-    await index(db, 'kept_requests_by_id', 'kept_requests', ['request_id']);
-    await index(db, 'kept_requests_by_owner', 'kept_requests', ['owner']);
-    await index(db, 'kept_requests_by_lease', 'kept_requests', ['status', 'lease_until_ms']);
-    await index(db, 'kept_requests_by_expiry', 'kept_requests', ['expires_at_ms']);
+    await create(db, 'kept_requests', STORED_REQUESTS, table =>
+      table.addPrimaryKeyConstraint('kept_requests_name', ['tenant', 'name']),
+    );
+    await index(db, 'kept_requests', 'kept_requests_by_id', ['request_id']);
+    await index(db, 'kept_requests', 'kept_requests_by_owner', ['owner']);
+    await index(db, 'kept_requests', 'kept_requests_by_lease', ['status', 'lease_until_ms']);
+    await index(db, 'kept_requests', 'kept_requests_by_expiry', ['expires_at_ms']);
   },
 };
 
 /** Which batch made a file, so that its holder can remove files that no result names. */
 const filesOfBatches: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
-    const tables = await db.introspection.getTables();
-    const files = tables.find(({ name }) => name === 'files');
-    if (!files?.columns.some(({ name }) => name === 'batch_id'))
-      await db.schema.alterTable('files').addColumn('batch_id', 'text').execute();
-    await db.schema.createIndex('files_by_batch').ifNotExists().on('files').columns(['batch_id', 'id']).execute();
+    await added('files', 'batch_id', 'text').up(db);
+    await index(db, 'files', 'files_by_batch', ['batch_id', 'id']);
+  },
+};
+
+/** Keys, usage and the audit log. */
+const keysUsageAudit: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await create(db, 'api_keys', API_KEYS);
+    await createVersion(db);
+    await create(db, 'usage', USAGE, table =>
+      table.addPrimaryKeyConstraint('usage_groups', ['day', 'tenant', 'key_id', 'model']),
+    );
+    await create(db, 'audit', AUDIT);
+    await index(db, 'audit', 'audit_by_time', ['at_ms']);
+  },
+};
+
+async function createVersion(db: Kysely<Pick<Database, 'api_key_version'>>): Promise<void> {
+  await db.schema
+    .createTable('api_key_version')
+    .ifNotExists()
+    .addColumn('id', 'bigint', column => column.primaryKey())
+    .addColumn('version', 'bigint', column => column.notNull())
+    .execute();
+  await db
+    .insertInto('api_key_version')
+    .values({ id: 1, version: 0 })
+    .onConflict(conflict => conflict.doNothing())
+    .execute();
+}
+
+/** Stored responses and the events of those that run in the background. */
+const responses: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await create(db, 'responses', RESPONSES, table => table.addPrimaryKeyConstraint('responses_id', ['tenant', 'id']));
+    await create(db, 'response_events', RESPONSE_EVENTS, table =>
+      table.addPrimaryKeyConstraint('response_events_first', ['tenant', 'response_id', 'first_sequence']),
+    );
+    await index(db, 'responses', 'responses_by_expiry', ['expires_at_ms']);
+    await index(db, 'responses', 'responses_by_status', ['status', 'created_at_ms']);
+    await index(db, 'responses', 'responses_by_end_of_events', ['events_until_ms']);
+  },
+};
+
+/** Sessions of the console that were signed out before they expired. */
+const endedSessions: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await create(db, 'ended_sessions', ENDED_SESSIONS);
+    await index(db, 'ended_sessions', 'ended_sessions_ended_at_ms', ['ended_at_ms']);
+    await index(db, 'ended_sessions', 'ended_sessions_expires_at_ms', ['expires_at_ms']);
   },
 };
 
 const bytesOfResponses: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await added('responses', 'bytes', 'bigint').up(db);
-    await index(db, 'responses_by_tenant', 'responses', ['tenant', 'bytes']);
+    await index(db, 'responses', 'responses_by_tenant', ['tenant', 'bytes']);
   },
 };
 
@@ -192,5 +147,31 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '010-bytes-of-responses': bytesOfResponses,
 };
 
-const index = (db: Kysely<unknown>, name: string, table: string, columns: string[]): Promise<void> =>
+type NewTable = CreateTableBuilder<string, string>;
+
+/** `if not exists`: two processes may start at the same time. */
+async function create(
+  db: Kysely<unknown>,
+  name: string,
+  columns: Columns,
+  constrain = (table: NewTable): NewTable => table,
+): Promise<void> {
+  let table: NewTable = db.schema.createTable(name).ifNotExists();
+  for (const [column, type] of Object.entries(columns)) {
+    table = table.addColumn(column, isNumber(type) ? 'bigint' : 'text', made => constrained(made, type));
+  }
+  await constrain(table).execute();
+}
+
+const isNumber = (type: ColumnType): boolean => /^(bigint|flag|counter)/.test(type);
+
+function constrained(column: ColumnDefinitionBuilder, type: ColumnType): ColumnDefinitionBuilder {
+  if (type === 'key') return column.primaryKey();
+  if (type.endsWith('?')) return column;
+  const filled = column.notNull();
+  if (type === 'counter') return filled.defaultTo(0);
+  return type === 'unique' ? filled.unique() : filled;
+}
+
+const index = (db: Kysely<unknown>, table: string, name: string, columns: string[]): Promise<void> =>
   db.schema.createIndex(name).ifNotExists().on(table).columns(columns).execute();

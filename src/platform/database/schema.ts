@@ -1,154 +1,232 @@
-import { type Generated, type Selectable } from 'kysely';
-import { type Page, type PageRequest } from '../../core/jobs/job.ports.js';
-import {
-  type ApiKeysTable,
-  type ApiKeyVersionTable,
-  type AuditTable,
-  type EndedSessionsTable,
-  type UsageTable,
-} from './access-tables.js';
-import { type ResponseEventsTable, type ResponsesTable } from './response-tables.js';
-
-/** Rows are read one beyond the limit, which shows whether more follow. */
-export const pageOf = <Row, T>(rows: readonly Row[], limit: number, read: (row: Row) => T): Page<T> => ({
-  data: rows.slice(0, limit).map(read),
-  hasMore: rows.length > limit,
-});
-
-/** Ids grow with time: newest first is by descending id. */
-export const idOrder = ({ order = 'desc' }: PageRequest): { direction: 'asc' | 'desc'; beyond: '>' | '<' } => ({
-  direction: order,
-  beyond: order === 'asc' ? '>' : '<',
-});
+import { type Generated } from 'kysely';
 
 /**
- * Tables of both dialects. Instants and sizes are whole numbers, structured values are JSON as text: one set of queries
- * (D-13).
+ * What a column holds; `?`: or NULL. `key`: text, the primary key. `json`: a structured value as text. `flag`: 0 or 1.
+ * `counter`: a whole number, 0 in a new row.
  */
+export type ColumnType =
+  'key' | 'unique' | 'text' | 'bigint' | 'json' | 'flag' | 'counter' | `${'text' | 'bigint' | 'json'}?`;
+
+export type Columns = Readonly<Record<string, ColumnType>>;
+
+type Cell<T extends ColumnType> = T extends 'bigint' | 'flag'
+  ? number
+  : T extends 'counter'
+    ? Generated<number>
+    : T extends 'bigint?'
+      ? number | null
+      : T extends 'text?' | 'json?'
+        ? string | null
+        : string;
+
+export type TableOf<C extends Columns> = { -readonly [K in keyof C]: Cell<C[K]> };
+
+/*
+ * Tables of both dialects, as their first migration makes them. Instants and sizes are whole numbers, structured values
+ * are JSON as text: one set of queries (D-13).
+ */
+
+export const FILES = {
+  id: 'key',
+  tenant: 'text',
+  purpose: 'text',
+  filename: 'text',
+  bytes: 'bigint',
+  created_at_ms: 'bigint',
+  expires_at_ms: 'bigint?',
+  blob_key: 'text',
+  sha256: 'text',
+} as const;
+
+/** The batch that made it; null: a caller. */
+export const FILES_OF_BATCHES = { ...FILES, batch_id: 'text?' } as const;
+
+export const UPLOADS = {
+  id: 'key',
+  tenant: 'text',
+  purpose: 'text',
+  filename: 'text',
+  mime_type: 'text',
+  bytes: 'bigint',
+  status: 'text',
+  created_at_ms: 'bigint',
+  expires_at_ms: 'bigint',
+  // Seconds after completion at which the file goes; null: never.
+  file_expires_after_s: 'bigint?',
+  file_id: 'text?',
+} as const;
+
+export const UPLOAD_PARTS = {
+  id: 'key',
+  upload_id: 'text',
+  blob_key: 'text',
+  bytes: 'bigint',
+  created_at_ms: 'bigint',
+} as const;
+
+export const BATCHES = {
+  id: 'key',
+  tenant: 'text',
+  endpoint: 'text',
+  input_file_id: 'text',
+  completion_window: 'text',
+  status: 'text',
+  created_at_ms: 'bigint',
+  expires_at_ms: 'bigint',
+  // Status → when it was reached.
+  reached_at_ms: 'json',
+  total: 'bigint',
+  completed: 'bigint',
+  failed: 'bigint',
+  usage: 'json?',
+  model: 'text?',
+  problems: 'json',
+  output_file_id: 'text?',
+  error_file_id: 'text?',
+  metadata: 'json',
+  output_expires_after_s: 'bigint?',
+  retry_of: 'text?',
+  webhook_url: 'text?',
+  idempotency_key: 'text?',
+  lease_owner: 'text?',
+  // 0: no holder.
+  lease_until_ms: 'counter',
+  // Grows with every claim; every write of a holder names its own (D-13).
+  epoch: 'counter',
+} as const;
+
+/** `terms`: null: no keys were asked for. */
+export const TRACED_BATCHES = { ...BATCHES, traceparent: 'text?', terms: 'json?' } as const;
+
+export const OUTBOX = {
+  id: 'key',
+  job_id: 'text',
+  type: 'text',
+  url: 'text',
+  attempts: 'bigint',
+  created_at_ms: 'bigint',
+  // Not sent before; moved ahead while a gateway sends it.
+  due_at_ms: 'bigint',
+} as const;
+
+export const STORED_REQUESTS = {
+  tenant: 'text',
+  name: 'text',
+  request_id: 'text',
+  mode: 'text',
+  path: 'text',
+  fingerprint: 'text',
+  headers: 'json',
+  blob: 'text',
+  status: 'text',
+  // The gateway that runs it; null: none.
+  owner: 'text?',
+  lease_until_ms: 'bigint',
+  attempts: 'bigint',
+  cancelling: 'flag',
+  created_at_ms: 'bigint',
+  ended_at_ms: 'bigint?',
+  expires_at_ms: 'bigint',
+  // Status and headers.
+  answer: 'json?',
+} as const;
+
+/** Gateways that were lost while they had it. */
+export const COUNTED_REQUESTS = { ...STORED_REQUESTS, losses: 'bigint' } as const;
+
+export const API_KEYS = {
+  id: 'key',
+  name: 'text',
+  tenant: 'text',
+  scopes: 'json',
+  models: 'json?',
+  limits: 'json?',
+  default_priority: 'text?',
+  sha256: 'unique',
+  prefix: 'text',
+  replaced_sha256: 'text?',
+  replaced_until_ms: 'bigint?',
+  created_at_ms: 'bigint',
+  expires_at_ms: 'bigint?',
+  last_used_at_ms: 'bigint?',
+  revoked_at_ms: 'bigint?',
+} as const;
+
+export const ENDED_SESSIONS = { sha256: 'key', ended_at_ms: 'bigint', expires_at_ms: 'bigint' } as const;
+
+export const USAGE = {
+  day: 'text',
+  tenant: 'text',
+  key_id: 'text',
+  model: 'text',
+  requests: 'bigint',
+  completed: 'bigint',
+  failed: 'bigint',
+  cancelled: 'bigint',
+  audio_ms: 'bigint',
+  characters: 'bigint',
+  input_tokens: 'bigint',
+  output_tokens: 'bigint',
+  device_ms: 'bigint',
+} as const;
+
+export const AUDIT = {
+  id: 'key',
+  at_ms: 'bigint',
+  tenant: 'text',
+  key_id: 'text',
+  action: 'text',
+  target: 'text',
+  detail: 'text',
+  request_id: 'text',
+  outcome: 'text',
+} as const;
+
+export const RESPONSES = {
+  tenant: 'text',
+  id: 'text',
+  status: 'text',
+  previous_id: 'text?',
+  chain_length: 'bigint',
+  chain_bytes: 'bigint',
+  // JSON, as are `input` and `response`; null: it has ended, or does not run in the background.
+  request: 'text?',
+  input: 'text',
+  response: 'text',
+  created_at_ms: 'bigint',
+  expires_at_ms: 'bigint',
+  epoch: 'bigint',
+  next_sequence: 'bigint',
+  // Its events are removed then.
+  events_until_ms: 'bigint',
+} as const;
+
+/** `bytes`: of `input`, `response` and the output that came later. */
+export const STORED_RESPONSES = { ...RESPONSES, bytes: 'bigint' } as const;
+
+export const RESPONSE_EVENTS = {
+  tenant: 'text',
+  response_id: 'text',
+  // Numbers of the first and last event of the row.
+  first_sequence: 'bigint',
+  last_sequence: 'bigint',
+  // JSON objects, one per line.
+  events: 'text',
+} as const;
+
 export interface Database {
-  files: FilesTable;
-  uploads: UploadsTable;
-  upload_parts: UploadPartsTable;
-  batches: BatchesTable;
-  webhook_outbox: WebhookOutboxTable;
-  kept_requests: StoredRequestsTable;
-  api_keys: ApiKeysTable;
-  api_key_version: ApiKeyVersionTable;
-  ended_sessions: EndedSessionsTable;
-  usage: UsageTable;
-  audit: AuditTable;
-  responses: ResponsesTable;
-  response_events: ResponseEventsTable;
+  files: TableOf<typeof FILES_OF_BATCHES>;
+  uploads: TableOf<typeof UPLOADS>;
+  upload_parts: TableOf<typeof UPLOAD_PARTS>;
+  batches: TableOf<typeof TRACED_BATCHES>;
+  webhook_outbox: TableOf<typeof OUTBOX>;
+  kept_requests: TableOf<typeof COUNTED_REQUESTS>;
+  api_keys: TableOf<typeof API_KEYS>;
+  /** One row, with id 1. */
+  api_key_version: { id: number; version: number };
+  ended_sessions: TableOf<typeof ENDED_SESSIONS>;
+  usage: TableOf<typeof USAGE>;
+  audit: TableOf<typeof AUDIT>;
+  responses: TableOf<typeof STORED_RESPONSES>;
+  response_events: TableOf<typeof RESPONSE_EVENTS>;
 }
-
-export interface FilesTable {
-  id: string;
-  tenant: string;
-  purpose: string;
-  filename: string;
-  bytes: number;
-  created_at_ms: number;
-  expires_at_ms: number | null;
-  blob_key: string;
-  sha256: string;
-  /** The batch that made it; null: a caller. */
-  batch_id: string | null;
-}
-
-export interface UploadsTable {
-  id: string;
-  tenant: string;
-  purpose: string;
-  filename: string;
-  mime_type: string;
-  bytes: number;
-  status: string;
-  created_at_ms: number;
-  expires_at_ms: number;
-  /** Seconds after completion at which the file goes; null: never. */
-  file_expires_after_s: number | null;
-  file_id: string | null;
-}
-
-export interface UploadPartsTable {
-  id: string;
-  upload_id: string;
-  blob_key: string;
-  bytes: number;
-  created_at_ms: number;
-}
-
-export interface BatchesTable {
-  id: string;
-  tenant: string;
-  endpoint: string;
-  input_file_id: string;
-  completion_window: string;
-  status: string;
-  created_at_ms: number;
-  expires_at_ms: number;
-  /** JSON: status → when it was reached. */
-  reached_at_ms: string;
-  total: number;
-  completed: number;
-  failed: number;
-  usage: string | null;
-  model: string | null;
-  problems: string;
-  output_file_id: string | null;
-  error_file_id: string | null;
-  metadata: string;
-  output_expires_after_s: number | null;
-  retry_of: string | null;
-  webhook_url: string | null;
-  traceparent: string | null;
-  /** JSON; null: no keys were asked for. */
-  terms: string | null;
-  idempotency_key: string | null;
-  lease_owner: string | null;
-  /** 0: no holder. */
-  lease_until_ms: Generated<number>;
-  /** Grows with every claim; every write of a holder names its own (D-13). */
-  epoch: Generated<number>;
-}
-
-export interface WebhookOutboxTable {
-  id: string;
-  job_id: string;
-  type: string;
-  url: string;
-  attempts: number;
-  created_at_ms: number;
-  /** Not sent before; moved ahead while a gateway sends it. */
-  due_at_ms: number;
-}
-
-export interface StoredRequestsTable {
-  tenant: string;
-  name: string;
-  request_id: string;
-  mode: string;
-  path: string;
-  fingerprint: string;
-  /** JSON. */
-  headers: string;
-  blob: string;
-  status: string;
-  /** The gateway that runs it; null: none. */
-  owner: string | null;
-  lease_until_ms: number;
-  attempts: number;
-  losses: number;
-  /** 0 or 1. */
-  cancelling: number;
-  created_at_ms: number;
-  ended_at_ms: number | null;
-  expires_at_ms: number;
-  /** JSON: status and headers. */
-  answer: string | null;
-}
-
-export type BatchRow = Selectable<BatchesTable>;
-export type FileRow = Selectable<FilesTable>;
-export type OutboxRow = Selectable<WebhookOutboxTable>;
-export type StoredRequestRow = Selectable<StoredRequestsTable>;
