@@ -17,7 +17,7 @@ const gatewayLayers = [
   ['health', ['http', 'models', 'jobs', ...schedulerAndBelow]],
   ['admin', ['http', 'models', 'requests', 'health', 'jobs', 'realtime', ...schedulerAndBelow]],
   ['realtime', ['http', 'models', 'inference', 'audio', 'limits', 'written-form', 'websockets', ...schedulerAndBelow]],
-  ['live-feed', ['http', 'websockets', 'worker-pool']],
+  ['live-feed', ['http', 'websockets', ...schedulerAndBelow]],
   ['jobs', ['http']],
 ];
 /** The same of the batch processor. */
@@ -38,7 +38,7 @@ const workerLayers = [
   ['grpc', ['execution', 'generation', 'engines', 'audio', 'lifecycle']],
   ['pull', ['execution', 'engines', 'audio', 'lifecycle']],
 ];
-const coreSiblings = ['queue', 'batching', 'cancellation', 'latency'];
+const coreSiblings = ['queue', 'batching'];
 
 /** The directions of the architecture (docs/explain/architecture.md), executable. */
 module.exports = {

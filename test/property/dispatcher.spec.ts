@@ -1,9 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { CancellationManager } from '../../src/core/cancellation/cancellation-manager.js';
-import { LatencyTracker } from '../../src/core/latency/latency-tracker.js';
-import { RequestLifecycle } from '../../src/core/request/request-lifecycle.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
+import { RequestRecord } from '../../src/core/request/request-record.js';
 import { type Settlement } from '../../src/core/request/settlement.js';
 import { DomainError } from '../../src/core/shared/domain-error.js';
 import { AgingTurns } from '../../src/core/order/aging-turns.js';
@@ -17,7 +15,7 @@ const PATIENCE_MS = 500;
 const MAX_SIZE = 4;
 const MODELS = ['m1', 'm2', 'm3'] as const;
 
-type Life = RequestLifecycle<undefined, string>;
+type Life = RequestRecord<undefined, string>;
 
 const failed = (code: 'worker_lost' | 'queue_timeout'): Settlement<string> => ({
   status: 'failed',
@@ -33,8 +31,6 @@ class Harness {
   readonly workers = new FakeWorkers();
   readonly lives = new Map<string, Life>();
   readonly leases = new Map<string, Lease>();
-  readonly cancellation = new CancellationManager();
-  readonly latency = new LatencyTracker({ ttlMs: 1_000 });
   readonly slots = MODELS.map(model => this.workers.add(model, { slots: model === 'm3' ? 3 : 8, maxBatch: MAX_SIZE }));
   readonly #harness: ReturnType<typeof aDispatcher>;
   readonly #turns: ReadonlyMap<string, AgingTurns>;
@@ -64,9 +60,7 @@ class Harness {
       return;
     }
     this.accepted += 1;
-    this.lives.set(id, new RequestLifecycle(request));
-    this.cancellation.register(aKey(id), { model, priority });
-    this.latency.start(aKey(id), nowMs);
+    this.lives.set(id, new RequestRecord(request));
   }
 
   /** One turn of the loop; afterwards nothing that may go now is left. */
@@ -83,9 +77,7 @@ class Harness {
   #run(plan: Plan): void {
     this.#checkPlan(plan);
     for (const { request, lease, batchWaitMs } of plan.members) {
-      this.lives.get(request.id)?.leased(plan.workerId);
-      this.cancellation.inFlight(aKey(request.id), plan.workerId);
-      this.latency.dequeued(aKey(request.id), this.nowMs, batchWaitMs);
+      this.lives.get(request.id)?.leased(plan.workerId, this.nowMs, batchWaitMs);
       expect(batchWaitMs).toBeLessThanOrEqual(this.nowMs - request.enqueuedAtMs);
       expect(this.leases.has(request.id)).toBe(false);
       this.leases.set(request.id, lease);
@@ -158,20 +150,16 @@ class Harness {
     const life = this.lives.get(id);
     if (life?.state === 'leased' && life.attempts < 2) {
       life.requeued();
-      this.cancellation.requeued(aKey(id));
-      this.latency.requeued(aKey(id));
       this.#harness.dispatcher.requeue({ ...life.request, mostTogether: 1 + (this.settled % 3) });
     } else this.settle(id, failed('worker_lost'));
     this.#release(id);
   }
 
   cancel(id: string): void {
-    const outcome = this.cancellation.cancel(aKey(id));
     const life = this.lives.get(id);
-    expect(outcome.found).toBe(life !== undefined && life.state !== 'settled');
-    if (!outcome.found) return;
-    expect(outcome.stage).toBe(life?.state === 'queued' ? 'queued' : 'in_flight');
-    if (outcome.stage === 'queued') expect(this.#harness.dispatcher.withdraw(aKey(id))?.id).toBe(id);
+    if (life === undefined || life.state === 'settled') return;
+    expect(life.workerId === undefined).toBe(life.state === 'queued');
+    if (life.state === 'queued') expect(this.#harness.dispatcher.withdraw(aKey(id))?.id).toBe(id);
     this.settle(id, CANCELLED);
   }
 
@@ -181,10 +169,10 @@ class Harness {
   }
 
   settle(id: string, settlement: Settlement<string>): void {
-    if (this.lives.get(id)?.settle(settlement) !== true) return;
+    const life = this.lives.get(id);
+    if (life?.settle(settlement, this.nowMs) !== true) return;
     this.settled += 1;
-    this.cancellation.unregister(aKey(id));
-    expect(this.latency.complete(aKey(id), this.nowMs)).toBeDefined();
+    expect(life.phases.totalMs).toBe(this.nowMs - life.request.enqueuedAtMs);
   }
 
   #release(id: string): void {
@@ -198,7 +186,6 @@ class Harness {
     expect(count('queued')).toBe(this.depth);
     expect(count('settled')).toBe(this.settled);
     expect(count('queued') + count('leased') + count('settled')).toBe(this.accepted);
-    expect(this.cancellation.size).toBe(count('queued') + count('leased'));
     const taken = this.slots.reduce((sum, { inUse }) => sum + inUse, 0);
     expect(taken).toBe(this.leases.size);
     expect(this.slots.every(({ inUse, slots, maxBatch }) => inUse >= 0 && inUse <= slots + maxBatch)).toBe(true);

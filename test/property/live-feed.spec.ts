@@ -2,29 +2,46 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type LiveDelta, type LiveSnapshot } from '../../src/contracts/events/live-event.js';
 import { LiveView } from '../../src/contracts/events/live-view.js';
-import { type DispatchEvent } from '../../src/core/dispatch/dispatch-event.js';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
+import { DomainError } from '../../src/core/shared/domain-error.js';
+import { LiveSource } from '../../src/gateway/live-feed/live-source.js';
 import { stateChange } from '../../src/gateway/live-feed/live-workers.js';
-import { LiveLedger } from '../../src/gateway/live-feed/live-ledger.js';
-import { aKey } from '../support/requests.js';
-
-const named = (requestId: string) => ({ key: aKey(requestId), requestId });
+import { type TrackedRequest } from '../../src/gateway/scheduler/tracked-request.js';
+import { GatewayIdentity } from '../../src/platform/clock/clock.module.js';
+import { DispatchEventBus } from '../../src/platform/events/events.module.js';
+import { aRegistry, LEASE, opened } from '../support/records.js';
 
 const MODELS = ['a', 'b'];
+const GONE = { status: 'cancelled', error: new DomainError('request_cancelled', 'gone') } as const;
 const STEPS = ['accept', 'lease', 'requeue', 'cancel', 'settle', 'reject', 'tell', 'lose'] as const;
 const steps = fc.array(fc.record({ step: fc.constantFrom(...STEPS), pick: fc.nat(1000), realtime: fc.boolean() }), {
   maxLength: 200,
 });
 type Step = typeof steps extends fc.Arbitrary<(infer S)[]> ? S : never;
 
-/** What the scheduler may emit, in an order that it may emit it. */
+/** What happens in the registry, in an order in which it may happen. */
 class History {
-  readonly #live: { id: string; model: string; priority: 'realtime' | 'batch'; running: boolean }[] = [];
+  readonly #bus = new DispatchEventBus();
+  readonly #registry = aRegistry(this.#bus);
+  readonly #live: { record: TrackedRequest; running: boolean }[] = [];
+  readonly source = new LiveSource(
+    ...([this.#registry, {}, {}, MODELS.map(id => ({ id })), new GatewayIdentity()] as never as [
+      ...ConstructorParameters<typeof LiveSource>,
+    ]),
+  );
   #made = 0;
+
+  constructor() {
+    this.#bus.events$.subscribe(event => this.source.apply(event));
+  }
 
   get counts() {
     const count = (model: string, running: boolean, priority?: string) =>
       this.#live.filter(
-        each => each.model === model && each.running === running && (priority ?? each.priority) === each.priority,
+        each =>
+          each.record.model === model &&
+          each.running === running &&
+          (priority ?? each.record.priority) === each.record.priority,
       ).length;
     return Object.fromEntries(
       MODELS.map(model => [
@@ -34,38 +51,31 @@ class History {
     );
   }
 
-  event({ step, pick, realtime }: Step): DispatchEvent | undefined {
+  perform({ step, pick, realtime }: Step): void {
     const model = MODELS[pick % MODELS.length]!;
-    const priority = realtime ? 'realtime' : 'batch';
-    if (step === 'reject') return { ...named('x'), model, priority, atMs: 0, type: 'rejected', code: 'queue_full' };
-    if (step === 'accept') {
-      const id = `r${this.#made++}`;
-      this.#live.push({ id, model, priority, running: false });
-      return { ...named(id), model, priority, atMs: 0, type: 'accepted', bytes: 1 };
+    const priority = realtime ? RequestPriority.REALTIME : RequestPriority.BATCH;
+    if (step === 'reject' || step === 'accept') {
+      const record = opened(this.#registry, `r${this.#made++}`, { model, priority });
+      if (step === 'accept') this.#live.push({ record, running: false });
+      else this.#registry.settle(record, GONE);
+      return;
     }
     const wanted = step === 'lease' ? false : step === 'requeue' ? true : undefined;
     const able = this.#live.filter(({ running }) => wanted === undefined || running === wanted);
     const chosen = able[pick % (able.length || 1)];
-    return chosen && this.#change(step, chosen);
+    if (chosen) this.#change(step, chosen);
   }
 
-  #change(step: Step['step'], chosen: { id: string; model: string; priority: 'realtime' | 'batch'; running: boolean }) {
-    const base = { ...named(chosen.id), model: chosen.model, priority: chosen.priority, atMs: 0 };
-    switch (step) {
-      case 'lease':
-        chosen.running = true;
-        return {
-          ...{ ...base, type: 'leased', workerId: 'w', groupId: 'g', groupSize: 1, reason: 'single', attempt: 1 },
-          ...{ queueWaitMs: 0, batchWaitMs: 0 },
-        } as DispatchEvent;
-      case 'requeue':
-        chosen.running = false;
-        return { ...base, type: 'requeued', workerId: 'w', code: 'worker_lost' } as DispatchEvent;
-      case 'cancel':
-        return { ...base, type: 'cancel_requested', stage: 'queued', reason: 'client' } as DispatchEvent;
-      default:
-        this.#live.splice(this.#live.indexOf(chosen), 1);
-        return { ...base, type: 'settled', status: 'completed', phases: {}, attempts: 1 } as DispatchEvent;
+  #change(step: Step['step'], chosen: { record: TrackedRequest; running: boolean }): void {
+    const { record } = chosen;
+    if (step === 'cancel') this.#registry.emit(record, { type: 'cancel_requested', stage: 'queued', reason: 'client' });
+    else if (step === 'settle') {
+      this.#live.splice(this.#live.indexOf(chosen), 1);
+      this.#registry.settle(record, GONE);
+    } else {
+      chosen.running = step === 'lease';
+      if (chosen.running) this.#registry.leased(record, LEASE, false);
+      else this.#registry.requeued(record, 'worker_lost');
     }
   }
 }
@@ -74,19 +84,19 @@ describe('the live feed, under random histories', () => {
   it('counts waiting and running exactly; snapshot plus deltas is the next snapshot; numbers show lost deltas', () => {
     fc.assert(
       fc.property(steps, sequence => {
-        const [ledger, history] = [new LiveLedger(MODELS), new History()];
+        const history = new History();
+        const { source } = history;
         const [server, client] = [new LiveView('queue'), new LiveView('queue')];
         const snapshot = (): LiveSnapshot => server.part('s')!;
-        server.adopt({ room: 'queue', source: 's', seq: 0, state: ledger.queues() });
+        server.adopt({ room: 'queue', source: 's', seq: 0, state: source.queues(MODELS) });
         client.adopt(snapshot());
         let missed = 0;
         for (const step of sequence) {
           if (step.step !== 'tell' && step.step !== 'lose') {
-            const event = history.event(step);
-            if (event) ledger.apply(event);
+            history.perform(step);
             continue;
           }
-          const change = stateChange(snapshot().state, ledger.queues());
+          const change = stateChange(snapshot().state, source.queues(MODELS));
           if (!change) continue;
           const delta: LiveDelta = { room: 'queue', source: 's', seq: snapshot().seq + 1, ...change };
           expect(server.apply(delta)).toBe(true);
@@ -98,7 +108,8 @@ describe('the live feed, under random histories', () => {
           } else expect(missed).toBe(0);
           if (missed === 0) expect(client.part('s')).toEqual(server.part('s'));
         }
-        for (const [model, counts] of Object.entries(history.counts)) expect(ledger.queue(model)).toMatchObject(counts);
+        for (const [model, counts] of Object.entries(history.counts))
+          expect(source.queues([model])[model]).toMatchObject(counts);
       }),
     );
   });

@@ -203,6 +203,10 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
     throw new Error('scripted workers have no streams');
   }
 
+  isServed(): boolean {
+    return true;
+  }
+
   start(): Promise<void> {
     return Promise.resolve();
   }

@@ -2,7 +2,7 @@ import { type ErrorCode } from '../shared/domain-error.js';
 import { type RequestKey } from '../request/request-key.js';
 import { type PriorityLabel } from '../request/request-priority.js';
 import { type CancelReason, type SettlementStatus } from '../request/settlement.js';
-import { type LatencyPhases } from '../latency/latency-summary.js';
+import { type LatencyPhases } from '../request/latency-phases.js';
 import { type WindowReason } from './dispatch-plan.js';
 
 export { type LatencyPhases };

@@ -20,7 +20,7 @@ export interface DispatcherDeps<P> {
   readonly workers: WorkerPort;
   readonly newGroupId: () => string;
   /** When a request would start if it were queued, in milliseconds (D-27); undefined: unknown. */
-  readonly startInMs?: (request: ScheduledRequest<P>, nowMs: number) => number | undefined;
+  readonly startInMs?: (request: ScheduledRequest, nowMs: number) => number | undefined;
 }
 
 export type Submission = { readonly accepted: true } | { readonly accepted: false; readonly error: DomainError };
@@ -54,13 +54,13 @@ export class Dispatcher<P> {
 
   /** Queues the request, or rejects it with `queue_full` and `retryAfterMs` (D-08). Throws `duplicate_request_id`. */
   submit(request: ScheduledRequest<P>, nowMs: number): Submission {
-    const { queue, admission, startInMs } = this.deps;
+    const { queue, admission } = this.deps;
     const refusal = admission.check(queue, request);
     if (refusal === undefined) {
       queue.enqueue(request);
       return { accepted: true };
     }
-    const error = admission.queueFull(refusal, request.model, nowMs, startInMs?.(request, nowMs));
+    const error = admission.queueFull(refusal, request.model, nowMs, this.startInMs(request, nowMs));
     return { accepted: false, error };
   }
 
@@ -93,6 +93,11 @@ export class Dispatcher<P> {
   /** Device milliseconds that such a request will probably take, for `ScheduledRequest.costMs`. */
   estimateMs(model: string, size: WorkSize): number {
     return this.#costs.estimateMs(model, size);
+  }
+
+  /** When such a request would start if it were queued, in milliseconds (D-27); undefined: unknown. */
+  startInMs(request: ScheduledRequest, nowMs: number): number | undefined {
+    return this.deps.startInMs?.(request, nowMs);
   }
 
   /** Nothing of the model waits, and some worker of it has no request. */

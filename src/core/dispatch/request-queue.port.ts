@@ -9,12 +9,18 @@ import { type RequestView } from './request-view.js';
  * Where requests wait until a worker has them: in this process, or in a store that gateways share (D-19). One contract
  * suite holds for every queue: `test/contract/queue`.
  */
-export interface RequestQueuePort<Payload, Reply> {
-  /** True when requests like this one go through this queue now. */
-  accepts(request: ScheduledRequest<Payload>): boolean;
+export interface SchedulerQueue<Payload, Reply> {
+  /** The dispatcher of this process decides its order. */
+  readonly isEmbedded: boolean;
 
   /** A request that comes now finds a worker of the model that has no other. */
   isIdle(model: string): boolean;
+
+  /**
+   * Milliseconds until such a request would start; 0: at once, or unknown.
+   * @param meanMs from start to answer, of the model lately
+   */
+  startMs(request: ScheduledRequest, meanMs: number): number;
 
   /**
    * Queues the request, and reports what happens to it until it has ended.
@@ -27,35 +33,13 @@ export interface RequestQueuePort<Payload, Reply> {
    * any more. Never rejects.
    * @param workerId of the worker that has it; undefined while it waits or is being queued
    */
-  cancel(key: RequestKey, reason: CancelReason, workerId: string | undefined): Promise<void>;
-
-  /**
-   * Gives a waiting request another priority, whichever gateway put it into this queue. Its enqueue time stays, and
-   * decides its place. Reported to the gateways that have its callers.
-   * @returns false when it does not wait here. @throws DomainError `queue_unavailable`
-   */
-  reprioritize(ref: RequestRef, priority: RequestPriority): Promise<boolean>;
-
-  /** True while a worker has the request, also when its caller has been answered. */
-  isLeased(key: RequestKey): boolean;
+  cancel(request: ScheduledRequest<Payload>, reason: CancelReason, workerId: string | undefined): Promise<void>;
 
   /** What stands before a request that waits: decides its error code and its Retry-After. */
   backlog(request: ScheduledRequest<Payload>): QueueBacklog;
 
-  /** Waiting requests in dispatch order, then running ones where the queue knows more of them than their gateway. */
-  list(): Promise<readonly RequestView[]>;
-
   /** Undefined: not in this queue. */
-  find(ref: RequestRef): Promise<RequestView | undefined>;
-
-  /** One entry per configured model. */
-  depths(): Promise<readonly QueueDepth[]>;
-
-  /** Stops a request that another gateway put into this queue. False: there is none. */
-  cancelElsewhere(ref: RequestRef, reason: CancelReason): Promise<boolean>;
-
-  /** Stops what other gateways put into this queue and `matches`. */
-  cancelMatching(matches: (view: RequestView) => boolean, reason: CancelReason): Promise<readonly RequestKey[]>;
+  find(ref: RequestRef): RequestView | undefined | Promise<RequestView | undefined>;
 }
 
 /** What a queue reports about one gateway's requests. A report about a request that has settled changes nothing. */

@@ -1,8 +1,9 @@
-import { type LatencyPhases } from '../latency/latency-summary.js';
+import { type LatencyPhases } from '../request/latency-phases.js';
 import { DEFAULT_TENANT, type RequestKey, requestKey } from '../request/request-key.js';
 import { type PriorityLabel } from '../request/request-priority.js';
-import { type SettlementStatus } from '../request/settlement.js';
+import { type CancelReason, type SettlementStatus } from '../request/settlement.js';
 import { type ErrorCode } from '../shared/domain-error.js';
+import { type WindowReason } from './dispatch-plan.js';
 
 export type RequestViewState = 'queued' | 'running' | SettlementStatus;
 
@@ -33,6 +34,10 @@ export interface RequestView {
   readonly phases: LatencyPhases;
   /** Why it failed or was cancelled. */
   readonly code?: ErrorCode;
+  /** Of its gateway's own requests: what it was sent with, who stopped it, and the size of its engine call. */
+  readonly group?: { readonly id: string; readonly size: number; readonly reason: WindowReason };
+  readonly cancelReason?: CancelReason;
+  readonly batchSize?: number;
 }
 
 export const keyOf = ({ tenant, id }: Pick<RequestView, 'tenant' | 'id'>): RequestKey => requestKey({ tenant, id });

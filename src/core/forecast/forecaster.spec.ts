@@ -4,6 +4,7 @@ import { BatchWindow } from '../batching/batch-window.js';
 import { type DispatchEvent } from '../dispatch/dispatch-event.js';
 import { PriorityQueue } from '../queue/priority-queue.js';
 import { priorityLabel, RequestPriority } from '../request/request-priority.js';
+import { RequestRecord } from '../request/request-record.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { Forecaster } from './forecaster.js';
 
@@ -11,14 +12,18 @@ const WORKER = { id: 'w', slots: 1, overdraft: 0, maxBatch: 1, parallel: 1 };
 const SERVICE_MS = 1000;
 
 let queue: PriorityQueue<undefined>;
+let records: Map<string, RequestRecord>;
 let forecaster: Forecaster;
 let workers: readonly (typeof WORKER)[];
 
 beforeEach(() => {
   queue = new PriorityQueue({ agingMs: 30_000, agingShare: 0.25 });
   workers = [WORKER];
+  records = new Map();
   forecaster = new Forecaster({
     ...{ queue, workers: () => workers, choose: ([first]) => first?.offer },
+    record: key => records.get(key),
+    running: () => [...records.values()].filter(({ state }) => state === 'leased'),
     window: new BatchWindow({ policy: 'none', maxSize: 1, windowMs: 0, quietGapMs: 0 }),
   });
 });
@@ -38,12 +43,14 @@ function came(id: string, atMs: number, changes: Partial<ScheduledRequest> = {})
     ...{ ...changes, payload: undefined },
   };
   queue.enqueue(request);
+  records.set(request.key, new RequestRecord(request));
   apply(request, atMs, { type: 'accepted', bytes: 1 });
   return request;
 }
 
 function leased(request: ScheduledRequest, atMs: number): void {
   queue.remove(request.key);
+  records.get(request.key)?.leased('w', atMs);
   const queueWaitMs = atMs - request.enqueuedAtMs;
   apply(request, atMs, { type: 'leased', workerId: 'w', reason: 'single', attempt: 1, queueWaitMs });
 }
@@ -54,6 +61,7 @@ function answered(): void {
   leased(first, 0);
   const phases = { grpcMs: SERVICE_MS, readyMs: 0, totalMs: SERVICE_MS };
   apply(first, SERVICE_MS, { type: 'settled', status: 'completed', phases, batchSize: 1, attempts: 1 });
+  records.delete(first.key);
 }
 
 /** The same, and another one is at the worker since `atMs`. */
@@ -144,6 +152,7 @@ describe('Forecaster', () => {
     const x = came('x', 100_100);
     queue.remove(x.key);
     apply(x, 100_200, { type: 'settled', status: 'cancelled', phases: {}, attempts: 0 });
+    records.delete(x.key);
     expect([startOf('x', 100_300), forecaster.explain('m', x.key, 100_300)]).toEqual([undefined, undefined]);
   });
 });

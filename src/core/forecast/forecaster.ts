@@ -1,51 +1,41 @@
 import { type DispatchEvent } from '../dispatch/dispatch-event.js';
 import { costOf } from '../queue/request-place.js';
 import { type RequestKey } from '../request/request-key.js';
-import { priorityLevel, type RequestPriority } from '../request/request-priority.js';
+import { type RequestRecord } from '../request/request-record.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { SlotMap } from '../shared/slot-map.js';
 import { countAhead } from './decision-log.js';
-import { type ForecastDeps, ModelForecast, type MadeForecast } from './model-forecast.js';
+import { type ForecastDeps, ModelForecast } from './model-forecast.js';
 import { type WaitExplanation } from './wait-explanation.js';
-import { type ForecastPort, type ProspectiveRequest, type WaitForecast } from './wait-forecast.js';
-
-/** A request from its acceptance to its end. */
-interface Followed {
-  readonly model: ModelForecast;
-  readonly priority: RequestPriority;
-  readonly enqueuedAtMs: number;
-  readonly costMs: number;
-  /** When it came; absent: nothing was known, or its priority was changed since. */
-  readonly forecast?: MadeForecast | undefined;
-  leasedAtMs?: number | undefined;
-}
+import { type ProspectiveRequest, type WaitForecast } from './wait-forecast.js';
 
 type EventOf<T extends DispatchEvent['type']> = Extract<DispatchEvent, { type: T }>;
 
 /**
  * Forecasts of one gateway's embedded queue: learns service times, arrivals and its own errors from the dispatch events
  * (D-23), and runs the queue forward when it is asked (D-27). Starts no timer and calls no worker.
+ *
+ * Undefined means unknown, never "now": no worker of the model is up, or none has answered a request yet. A cached run
+ * answers in O(log waiting).
  */
-export class Forecaster implements ForecastPort {
+export class Forecaster {
   readonly #models = new Map<string, ModelForecast>();
-  readonly #followed = new SlotMap<RequestKey, Followed>();
 
   constructor(private readonly deps: ForecastDeps) {}
 
+  /** Of a request that is not queued yet. */
   ofNew(request: ProspectiveRequest, nowMs: number): WaitForecast | undefined {
     const model = this.modelOf(request.model);
     const forecast = model.ofNew(request, nowMs);
     return forecast && model.corrected(forecast, request.priority);
   }
 
+  /** Of a request that waits or runs. Undefined also when it has ended. */
   of(key: RequestKey, nowMs: number): WaitForecast | undefined {
-    const followed = this.#followed.get(key);
-    if (followed === undefined) return undefined;
-    const { model, leasedAtMs } = followed;
-    if (leasedAtMs !== undefined) return model.ofRunning({ ...followed, leasedAtMs }, nowMs);
-    const request = this.deps.queue.get(key);
-    const forecast = request && model.ofWaiting(request, nowMs);
-    return forecast && model.corrected(forecast, followed.priority);
+    const waiting = this.deps.queue.get(key);
+    if (waiting === undefined) return this.#ofRunning(this.deps.record(key), nowMs);
+    const model = this.modelOf(waiting.model);
+    const forecast = model.ofWaiting(waiting, nowMs);
+    return forecast && model.corrected(forecast, waiting.priority);
   }
 
   /** Of a request of that model that waits or runs, or that was sent lately. */
@@ -65,11 +55,14 @@ export class Forecaster implements ForecastPort {
   }
 
   apply(event: DispatchEvent): void {
-    if (event.type === 'accepted') this.#accepted(event);
-    else if (event.type === 'leased') this.#leased(event);
-    else if (event.type === 'requeued') this.#requeued(event);
-    else if (event.type === 'reprioritized') this.#reprioritized(event);
-    else if (event.type === 'settled') this.#settled(event);
+    const record = this.deps.record(event.key);
+    if (event.type === 'settled') return this.#settled(event, record);
+    // Undefined: it waits in a queue that is ordered elsewhere.
+    if (record === undefined) return;
+    if (event.type === 'accepted') this.#accepted(record.request, record, event.atMs);
+    else if (event.type === 'leased') this.#leased(event, record);
+    // What was forecast of it with another priority shows no error.
+    else if (event.type === 'reprioritized') record.forecast = undefined;
   }
 
   modelOf(id: string): ModelForecast {
@@ -85,51 +78,36 @@ export class Forecaster implements ForecastPort {
     }
   }
 
-  #accepted({ key, model: id, atMs }: EventOf<'accepted'>): void {
-    const request = this.deps.queue.get(key);
-    // It waits in a queue that is ordered elsewhere.
-    if (request === undefined) return;
-    const model = this.modelOf(id);
-    const { priority, enqueuedAtMs } = request;
-    const raw = model.ofNew(request, atMs, costOf(request));
-    const forecast = raw && { ...raw, ...model.corrected(raw, priority) };
-    this.#followed.set(key, { model, priority, enqueuedAtMs, costMs: costOf(request), forecast });
-    model.arrivals[request.priority].came(request, atMs);
+  #ofRunning(record: RequestRecord | undefined, nowMs: number): WaitForecast | undefined {
+    if (record?.state !== 'leased' || record.leasedAtMs === undefined) return undefined;
+    const { model, priority, enqueuedAtMs } = record.request;
+    const running = { priority, enqueuedAtMs, costMs: costOf(record.request), leasedAtMs: record.leasedAtMs };
+    return this.modelOf(model).ofRunning(running, nowMs);
   }
 
-  #leased(event: EventOf<'leased'>): void {
-    const { key, workerId, atMs, attempt, queueWaitMs } = event;
-    const followed = this.#followed.get(key);
-    if (followed === undefined) return;
-    const { model, priority, costMs, forecast } = followed;
+  #accepted(request: ScheduledRequest, record: RequestRecord, nowMs: number): void {
+    const model = this.modelOf(request.model);
+    const forecast = model.sample(request, nowMs);
+    if (forecast !== undefined) record.forecast = forecast;
+    model.arrivals[request.priority].came(request, nowMs);
+  }
+
+  #leased(event: EventOf<'leased'>, { request, forecast }: RequestRecord): void {
+    const model = this.modelOf(request.model);
     model.decisions.add(event);
-    followed.leasedAtMs = atMs;
-    model.inFlight.set(key, { workerId, priority, costMs, leasedAtMs: atMs });
-    if (forecast !== undefined && attempt === 1) model.happened(forecast, priority, { waitMs: queueWaitMs });
+    if (forecast !== undefined && event.attempt === 1)
+      model.happened(forecast, request.priority, { waitMs: event.queueWaitMs });
   }
 
-  #requeued({ key }: EventOf<'requeued'>): void {
-    const followed = this.#followed.get(key);
-    followed?.model.inFlight.delete(key);
-    if (followed !== undefined) followed.leasedAtMs = undefined;
-  }
-
-  #reprioritized({ key, priority }: EventOf<'reprioritized'>): void {
-    const followed = this.#followed.get(key);
-    if (followed !== undefined)
-      this.#followed.set(key, { ...followed, priority: priorityLevel(priority), forecast: undefined });
-  }
-
-  #settled({ key, model: id, atMs, status, phases, batchSize }: EventOf<'settled'>): void {
-    const followed = this.#followed.get(key);
-    if (status === 'completed') this.modelOf(id).service.observe({ phases, batchSize, costMs: followed?.costMs });
-    if (followed === undefined) return;
-    this.#followed.delete(key);
-    const { model, priority, forecast } = followed;
-    const { workerId } = model.inFlight.get(key) ?? {};
-    model.inFlight.delete(key);
-    if (workerId !== undefined) model.done(workerId, atMs);
-    if (status === 'completed' && forecast !== undefined)
-      model.happened(forecast, priority, { totalMs: phases.totalMs });
+  #settled(
+    { model: id, atMs, status, phases, batchSize }: EventOf<'settled'>,
+    record: RequestRecord | undefined,
+  ): void {
+    const model = this.modelOf(id);
+    const request = record?.request;
+    if (status === 'completed') model.service.observe({ phases, batchSize, costMs: request && costOf(request) });
+    if (record?.workerId !== undefined) model.done(record.workerId, atMs);
+    if (status === 'completed' && request && record.forecast !== undefined)
+      model.happened(record.forecast, request.priority, { totalMs: phases.totalMs });
   }
 }

@@ -3,6 +3,7 @@ import { type PriorityQueue } from '../queue/priority-queue.js';
 import { costOf, orderMsOf, ownerOf } from '../queue/request-place.js';
 import { type RequestKey } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
+import { type ForecastSample, type RequestRecord } from '../request/request-record.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { RecentArrivals } from './arrivals.js';
 import { DecisionLog } from './decision-log.js';
@@ -19,12 +20,16 @@ export interface ForecastDeps {
   /** The ready workers of a model. */
   readonly workers: (model: string) => readonly WorkerCapacity[];
   readonly choose: ChooseWorker;
+  /** A request of the embedded queue, until its settlement has been emitted. */
+  readonly record: (key: RequestKey) => RequestRecord | undefined;
+  /** Its requests that workers of a model have. */
+  readonly running: (model: string) => readonly RequestRecord[];
 }
 
-export type RunningRequest = Omit<RequestInFlight, 'workerId'> & { readonly enqueuedAtMs: number };
+type RunningRequest = Omit<RequestInFlight, 'workerId'> & { readonly enqueuedAtMs: number };
 
 /** Milliseconds of waiting, and until the answer, before they are corrected by what was observed. */
-export interface RawForecast {
+interface RawForecast {
   readonly startMs: number;
   readonly endMs: number;
 }
@@ -33,8 +38,6 @@ interface ActualTimes {
   readonly waitMs?: number | undefined;
   readonly totalMs?: number | undefined;
 }
-
-export type MadeForecast = RawForecast & WaitForecast;
 
 /** A run is used again for so long per step that it took: about 1 % of the time goes into runs. */
 const REUSED_MS_PER_STEP = 5;
@@ -56,9 +59,10 @@ class RunCache {
   constructor(private readonly make: (nowMs: number) => ForecastRun | undefined) {}
 
   /** Undefined: no worker is ready, or none has answered yet. */
-  at(nowMs: number, inFlight: number): ForecastRun | undefined {
+  at(nowMs: number, inFlight: () => number): ForecastRun | undefined {
+    const { slotsIfIdle = Infinity } = this.#run ?? {};
     // A burst takes every slot within the time for which a run is used.
-    const isFilled = inFlight >= (this.#run?.slotsIfIdle ?? Infinity);
+    const isFilled = slotsIfIdle < Infinity && inFlight() >= slotsIfIdle;
     // None could be made: a worker may be ready, or have answered, at any moment, and to look costs nothing.
     if (this.#run && nowMs < this.#staleAtMs && !isFilled) return this.#run;
     this.#run = this.make(nowMs);
@@ -74,8 +78,8 @@ export class ModelForecast {
   readonly #startError = perPriority(() => new WaitError());
   readonly #endError = perPriority(() => new WaitError());
   readonly decisions = new DecisionLog();
-  readonly inFlight = new Map<RequestKey, RequestInFlight>();
   readonly #lastDoneMs = new Map<string, number>();
+  readonly #inFlight = () => this.deps.running(this.model).length;
   readonly #asIs = new RunCache(nowMs => this.#runWith(this.deps.workers(this.model), nowMs));
   readonly #larger = new RunCache(nowMs => {
     const workers = this.deps.workers(this.model);
@@ -88,13 +92,19 @@ export class ModelForecast {
   ) {}
 
   /** A request waited and was answered as long as this after such a forecast was made. Absent: neither is judged. */
-  happened(
-    { startMs, startInMs, endMs, endInMs }: MadeForecast,
-    priority: RequestPriority,
-    { waitMs = 0, totalMs = 0 }: ActualTimes,
-  ): void {
-    this.#startError[priority].observe(startMs, startInMs.p90, waitMs);
-    this.#endError[priority].observe(endMs, endInMs.p90, totalMs);
+  happened(forecast: ForecastSample, priority: RequestPriority, { waitMs = 0, totalMs = 0 }: ActualTimes): void {
+    this.#startError[priority].observe(forecast.startMs, forecast.startP90Ms, waitMs);
+    this.#endError[priority].observe(forecast.endMs, forecast.endP90Ms, totalMs);
+  }
+
+  /** The forecast of a request that came, to be judged later; undefined: nothing else waits, so there is no error. */
+  sample(request: ScheduledRequest, nowMs: number): ForecastSample | undefined {
+    const { realtime, batch } = this.deps.queue.depthOf(this.model);
+    if (realtime + batch <= 1) return undefined;
+    const raw = this.ofNew(request, nowMs, costOf(request));
+    if (raw === undefined) return undefined;
+    const { startInMs, endInMs } = this.corrected(raw, request.priority);
+    return { ...raw, startP90Ms: startInMs.p90, endP90Ms: endInMs.p90 };
   }
 
   /** A worker answered. */
@@ -104,7 +114,7 @@ export class ModelForecast {
 
   /** @param own cost of the request itself when it waits already */
   ofNew(request: ProspectiveRequest, nowMs: number, own = 0): RawForecast | undefined {
-    const run = this.#asIs.at(nowMs, this.inFlight.size);
+    const run = this.#asIs.at(nowMs, this.#inFlight);
     return run && this.#from(this.#lastStartMs(run, request, own, nowMs) - nowMs, request);
   }
 
@@ -112,7 +122,7 @@ export class ModelForecast {
   ofWaiting(
     request: ScheduledRequest,
     nowMs: number,
-    run = this.#asIs.at(nowMs, this.inFlight.size),
+    run = this.#asIs.at(nowMs, this.#inFlight),
   ): RawForecast | undefined {
     if (run === undefined) return undefined;
     const startsAtMs = run.starts.get(request.key) ?? this.#startBeyond(run, request, nowMs);
@@ -121,7 +131,7 @@ export class ModelForecast {
 
   slots(): WaitExplanation['slots'] {
     const total = this.deps.workers(this.model).reduce((sum, { slots }) => sum + slots, 0);
-    return { inUse: this.inFlight.size, total };
+    return { inUse: this.#inFlight(), total };
   }
 
   /** What would let a waiting request start clearly sooner than its forecast says. */
@@ -129,7 +139,7 @@ export class ModelForecast {
     const urgent = { ...request, priority: RequestPriority.REALTIME };
     const changes = [
       ['realtime_priority', this.ofNew(urgent, nowMs), urgent.priority],
-      ['one_more_worker', this.ofWaiting(request, nowMs, this.#larger.at(nowMs, this.inFlight.size)), request.priority],
+      ['one_more_worker', this.ofWaiting(request, nowMs, this.#larger.at(nowMs, this.#inFlight)), request.priority],
     ] as const;
     return changes.flatMap(([change, raw, priority]) => {
       const sooner = raw && this.corrected(raw, priority).startInMs;
@@ -159,9 +169,11 @@ export class ModelForecast {
     if (capacities.length === 0 || !this.service.known) return undefined;
     const { queue, window, choose } = this.deps;
     const workers = new VirtualWorkers(capacities, (size, costMs) => this.service.groupMs(size, costMs), choose);
-    const held = Map.groupBy(this.inFlight.values(), ({ workerId }) => workerId);
-    for (const { id } of capacities)
-      workers.resume(id, held.get(id) ?? [], this.#lastDoneMs.get(id) ?? -Infinity, nowMs);
+    const held = Map.groupBy(this.deps.running(this.model).map(inFlight), ({ workerId }) => workerId);
+    for (const { id } of capacities) {
+      const sent = (held.get(id) ?? []).sort((a, b) => a.leasedAtMs - b.leasedAtMs);
+      workers.resume(id, sent, this.#lastDoneMs.get(id) ?? -Infinity, nowMs);
+    }
     const arrivals = PRIORITIES.map(priority => this.arrivals[priority].stream(priority, nowMs));
     return new ForecastRun({ model: this.model, queue, window, workers, arrivals, nowMs });
   }
@@ -188,3 +200,10 @@ export class ModelForecast {
     return { startMs, endMs: startMs + this.service.callMs(costMs) };
   }
 }
+
+const inFlight = ({ request, workerId = '', leasedAtMs = 0 }: RequestRecord): RequestInFlight => ({
+  workerId,
+  priority: request.priority,
+  costMs: costOf(request),
+  leasedAtMs,
+});

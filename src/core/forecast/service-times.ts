@@ -1,4 +1,4 @@
-import { type LatencyPhases } from '../latency/latency-summary.js';
+import { type LatencyPhases } from '../request/latency-phases.js';
 
 /** What an engine call of so many requests took. */
 export interface ServedRequest {

@@ -17,7 +17,7 @@ export interface RequestDeadline {
 export type Placement = Pick<ScheduledRequest, 'affinity' | 'avoid' | 'mostTogether'>;
 
 /**
- * One accepted unit of work. Immutable: its RequestLifecycle and dispatch events hold its state.
+ * One accepted unit of work. Immutable: its RequestRecord and dispatch events hold its state.
  * `Payload` is opaque to the core; the gateway stores audio and options there.
  */
 export interface ScheduledRequest<Payload = unknown> {

@@ -1,7 +1,7 @@
 import { Controller, Get, Inject } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { type ModelQueueDepth } from '../scheduler/request-views.js';
+import { type ModelQueueDepth } from '../scheduler/scheduler.service.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 
 export class QueueLineDto {

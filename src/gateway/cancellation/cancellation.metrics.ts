@@ -1,7 +1,6 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit, type Provider } from '@nestjs/common';
+import { Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Histogram } from 'prom-client';
-import { type Subscription } from 'rxjs';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
@@ -9,21 +8,13 @@ export const cancellationMetricProviders: Provider[] = [metricProvider('schedule
 
 /** How long cancels took to take effect: dequeued, or acknowledged by the worker. */
 @Injectable()
-export class CancellationMetrics implements OnModuleInit, OnApplicationShutdown {
-  #subscription: Subscription | undefined;
-
+export class CancellationMetrics {
   constructor(
-    private readonly events: DispatchEventBus,
+    events: DispatchEventBus,
     @InjectMetric('scheduler_cancel_latency_seconds') private readonly latency: Histogram,
-  ) {}
-
-  onModuleInit(): void {
-    this.#subscription = this.events.events$.subscribe(event => {
+  ) {
+    events.events$.subscribe(event => {
       if (event.type === 'cancel_signalled') this.latency.observe({ stage: event.stage }, event.latencyMs / 1000);
     });
-  }
-
-  onApplicationShutdown(): void {
-    this.#subscription?.unsubscribe();
   }
 }

@@ -1,14 +1,6 @@
 import { Module } from '@nestjs/common';
-import { CancellationManager } from '../../core/cancellation/cancellation-manager.js';
 import { cancellationMetricProviders, CancellationMetrics } from './cancellation.metrics.js';
 
-/** Requests that can still be cancelled, and where they are. */
-@Module({
-  providers: [
-    { provide: CancellationManager, useFactory: () => new CancellationManager() },
-    CancellationMetrics,
-    ...cancellationMetricProviders,
-  ],
-  exports: [CancellationManager],
-})
+/** How long cancels took to take effect: what can be cancelled is in the registry of the scheduler. */
+@Module({ providers: [CancellationMetrics, ...cancellationMetricProviders] })
 export class CancellationModule {}

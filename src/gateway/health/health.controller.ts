@@ -1,4 +1,4 @@
-import { Controller, Get, HttpStatus, Inject, Req, Res } from '@nestjs/common';
+import { Controller, Get, HttpStatus, Inject, Injectable, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { Authenticator, bearerToken } from '../../platform/auth/authenticator.js';
@@ -27,6 +27,27 @@ export class RootController {
   }
 }
 
+/** Probes need no key; models, workers and processes are named to operators only. */
+@Injectable()
+export class HealthAccess {
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly origins: OriginGuard,
+  ) {}
+
+  /** True for a key with the scope `admin`; without keys, for every caller that the server accepts. */
+  async seesDetails({ headers, method, ip: address }: FastifyRequest): Promise<boolean> {
+    try {
+      const token = bearerToken(headers) ?? sessionToken(headers);
+      demandScope(await this.authenticator.authenticateRequest(token, { headers, address }), 'admin');
+      this.origins.demandRequest(method, headers);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
 /** What needs no key; with the details, a `HealthSummary`. */
 type PublicHealth = Pick<HealthSummary, 'status'>;
 
@@ -35,8 +56,7 @@ type PublicHealth = Pick<HealthSummary, 'status'>;
 export class HealthController {
   constructor(
     private readonly health: HealthService,
-    private readonly authenticator: Authenticator,
-    private readonly origins: OriginGuard,
+    private readonly access: HealthAccess,
   ) {}
 
   /** Always 200: for people and dashboards. Probes use the two below. */
@@ -65,19 +85,8 @@ export class HealthController {
     return this.#shown(request);
   }
 
-  /**
-   * Probes need no key; models, workers and processes are named to operators only: to keys with the scope `admin`, and
-   * without keys to every caller that the server accepts.
-   */
-  async #shown({ headers, method, ip: address }: FastifyRequest): Promise<PublicHealth> {
+  async #shown(request: FastifyRequest): Promise<PublicHealth> {
     const summary = this.health.summary();
-    try {
-      const token = bearerToken(headers) ?? sessionToken(headers);
-      demandScope(await this.authenticator.authenticateRequest(token, { headers, address }), 'admin');
-      this.origins.demandRequest(method, headers);
-      return summary;
-    } catch {
-      return { status: summary.status };
-    }
+    return (await this.access.seesDetails(request)) ? summary : { status: summary.status };
   }
 }

@@ -2,18 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type ServiceTier } from '../../contracts/openai/field-rules.js';
 import { type KeyTerms } from '../../core/access/key-terms.js';
-import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { demandModel } from '../../platform/auth/principal.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { traceparentIn } from '../../platform/tracing/tracing.module.js';
 import { type RequestTimings } from '../http/answer-headers.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type RequestSpec, type SettledRequest } from '../scheduler/submitted-request.js';
+import { type TrackedRequest } from '../scheduler/tracked-request.js';
 import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { watchDisconnect } from './disconnect-watch.js';
-import { firstTokenMs, InferenceSessions } from './inference-sessions.js';
+import { InferenceMetrics } from './inference.metrics.js';
 import { type OutputStream } from './output-stream.js';
 import { type CallerDeadline, requestDeadlines, wantedDeadlines } from './request-deadlines.js';
 import { requestPriority } from './request-priority.js';
@@ -64,7 +65,8 @@ export function httpCaller(
 export class InferenceService {
   constructor(
     private readonly scheduler: SchedulerService,
-    private readonly sessions: InferenceSessions,
+    private readonly metrics: InferenceMetrics,
+    private readonly clock: ProcessClock,
   ) {}
 
   /**
@@ -74,59 +76,72 @@ export class InferenceService {
   start(
     { reply, terms, deadlines = [], ...caller }: InferenceCaller,
     work: InferenceWork,
-    options: InferenceOptions = {},
+    { output, idleMs }: InferenceOptions = {},
   ): InferenceRequest {
     demandModel(terms, work.model);
-    const { output, idleMs } = options;
-    const session = this.sessions.open(work.model, work.payload.kind);
-    const cancel = (reason: CancelReason): void => void this.scheduler.cancel(submitted, reason);
+    const timed = reply && { deadlines: wantedDeadlines(deadlines, reply, output !== undefined) };
+    const record = this.scheduler.submit({ ...caller, ...work, ...timed, ...(terms && { keyId: terms.key }) });
+    const cancel = (reason: CancelReason): void => void this.scheduler.cancel(record, reason);
+    const stopWatching = output && this.#watch(record, output, idleMs, cancel);
+    const unwatch = reply && watchDisconnect(reply, () => cancel('disconnect'));
+    void record.settled.then(settled => {
+      this.#settled(record, settled);
+      unwatch?.();
+      stopWatching?.();
+      if (settled.settlement.status !== 'completed') output?.fail(settled.settlement.error);
+    });
+    return new InferenceRequest(record, output, cancel);
+  }
+
+  /** Notes when output leaves, and cancels the request when none came for `idleMs`. @returns stops watching */
+  #watch(
+    record: TrackedRequest,
+    output: OutputStream,
+    idleMs: number | undefined,
+    cancel: (reason: CancelReason) => void,
+  ): () => void {
     const silence =
-      output && idleMs !== undefined
-        ? new SilenceWatch(
+      idleMs === undefined
+        ? undefined
+        : new SilenceWatch(
             idleMs,
             () => cancel('silence'),
             () => output.held,
-          )
-        : undefined;
-    if (output) {
-      output.onOutput = () => {
-        session.output(output.held);
-        submitted.outputSent();
-        silence?.restart();
-      };
-    }
-    const timed = reply && { deadlines: wantedDeadlines(deadlines, reply, output !== undefined) };
-    const submitted = this.scheduler.submit({ ...caller, ...work, ...timed, ...(terms && { keyId: terms.key }) });
-    this.sessions.follow(session, submitted, work.model);
-    const unwatch = reply && watchDisconnect(reply, () => cancel('disconnect'));
-    void submitted.settled.then(({ settlement }) => {
-      unwatch?.();
-      silence?.stop();
-      if (settlement.status !== 'completed') output?.fail(settlement.error);
+          );
+    output.watch(() => {
+      this.#output(record, output.held);
+      silence?.restart();
     });
-    const phases = (): LatencyPhases => this.scheduler.find(submitted)?.phases ?? {};
-    return new InferenceRequest({ settled: submitted.settled, output, cancel, phases, session });
+    return () => silence?.stop();
   }
-}
 
-interface InferenceRequestParts {
-  readonly settled: Promise<SettledRequest>;
-  readonly output: OutputStream | undefined;
-  readonly cancel: (reason: CancelReason) => void;
-  readonly phases: () => LatencyPhases;
-  readonly session: { readonly firstOutputMs: number | undefined };
+  /** @param held the caller reads slowly, so the gap says nothing about the worker */
+  #output(record: TrackedRequest, held: boolean): void {
+    const nowMs = this.clock.nowMs();
+    if (record.firstOutputAtMs === undefined) {
+      record.firstOutputAtMs = nowMs;
+      this.metrics.firstOutput(record, nowMs - record.request.enqueuedAtMs);
+    } else if (!held) this.metrics.nextOutput(record, nowMs - (record.lastOutputAtMs ?? nowMs));
+    record.lastOutputAtMs = nowMs;
+  }
+
+  #settled(record: TrackedRequest, settled: SettledRequest): void {
+    const ttftMs = firstTokenMs(settled);
+    if (record.firstOutputAtMs === undefined && ttftMs !== undefined) this.metrics.firstOutput(record, ttftMs);
+    this.metrics.settled(record, settled, this.clock.nowMs() - record.request.enqueuedAtMs);
+  }
 }
 
 /** A request that the scheduler accepted. */
 export class InferenceRequest {
   readonly settled: Promise<SettledRequest>;
 
-  constructor(private readonly parts: InferenceRequestParts) {
-    this.settled = parts.settled;
-  }
-
-  cancel(reason: CancelReason): void {
-    this.parts.cancel(reason);
+  constructor(
+    private readonly record: TrackedRequest,
+    private readonly output: OutputStream | undefined,
+    readonly cancel: (reason: CancelReason) => void,
+  ) {
+    this.settled = record.settled;
   }
 
   /**
@@ -148,11 +163,20 @@ export class InferenceRequest {
    * @throws DomainError when the request failed or was cancelled before.
    */
   async firstOutput(): Promise<RequestTimings & { readonly firstOutputMs: number | undefined }> {
-    const { output, settled, phases, session } = this.parts;
+    const { output, record, settled } = this;
     const ended = await Promise.race([output?.started ?? settled, settled]);
     if (ended && ended.settlement.status !== 'completed') throw ended.settlement.error;
-    return { phases: ended?.phases ?? phases(), firstOutputMs: session.firstOutputMs };
+    const { firstOutputAtMs, request, phases } = record;
+    const firstOutputMs = firstOutputAtMs === undefined ? firstTokenMs(record) : firstOutputAtMs - request.enqueuedAtMs;
+    return { phases, firstOutputMs };
   }
+}
+
+/** Milliseconds from acceptance to the first token of a whole answer; undefined where the engine does not report it. */
+function firstTokenMs({ settlement, phases }: Pick<TrackedRequest, 'settlement' | 'phases'>): number | undefined {
+  if (settlement?.status !== 'completed' || settlement.reply.kind !== 'generation') return undefined;
+  const { firstTokenMs: computedMs, execution } = settlement.reply;
+  return computedMs === undefined ? undefined : (phases.queueWaitMs ?? 0) + execution.readyWaitMs + computedMs;
 }
 
 interface InferenceAnswer<K extends WorkerReply['kind']> {

@@ -9,8 +9,7 @@ export abstract class OutputStream {
    * Resolves at the first output, or at the end of an answer that has none. Stays pending after a failure before that.
    */
   readonly started: Promise<void>;
-  /** Called for each piece of output; set by `InferenceService`. */
-  onOutput: () => void = () => undefined;
+  #onOutput: (() => void) | undefined;
   #start!: () => void;
   /** Takes more, once what waits for the caller has room again. */
   #resume: (() => void) | undefined;
@@ -48,6 +47,11 @@ export abstract class OutputStream {
     return this.body.writableNeedDrain;
   }
 
+  /** From now on `onOutput` is called for each piece of output. */
+  watch(onOutput: () => void): void {
+    this.#onOutput = onOutput;
+  }
+
   /** Ends the stream. Output so far is still sent, then the failure. Only the first call has an effect. */
   fail(error: DomainError): void {
     if (this.#failure) return;
@@ -58,7 +62,7 @@ export abstract class OutputStream {
   /** What comes until the next tick, such as all that one packet held, leaves as one piece: one write to the caller. */
   #pass(chunks: readonly Buffer[], done: () => void): void {
     const frames = chunks.map(chunk => {
-      this.onOutput();
+      this.#onOutput?.();
       return this.format(chunk);
     });
     this.#start();

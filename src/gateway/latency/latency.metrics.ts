@@ -1,7 +1,6 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit, type Provider } from '@nestjs/common';
+import { Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Histogram } from 'prom-client';
-import { type Subscription } from 'rxjs';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
@@ -10,20 +9,12 @@ export const latencyMetricProviders: Provider[] = [metricProvider('scheduler_grp
 
 /** Durations of calls that workers answered; the wait in the queue is measured in queue.metrics. */
 @Injectable()
-export class LatencyMetrics implements OnModuleInit, OnApplicationShutdown {
-  #subscription: Subscription | undefined;
-
+export class LatencyMetrics {
   constructor(
-    private readonly events: DispatchEventBus,
+    events: DispatchEventBus,
     @InjectMetric('scheduler_grpc_duration_seconds') private readonly grpc: Histogram,
-  ) {}
-
-  onModuleInit(): void {
-    this.#subscription = this.events.events$.subscribe(event => this.#observe(event));
-  }
-
-  onApplicationShutdown(): void {
-    this.#subscription?.unsubscribe();
+  ) {
+    events.events$.subscribe(event => this.#observe(event));
   }
 
   #observe(event: DispatchEvent): void {

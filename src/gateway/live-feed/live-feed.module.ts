@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { RedisModule } from '../../platform/redis/redis.module.js';
+import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { LiveBatchCache } from './live-batch-cache.js';
 import { LiveBatches } from './live-batches.js';
@@ -13,7 +14,7 @@ import { PollingController } from './polling.controller.js';
 
 /** The live feed over Socket.IO. Needs the global Auth-, Events-, Config- and ClockModule. */
 @Module({
-  imports: [WorkerPoolModule, RedisModule],
+  imports: [SchedulerModule, WorkerPoolModule, RedisModule],
   controllers: [PollingController],
   providers: [LiveBatchCache, LiveBatches, LiveSource, LiveRooms, LiveFeed, LiveReplicas, LiveClients, LiveFeedGateway],
 })

@@ -1,33 +1,24 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { aRegistry, LEASE, opened } from '../../../test/support/records.js';
 import { type LiveDelta } from '../../contracts/events/live-event.js';
-import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
+import { DomainError } from '../../core/shared/domain-error.js';
 import { GatewayIdentity } from '../../platform/clock/clock.module.js';
 import { ANYBODY } from '../../platform/auth/principal.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { type RequestRegistry } from '../scheduler/request-registry.js';
 import { type WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { LiveBatchCache } from './live-batch-cache.js';
 import { LiveFeed } from './live-feed.js';
 import { LiveListener } from './live-listener.js';
 import { LiveRooms } from './live-rooms.js';
 import { LiveSource } from './live-source.js';
-import { aKey } from '../../../test/support/requests.js';
 
-const base = (requestId: string) =>
-  ({ key: aKey(requestId), requestId, model: 'm', priority: 'batch', atMs: 0 }) as const;
-
-/** A whole life: four events. */
-const life = (id: string): DispatchEvent[] => [
-  { ...base(id), type: 'accepted', bytes: 1 },
-  {
-    ...{ ...base(id), type: 'leased', workerId: 'w', groupId: 'g', groupSize: 1, reason: 'single', attempt: 1 },
-    ...{ queueWaitMs: 1, batchWaitMs: 0 },
-  },
-  { ...base(id), type: 'settled', status: 'completed', phases: {}, attempts: 1 },
-];
+const GONE = { status: 'cancelled', error: new DomainError('request_cancelled', 'gone') } as const;
 
 describe('LiveFeed: the work it makes', () => {
-  let bus: DispatchEventBus;
+  let registry: RequestRegistry;
   let feed: LiveFeed;
   let asked: number;
   let sent: LiveDelta[];
@@ -35,11 +26,12 @@ describe('LiveFeed: the work it makes', () => {
   beforeEach(() => {
     jest.useFakeTimers();
     [asked, sent] = [0, []];
-    bus = new DispatchEventBus();
+    const bus = new DispatchEventBus();
+    registry = aRegistry(bus);
     const pool = { workers: () => (asked++, []) } as unknown as WorkerPoolService;
-    const source = new LiveSource(pool, new LiveBatchCache(), [{ id: 'm' } as ModelSpec], new GatewayIdentity());
+    const models = [{ id: 'm' } as ModelSpec];
+    const source = new LiveSource(registry, pool, new LiveBatchCache(), models, new GatewayIdentity());
     feed = new LiveFeed(bus, source, new LiveRooms(source));
-    feed.onModuleInit();
   });
   afterEach(() => {
     feed.onApplicationShutdown();
@@ -52,8 +44,13 @@ describe('LiveFeed: the work it makes', () => {
       send: (event: string, message: unknown) => void (event === 'delta' && sent.push(message as LiveDelta)),
       pending: () => ({ messages: 0, bytes: 0 }),
     });
+  /** Whole lives: three events each. */
   const requests = (count: number) => {
-    for (let i = 0; i < count; i++) for (const event of life(`r${i}`)) bus.emit(event);
+    for (let i = 0; i < count; i++) {
+      const record = opened(registry, `r${i}`);
+      registry.leased(record, LEASE, false);
+      registry.settle(record, GONE);
+    }
   };
 
   it('is none without listeners: no timer, no message, no poll of the workers', () => {
@@ -68,7 +65,7 @@ describe('LiveFeed: the work it makes', () => {
       jest.advanceTimersByTime(100);
     }
     expect(sent.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-    expect(sent.at(-1)?.set).toMatchObject({ m: { batch: 0, running: 0, completed: 1000 } });
+    expect(sent.at(-1)?.set).toMatchObject({ m: { batch: 0, running: 0, cancelled: 1000 } });
   });
 
   it('is nothing for requests without listeners', () => {
@@ -79,8 +76,7 @@ describe('LiveFeed: the work it makes', () => {
 
   it('shows a new priority in the room of the request and in the counts of its queue', () => {
     for (const room of ['queue', 'request:r0'] as const) feed.join(listener(), room);
-    bus.emit(life('r0')[0]!);
-    bus.emit({ ...base('r0'), type: 'reprioritized', priority: 'realtime', from: 'batch' });
+    registry.reprioritized(opened(registry, 'r0'), RequestPriority.REALTIME);
     jest.advanceTimersByTime(100);
     expect(sent.filter(({ room }) => room === 'request:r0').at(-1)?.set).toMatchObject({
       r0: { priority: 'realtime' },

@@ -1,5 +1,4 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { type Subscription } from 'rxjs';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type LiveRoomName, type LiveSnapshot } from '../../contracts/events/live-event.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
@@ -18,26 +17,22 @@ const CATCH_UP_EVERY_MS = 1000;
  * Without listeners no timer runs and no message is made.
  */
 @Injectable()
-export class LiveFeed implements OnModuleInit, OnApplicationShutdown {
+export class LiveFeed implements OnApplicationShutdown {
   readonly #listeners = new Set<LiveListener>();
   readonly #changedModels = new Set<string>();
-  #events: Subscription | undefined;
   #queueTimer: NodeJS.Timeout | undefined;
   #workersTimer: NodeJS.Timeout | undefined;
   #catchUpTimer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly bus: DispatchEventBus,
+    bus: DispatchEventBus,
     private readonly source: LiveSource,
     private readonly rooms: LiveRooms,
-  ) {}
-
-  onModuleInit(): void {
-    this.#events = this.bus.events$.subscribe(event => this.#apply(event));
+  ) {
+    bus.events$.subscribe(event => this.#apply(event));
   }
 
   onApplicationShutdown(): void {
-    this.#events?.unsubscribe();
     clearTimeout(this.#queueTimer);
     clearInterval(this.#workersTimer);
     clearInterval(this.#catchUpTimer);
@@ -90,11 +85,11 @@ export class LiveFeed implements OnModuleInit, OnApplicationShutdown {
   }
 
   #apply(event: DispatchEvent): void {
-    const queueChanged = this.source.ledger.apply(event);
+    const queueChanged = this.source.apply(event);
     if (this.rooms.size === 0) return;
     if (queueChanged && this.rooms.find('queue')) this.#queueChanged(event.model);
     const room = this.rooms.find(`request:${event.requestId}`);
-    const request = room && this.source.ledger.find(event.key);
+    const request = room && this.source.find(event.key);
     if (room && request) this.rooms.publish(room, { set: { [event.requestId]: request.view } }, request.tenant);
   }
 
@@ -108,8 +103,7 @@ export class LiveFeed implements OnModuleInit, OnApplicationShutdown {
     const models = [...this.#changedModels];
     this.#changedModels.clear();
     const room = this.rooms.find('queue');
-    const { ledger } = this.source;
-    if (room) this.rooms.publish(room, { set: Object.fromEntries(models.map(model => [model, ledger.queue(model)])) });
+    if (room) this.rooms.publish(room, { set: this.source.queues(models) });
   }
 
   #publishWorkers(): void {

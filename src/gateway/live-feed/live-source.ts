@@ -1,12 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type LiveRoomName, type LiveState } from '../../contracts/events/live-event.js';
-import { DEFAULT_TENANT } from '../../core/request/request-key.js';
+import {
+  type LiveQueueLine,
+  type LiveRequest,
+  type LiveRoomName,
+  type LiveState,
+} from '../../contracts/events/live-event.js';
+import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { type RequestView } from '../../core/dispatch/request-view.js';
+import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.js';
 import { GatewayIdentity } from '../../platform/clock/clock.module.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { RequestRegistry } from '../scheduler/request-registry.js';
+import { type TrackedRequest } from '../scheduler/tracked-request.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { LiveBatchCache } from './live-batch-cache.js';
-import { LiveLedger } from './live-ledger.js';
 import { liveWorkers } from './live-workers.js';
 
 export interface OwnPart {
@@ -15,18 +23,39 @@ export interface OwnPart {
   readonly tenant?: string;
 }
 
-/** This gateway's part of each room, as it is now. */
+interface OwnRequest {
+  readonly tenant: string;
+  readonly view: LiveRequest;
+}
+
+type Ends = Record<'rejected' | 'completed' | 'failed' | 'cancelled', number>;
+
+/** Events after which a model's queue is another. */
+const QUEUE_CHANGES: ReadonlySet<DispatchEvent['type']> = new Set([
+  'accepted',
+  'rejected',
+  'leased',
+  'requeued',
+  'reprioritized',
+  'settled',
+]);
+
+/**
+ * This gateway's part of each room, as it is now: requests and queues are read from the registry. Only how requests
+ * ended is counted, from the dispatch events (D-23), with or without listeners.
+ */
 @Injectable()
 export class LiveSource {
-  readonly ledger: LiveLedger;
+  readonly #ends = new Map<string, Ends>();
 
   constructor(
+    private readonly registry: RequestRegistry,
     private readonly pool: WorkerPoolService,
     private readonly batches: LiveBatchCache,
     @Inject(MODELS) models: readonly ModelSpec[],
     private readonly identity: GatewayIdentity,
   ) {
-    this.ledger = new LiveLedger(models.map(({ id }) => id));
+    for (const { id } of models) this.#endsOf(id);
   }
 
   /** Of this gateway. */
@@ -34,19 +63,77 @@ export class LiveSource {
     return this.identity.id;
   }
 
+  /** True when the queue of the event's model has changed. */
+  apply(event: DispatchEvent): boolean {
+    const ends = this.#endsOf(event.model);
+    if (event.type === 'rejected') ends.rejected += 1;
+    else if (event.type === 'settled') ends[event.status] += 1;
+    return QUEUE_CHANGES.has(event.type);
+  }
+
   /** Empty: this gateway has no part of that room. Several: that many tenants have a request of that id (D-31). */
   read(room: LiveRoomName): OwnPart[] {
-    if (room === 'queue') return [{ state: this.ledger.queues() }];
+    if (room === 'queue') return [{ state: this.queues([...this.#ends.keys()]) }];
     if (room === 'workers') return [{ state: liveWorkers(this.pool.workers()) }];
     const id = room.slice(room.indexOf(':') + 1);
-    const found = room.startsWith('request:') ? this.ledger.named(id) : [this.batches.find(id) ?? []].flat();
+    const found = room.startsWith('request:') ? this.#named(id) : [this.batches.find(id) ?? []].flat();
     return found.map(({ tenant, view }) => ({ state: { [id]: view }, tenant }));
+  }
+
+  /** The queues of these models. */
+  queues(models: readonly string[]): Record<string, LiveQueueLine> {
+    const live = Map.groupBy(this.registry.live(), ({ model }) => model);
+    return Object.fromEntries(models.map(model => [model, this.#queue(model, live.get(model) ?? [])]));
+  }
+
+  /** A request that lives, or ended recently. */
+  find(key: RequestKey): OwnRequest | undefined {
+    const record = this.registry.get(key);
+    if (record) return this.#live(record);
+    const ended = this.registry.ended(key);
+    return ended && ownRequest(ended);
   }
 
   /** A part numbers its own changes: one per gateway and, where several tenants share a room, per tenant. */
   partId(tenant: string | undefined): string {
     return tenant === undefined || tenant === DEFAULT_TENANT ? this.id : `${this.id}~${tenant}`;
   }
+
+  #queue(model: string, live: readonly TrackedRequest[]): LiveQueueLine {
+    const waiting = live.filter(({ state }) => state === 'queued');
+    const realtime = waiting.filter(({ priority }) => priority === 'realtime').length;
+    const batch = waiting.length - realtime;
+    return { model, realtime, batch, running: live.length - waiting.length, ...this.#endsOf(model) };
+  }
+
+  /** Every tenant's request of that id. */
+  #named(id: string): OwnRequest[] {
+    const live = this.registry.live().filter(record => record.id === id);
+    const ended = this.registry.allEnded().filter(view => view.id === id);
+    return [...live.map(record => this.#live(record)), ...ended.reverse().map(view => ownRequest(view))];
+  }
+
+  /** Its phases are those of the latest lease until it ends. */
+  #live(record: TrackedRequest): OwnRequest {
+    const { lease } = record;
+    const phases = lease && { queueWaitMs: lease.queueWaitMs, batchWaitMs: lease.batchWaitMs };
+    return ownRequest({ ...this.registry.view(record), phases });
+  }
+
+  #endsOf(model: string): Ends {
+    let ends = this.#ends.get(model);
+    if (ends === undefined) this.#ends.set(model, (ends = { rejected: 0, completed: 0, failed: 0, cancelled: 0 }));
+    return ends;
+  }
+}
+
+function ownRequest(
+  request: Omit<RequestView, 'phases'> & { readonly phases: RequestView['phases'] | undefined },
+): OwnRequest {
+  const { id: request_id, model, tenant = DEFAULT_TENANT, priority, state, attempts, aged, code, phases } = request;
+  const { workerId: worker, group, cancelReason: cancel_reason, batchSize: batch_size } = request;
+  const view = { request_id, model, priority, state, attempts, aged, worker, group, cancel_reason };
+  return { tenant, view: { ...view, code, phases, batch_size } };
 }
 
 /** The gateway that a part comes from. */

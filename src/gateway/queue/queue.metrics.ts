@@ -1,7 +1,6 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit, type Provider } from '@nestjs/common';
+import { Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter, type Histogram } from 'prom-client';
-import { type Subscription } from 'rxjs';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
@@ -47,23 +46,16 @@ export const queueMetricProviders: Provider[] = [
 
 /** What the queue did, from dispatch events: waits, group sizes, promotions. */
 @Injectable()
-export class QueueMetrics implements OnModuleInit, OnApplicationShutdown {
+export class QueueMetrics {
   readonly #calls = new CountedCalls();
-  #subscription: Subscription | undefined;
 
   constructor(
-    private readonly events: DispatchEventBus,
+    events: DispatchEventBus,
     @InjectMetric('scheduler_queue_wait_seconds') private readonly waits: Histogram,
     @InjectMetric('scheduler_batch_size') private readonly sizes: Histogram,
     @InjectMetric('scheduler_aging_promotions_total') private readonly promotions: Counter,
-  ) {}
-
-  onModuleInit(): void {
-    this.#subscription = this.events.events$.subscribe(event => this.#observe(event));
-  }
-
-  onApplicationShutdown(): void {
-    this.#subscription?.unsubscribe();
+  ) {
+    events.events$.subscribe(event => this.#observe(event));
   }
 
   #observe(event: DispatchEvent): void {

@@ -4,7 +4,7 @@ import {
   type QueueBacklog,
   type QueueDepth,
   type QueueReports,
-  type RequestQueuePort,
+  type SchedulerQueue,
 } from '../../core/dispatch/request-queue.port.js';
 import { type RequestView, type WaitsFor } from '../../core/dispatch/request-view.js';
 import { slotCredit } from '../../core/dispatch/slot-credit.js';
@@ -24,27 +24,29 @@ import { workSizeOf } from './work-usage.js';
 
 /** The queue in this process: the dispatch loop sends its requests to workers of the pool. Accepts every request. */
 @Injectable()
-export class EmbeddedQueue implements RequestQueuePort<WorkerTask, WorkerReply> {
+export class EmbeddedQueue implements SchedulerQueue<WorkerTask, WorkerReply> {
+  readonly isEmbedded = true;
+
   constructor(
     private readonly dispatcher: Dispatcher<WorkerTask>,
     private readonly queue: PriorityQueue<WorkerTask>,
     private readonly registry: RequestRegistry,
     private readonly pool: WorkerPoolService,
     private readonly clock: ProcessClock,
-    @Inject(MODELS) private readonly models: readonly ModelSpec[],
+    @Inject(MODELS) readonly models: readonly ModelSpec[],
   ) {}
 
-  accepts(): boolean {
-    return true;
+  isIdle(model: string): boolean {
+    return this.dispatcher.isIdle(model);
+  }
+
+  startMs(request: ScheduledRequest): number {
+    return this.dispatcher.startInMs(request, request.enqueuedAtMs) ?? 0;
   }
 
   /** What the request is charged until its device time is known (D-25). */
   estimateMs({ model, payload }: ScheduledRequest<WorkerTask>): number {
     return this.dispatcher.estimateMs(model, workSizeOf(payload));
-  }
-
-  isIdle(model: string): boolean {
-    return this.dispatcher.isIdle(model);
   }
 
   enqueue(request: ScheduledRequest<WorkerTask>, reports: QueueReports<WorkerReply>): DomainError | undefined {
@@ -54,20 +56,17 @@ export class EmbeddedQueue implements RequestQueuePort<WorkerTask, WorkerReply> 
     return undefined;
   }
 
-  async cancel(key: RequestKey, reason: CancelReason, workerId: string | undefined): Promise<void> {
+  async cancel({ key }: ScheduledRequest, reason: CancelReason, workerId: string | undefined): Promise<void> {
     if (workerId === undefined) this.dispatcher.withdraw(key);
     else await this.pool.cancel(workerId, key, reason);
   }
 
-  reprioritize(ref: RequestRef, priority: RequestPriority): Promise<boolean> {
+  /** False: it does not wait here. */
+  reprioritize(ref: RequestRef, priority: RequestPriority): boolean {
     const tracked = this.registry.get(requestKey(ref));
-    if (tracked?.queue !== this || !this.dispatcher.reprioritize(tracked.key, priority)) return Promise.resolve(false);
+    if (tracked?.queue !== this || !this.dispatcher.reprioritize(tracked.key, priority)) return false;
     this.registry.reprioritized(tracked, priority);
-    return Promise.resolve(true);
-  }
-
-  isLeased(key: RequestKey): boolean {
-    return this.registry.hasCall(key);
+    return true;
   }
 
   backlog({ model, priority }: ScheduledRequest): QueueBacklog {
@@ -76,38 +75,27 @@ export class EmbeddedQueue implements RequestQueuePort<WorkerTask, WorkerReply> 
     return { hasReady: this.pool.hasReady(model), waiting };
   }
 
-  list(): Promise<readonly RequestView[]> {
-    const waiting = this.queue.snapshot(this.clock.nowMs());
-    return Promise.resolve(waiting.flatMap(place => this.#view(place) ?? []));
+  /** In dispatch order. */
+  list(): RequestView[] {
+    return this.queue.snapshot(this.clock.nowMs()).flatMap(place => this.#view(place) ?? []);
   }
 
-  find(ref: RequestRef): Promise<RequestView | undefined> {
+  find(ref: RequestRef): RequestView | undefined {
     const place = this.queue.place(requestKey(ref), this.clock.nowMs());
-    return Promise.resolve(place && this.#view(place));
+    return place && this.#view(place);
   }
 
-  depths(): Promise<readonly QueueDepth[]> {
+  /** One entry per configured model. */
+  depths(): QueueDepth[] {
     const nowMs = this.clock.nowMs();
-    const running = this.registry
-      .live()
-      .filter(({ queue, lifecycle }) => queue === this && lifecycle.state === 'leased');
-    const depths = this.models.map(({ id: model }) => {
+    const running = this.registry.live().filter(({ queue, state }) => queue === this && state === 'leased');
+    return this.models.map(({ id: model }) => {
       const { realtime, batch } = this.queue.depthOf(model);
       const since = this.queue.lanes.filter(lane => lane.model === model).map(lane => lane.firstEnqueuedAtMs);
       const oldestWaitMs = since.length === 0 ? undefined : nowMs - Math.min(...since);
-      const runningHere = running.filter(({ request }) => request.model === model).length;
+      const runningHere = running.filter(record => record.model === model).length;
       return { model, realtime, batch, running: runningHere, oldestWaitMs };
     });
-    return Promise.resolve(depths);
-  }
-
-  /** No other gateway reaches this queue. */
-  cancelElsewhere(): Promise<boolean> {
-    return Promise.resolve(false);
-  }
-
-  cancelMatching(): Promise<readonly RequestKey[]> {
-    return Promise.resolve([]);
   }
 
   #view({ request, position, aged }: QueuedView<WorkerTask>): RequestView | undefined {

@@ -1,57 +1,52 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { type Subscription } from 'rxjs';
+import { Injectable } from '@nestjs/common';
 import { BatchWindow } from '../../core/batching/batch-window.js';
 import { isLive, keyOf, type RequestView } from '../../core/dispatch/request-view.js';
 import { Forecaster } from '../../core/forecast/forecaster.js';
 import { type WorkerCapacity } from '../../core/forecast/virtual-workers.js';
-import { type ForecastPort, type ProspectiveRequest, type WaitForecast } from '../../core/forecast/wait-forecast.js';
+import { type ProspectiveRequest, type WaitForecast } from '../../core/forecast/wait-forecast.js';
 import { type WaitExplanation } from '../../core/forecast/wait-explanation.js';
 import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { type RequestKey } from '../../core/request/request-key.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { slotOverdraft } from '../worker-pool/slot-ledger.js';
 import { leastLoaded } from '../worker-pool/worker-choice.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { isReady, type WorkerView } from '../worker-pool/worker-view.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
+import { RequestRegistry } from './request-registry.js';
+import { type TrackedRequest } from './tracked-request.js';
 
 /** Of the time that a place in a shared queue takes at the recent rate. */
 const DRAIN_P90 = 2;
 
 /** When requests probably start and end, and why they wait (D-27): the core's forecaster beside the real workers. */
 @Injectable()
-export class Forecasts implements ForecastPort, OnModuleInit, OnApplicationShutdown {
+export class Forecasts {
   readonly #forecaster: Forecaster;
-  #subscription: Subscription | undefined;
 
   constructor(
     queue: PriorityQueue<WorkerTask>,
     window: BatchWindow,
     pool: WorkerPoolService,
-    private readonly events: DispatchEventBus,
+    private readonly registry: RequestRegistry,
     private readonly admission: Admission,
-    private readonly clock: ProcessClock,
+    events: DispatchEventBus,
   ) {
     const workers = (model: string) => (pool.model(model)?.workers ?? []).flatMap(worker => capacityOf(worker) ?? []);
-    this.#forecaster = new Forecaster({ queue, window, workers, choose: leastLoaded });
+    const record = (key: RequestKey) => embedded(registry.record(key));
+    const running = (model: string) =>
+      registry.live().filter(one => one.model === model && one.state === 'leased' && embedded(one));
+    this.#forecaster = new Forecaster({ queue, window, workers, choose: leastLoaded, record, running });
+    events.events$.subscribe(event => this.#forecaster.apply(event));
   }
 
-  onModuleInit(): void {
-    this.#subscription = this.events.events$.subscribe(event => this.#forecaster.apply(event));
-  }
-
-  onApplicationShutdown(): void {
-    this.#subscription?.unsubscribe();
-  }
-
-  ofNew(request: ProspectiveRequest, nowMs = this.clock.nowMs()): WaitForecast | undefined {
+  ofNew(request: ProspectiveRequest, nowMs: number): WaitForecast | undefined {
     return this.#forecaster.ofNew(request, nowMs);
   }
 
-  of(key: RequestKey, nowMs = this.clock.nowMs()): WaitForecast | undefined {
-    return this.#forecaster.of(key, nowMs);
+  of(key: RequestKey): WaitForecast | undefined {
+    return this.#forecaster.of(key, this.registry.nowMs());
   }
 
   /** Also of a request in the queue that gateways share: by its place there and the rate at which requests leave it. */
@@ -61,17 +56,21 @@ export class Forecasts implements ForecastPort, OnModuleInit, OnApplicationShutd
 
   /** Undefined: it is not in the queue of this gateway, and was not lately. */
   explain(view: RequestView): WaitExplanation | undefined {
-    return this.#forecaster.explain(view.model, keyOf(view), this.clock.nowMs());
+    return this.#forecaster.explain(view.model, keyOf(view), this.registry.nowMs());
   }
 
   #byDrainRate({ model, position }: RequestView): WaitForecast | undefined {
-    const startMs = position && this.admission.drainMs(model, position, this.clock.nowMs());
+    const startMs = position && this.admission.drainMs(model, position, this.registry.nowMs());
     const callMs = this.#forecaster.modelOf(model).service.callMs();
     if (startMs === undefined || !Number.isFinite(startMs + callMs)) return undefined;
     const spread = (ms: number) => ({ p50: ms, p90: DRAIN_P90 * ms });
     return { startInMs: spread(startMs), endInMs: spread(startMs + callMs), basis: 'drain_rate' };
   }
 }
+
+/** Undefined: it waits in the shared queue, or was taken from there. */
+const embedded = (record: TrackedRequest | undefined): TrackedRequest | undefined =>
+  record?.queue.isEmbedded ? record : undefined;
 
 /** Undefined: it takes no requests now. */
 function capacityOf(worker: WorkerView): WorkerCapacity | undefined {

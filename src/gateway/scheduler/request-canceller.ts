@@ -1,58 +1,78 @@
-import { Injectable } from '@nestjs/common';
-import { type CancelFilter, CancellationManager } from '../../core/cancellation/cancellation-manager.js';
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Subscription } from 'rxjs';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { RequestRegistry } from './request-registry.js';
+import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { RequestFailures } from './request-failures.js';
+import { RequestRegistry } from './request-registry.js';
+import { type TrackedRequest } from './tracked-request.js';
 
 /**
  * Stops requests wherever they are: the one path of cancels by people, of the inference deadline and of shutdown.
+ * Requests that wait for a model are stopped when it turns out that no worker of it can start.
  *
  * The caller is settled before this returns to the event loop; only the signal to the worker takes time. The slot stays
  * leased until the worker stops, which WorkerCalls awaits.
  */
 @Injectable()
-export class RequestCanceller {
+export class RequestCanceller implements OnApplicationBootstrap, OnApplicationShutdown {
+  #activity = Subscription.EMPTY;
+
   constructor(
-    private readonly cancellation: CancellationManager,
     private readonly registry: RequestRegistry,
     private readonly failures: RequestFailures,
     private readonly clock: ProcessClock,
+    private readonly pool: WorkerPoolService,
   ) {}
+
+  onApplicationBootstrap(): void {
+    this.#activity = this.pool.activity$.subscribe(event => {
+      // Not at once: a turn of the dispatcher may have asked for the workers.
+      if (event.type === 'load_failed') setImmediate(() => this.#refuse(event.model));
+    });
+  }
+
+  onApplicationShutdown(): void {
+    this.#activity.unsubscribe();
+  }
 
   /**
    * True if this call stopped it: a second one, or one after the end, finds nothing. Resolves when the worker was
    * notified.
    */
   async cancel(key: RequestKey, reason: CancelReason): Promise<boolean> {
-    const startedAtMs = this.clock.nowMs();
-    const target = this.cancellation.cancel(key);
-    const tracked = this.registry.get(key);
-    if (!target.found || !tracked) return this.#cancelEntering(key, reason);
-    const { stage } = target;
-    this.registry.emit(tracked, { type: 'cancel_requested', stage, reason });
-    this.registry.settle(tracked, this.failures.stopped(tracked.request, reason));
-    await tracked.queue.cancel(key, reason, stage === 'in_flight' ? target.workerId : undefined);
-    this.registry.emit(tracked, { type: 'cancel_signalled', stage, latencyMs: this.clock.nowMs() - startedAtMs });
-    return true;
+    const record = this.registry.get(key);
+    if (record) return this.#stop(record, reason);
+    // What is on its way into its queue is rejected there.
+    const entering = this.registry.entering(key);
+    await entering?.queue.cancel(entering.request, reason, undefined);
+    return entering !== undefined;
   }
 
-  /** Those that match and that this call stopped, oldest first. */
-  cancelMatching(filter: CancelFilter, reason: CancelReason): Promise<RequestKey[]> {
-    return this.cancelAll(this.cancellation.keys(filter), reason);
-  }
-
-  /** Those of `keys` that this call stopped. All callers are settled before the first worker answers. */
-  async cancelAll(keys: readonly RequestKey[], reason: CancelReason): Promise<RequestKey[]> {
+  /** Those that match and that this call stopped, oldest first. All callers are settled before a worker answers. */
+  async cancelMatching(matches: (record: TrackedRequest) => boolean, reason: CancelReason): Promise<RequestKey[]> {
+    const keys = this.registry.live().flatMap(record => (matches(record) ? record.key : []));
     const stopped = await Promise.all(keys.map(key => this.cancel(key, reason)));
     return keys.filter((_, index) => stopped[index]);
   }
 
-  /** What is on its way into its queue is rejected there. */
-  async #cancelEntering(key: RequestKey, reason: CancelReason): Promise<boolean> {
-    const entering = this.registry.entering(key);
-    await entering?.queue.cancel(key, reason, undefined);
-    return entering !== undefined;
+  async #stop(record: TrackedRequest, reason: CancelReason): Promise<true> {
+    const startedAtMs = this.clock.nowMs();
+    const { workerId } = record;
+    const stage = workerId === undefined ? 'queued' : 'in_flight';
+    record.cancelReason = reason;
+    this.registry.emit(record, { type: 'cancel_requested', stage, reason });
+    this.registry.settle(record, this.failures.stopped(record.request, reason));
+    await record.queue.cancel(record.request, reason, workerId);
+    this.registry.emit(record, { type: 'cancel_signalled', stage, latencyMs: this.clock.nowMs() - startedAtMs });
+    return true;
+  }
+
+  #refuse(model: string): void {
+    void this.cancelMatching(
+      record => record.model === model && record.state === 'queued' && this.failures.unserved(record) !== undefined,
+      'load_failed',
+    );
   }
 }

@@ -16,7 +16,7 @@ import { type TrackedRequest } from './tracked-request.js';
 type Unanswered = Exclude<Settlement<never>, { status: 'completed' }>;
 
 type QueuedRequest = Pick<TrackedRequest, 'request' | 'queue'>;
-type LostRequest = QueuedRequest & Pick<TrackedRequest, 'outputStarted' | 'lifecycle' | 'lossCode'>;
+type LostRequest = QueuedRequest & Pick<TrackedRequest, 'outputStarted' | 'attempts' | 'lossCode'>;
 
 /** An operator who unloads a model has no date for its return. */
 const UNLOADED_RETRY_MS = 30_000;
@@ -55,10 +55,10 @@ export class RequestFailures {
 
   /** Its worker gave it back, and it cannot be sent again (D-06). */
   workerLost(lost: LostRequest, cause: unknown): Unanswered {
-    const { request, queue, lossCode, lifecycle } = lost;
+    const { request, queue, lossCode, attempts } = lost;
     if (lossCode === 'worker_crashed') {
       const alone = `The request ended its worker of ${request.model} twice while nothing else ran there`;
-      return failed(lossCode, `${alone}; it had ${lifecycle.attempts} attempts.`, undefined, cause);
+      return failed(lossCode, `${alone}; it had ${attempts} attempts.`, undefined, cause);
     }
     const message = `${lossOf(cause, request.model)}, and ${whyNotAgain(lost)}.`;
     return failed('worker_lost', message, this.#backlogMs(request.model, queue.backlog(request)), cause);
@@ -128,7 +128,7 @@ function lossOf(cause: unknown, model: string): string {
   }
 }
 
-const whyNotAgain = ({ outputStarted, lifecycle: { attempts } }: LostRequest): string =>
+const whyNotAgain = ({ outputStarted, attempts }: LostRequest): string =>
   outputStarted ? 'part of the answer had been sent already' : `it was not tried again after ${attempts} attempts`;
 
 function unloaded(model: string): DomainError {

@@ -8,10 +8,10 @@ import { ModelList } from '../../platform/config/model-list.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
-import { RequestRegistry } from './request-registry.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestQueues } from './request-queues.js';
-import { type RequestSpec, type SubmittedRequest } from './submitted-request.js';
+import { RequestRegistry } from './request-registry.js';
+import { type RequestSpec } from './submitted-request.js';
 import { type TrackedRequest } from './tracked-request.js';
 
 /** Checks requests, stamps them and gives them to their queue. Closed for good when the server drains. */
@@ -41,33 +41,27 @@ export class RequestIntake {
    * `queue_full`, or `model_not_found` for an id that is not configured. A shared queue rejects later: then `settled`
    * resolves with a failure.
    */
-  submit(spec: RequestSpec): SubmittedRequest {
+  submit(spec: RequestSpec): TrackedRequest {
     // Queues and metric labels are made from model ids: only configured ones may get this far (D-10).
     if (!this.models.find(spec.model)) throw new DomainError('model_not_found', `There is no model ${spec.model}.`);
-    const request = this.#schedule(spec);
-    const { tracked, refusal } = this.queues.track(request, spec.deadlines);
-    const rejection = this.#check(tracked) ?? refusal ?? this.#enqueue(tracked);
-    if (rejection) {
-      this.registry.reject(tracked, rejection);
-      throw rejection;
-    }
-    const { id, tenant, key } = request;
-    const outputSent = (): void => void (tracked.firstOutputAtMs ??= this.clock.nowMs());
-    return { id, tenant, key, outputSent, settled: tracked.settled };
+    const { record, refusal } = this.queues.track(this.#schedule(spec), spec.deadlines);
+    const rejection = this.#check(record) ?? refusal ?? this.#enqueue(record);
+    if (rejection === undefined) return record;
+    this.registry.reject(record, rejection);
+    throw rejection;
   }
 
-  #check(tracked: TrackedRequest): DomainError | undefined {
-    const { id, key } = tracked;
+  #check(record: TrackedRequest): DomainError | undefined {
     if (!this.#accepting) return shuttingDown();
-    if (this.registry.has(key) || this.queues.isLeased(key)) {
-      return new DomainError('duplicate_request_id', `A request with the id ${id} is still running.`);
+    if (this.registry.has(record.key)) {
+      return new DomainError('duplicate_request_id', `A request with the id ${record.id} is still running.`);
     }
-    return this.failures.unserved(tracked);
+    return this.failures.unserved(record);
   }
 
-  #enqueue(tracked: TrackedRequest): DomainError | undefined {
-    this.registry.enter(tracked);
-    return this.queues.enqueue(tracked);
+  #enqueue(record: TrackedRequest): DomainError | undefined {
+    this.registry.enter(record);
+    return this.queues.enqueue(record);
   }
 
   #schedule(spec: RequestSpec): ScheduledRequest<WorkerTask> {

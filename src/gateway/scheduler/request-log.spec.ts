@@ -16,20 +16,17 @@ const settled = (fields: object): DispatchEvent => ({
 });
 
 describe('RequestLog', () => {
-  const bus = new DispatchEventBus();
-  const log = new RequestLog(bus);
+  let bus: DispatchEventBus;
   const lines: unknown[][] = [];
 
   beforeEach(() => {
     lines.length = 0;
     jest.spyOn(Logger.prototype, 'log').mockImplementation((...args: unknown[]) => void lines.push(['log', ...args]));
     jest.spyOn(Logger.prototype, 'warn').mockImplementation((...args: unknown[]) => void lines.push(['warn', ...args]));
-    log.onModuleInit();
+    bus = new DispatchEventBus();
+    new RequestLog(bus);
   });
-  afterEach(() => {
-    log.onApplicationShutdown();
-    jest.restoreAllMocks();
-  });
+  afterEach(() => void jest.restoreAllMocks());
 
   it('writes one line per settled request, with its phases to the microsecond', () => {
     bus.emit({ ...base, type: 'accepted', bytes: 1 });

@@ -1,5 +1,4 @@
-import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { type Subscription } from 'rxjs';
+import { Injectable, Logger } from '@nestjs/common';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { ERROR_REGISTRY } from '../../core/shared/domain-error.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
@@ -8,21 +7,14 @@ type Settled = Extract<DispatchEvent, { type: 'settled' }>;
 
 /** One log line per settled request, with its phases, and one when its worker gave it back to the queue. */
 @Injectable()
-export class RequestLog implements OnModuleInit, OnApplicationShutdown {
+export class RequestLog {
   readonly #logger = new Logger('Request');
-  #subscription: Subscription | undefined;
 
-  constructor(private readonly events: DispatchEventBus) {}
-
-  onModuleInit(): void {
-    this.#subscription = this.events.events$.subscribe(event => {
+  constructor(events: DispatchEventBus) {
+    events.events$.subscribe(event => {
       if (event.type === 'settled') this.#settled(event);
       else if (event.type === 'requeued') this.#requeued(event);
     });
-  }
-
-  onApplicationShutdown(): void {
-    this.#subscription?.unsubscribe();
   }
 
   #settled({ type: _type, atMs: _atMs, key: _key, phases, ...fields }: Settled): void {

@@ -1,36 +1,51 @@
 import { describe, expect, it } from '@jest/globals';
+import { aRegistry, LEASE, opened } from '../../../test/support/records.js';
 import { aKey } from '../../../test/support/requests.js';
-import { type RequestView } from '../../core/dispatch/request-view.js';
-import { SettledHistory } from './request-registry.js';
+import { DomainError } from '../../core/shared/domain-error.js';
 
-const view = (id: string, attempts = 1): RequestView => ({
-  ...{ id, model: 'm', priority: 'batch', state: 'completed', aged: false, waitedMs: 1, attempts, phases: {} },
-});
+const GONE = { status: 'cancelled', error: new DomainError('request_cancelled', 'gone') } as const;
 
-describe('SettledHistory', () => {
+describe('RequestRegistry', () => {
   it('lists the latest first and finds by id', () => {
-    const history = new SettledHistory();
-    ['a', 'b'].forEach(id => history.add(aKey(id), view(id)));
-    expect(history.list().map(({ id }) => id)).toEqual(['b', 'a']);
-    expect(history.find(aKey('a'))?.id).toBe('a');
+    const registry = aRegistry();
+    for (const id of ['a', 'b']) registry.settle(opened(registry, id), GONE);
+    expect(registry.allEnded().map(({ id }) => id)).toEqual(['b', 'a']);
+    expect(registry.ended(aKey('a'))).toMatchObject({ id: 'a', state: 'cancelled', code: 'request_cancelled' });
   });
 
-  it('keeps the newest three of four when it may keep three', () => {
-    const history = new SettledHistory(3);
-    ['a', 'b', 'c', 'd'].forEach(id => history.add(aKey(id), view(id)));
-    expect(history.list().map(({ id }) => id)).toEqual(['d', 'c', 'b']);
-    expect(history.find(aKey('a'))).toBeUndefined();
+  it('keeps the newest thousand that have ended, and all that run', () => {
+    const registry = aRegistry();
+    const running = opened(registry, 'running');
+    for (let n = 0; n <= 1000; n += 1) registry.settle(opened(registry, `r${n}`), GONE);
+    expect([registry.allEnded().length, registry.ended(aKey('r0')), registry.live()]).toEqual([
+      1000,
+      undefined,
+      [running],
+    ]);
   });
 
   it('remembers the later of two requests that used the same id', () => {
-    const history = new SettledHistory(2);
-    history.add(aKey('a'), view('a', 1));
-    history.add(aKey('b'), view('b'));
-    history.add(aKey('a'), view('a', 2));
-    history.add(aKey('c'), view('c'));
-    expect(history.list().map(({ id, attempts }) => [id, attempts])).toEqual([
-      ['c', 1],
-      ['a', 2],
+    const registry = aRegistry();
+    registry.settle(opened(registry, 'a'), GONE);
+    registry.settle(opened(registry, 'b'), GONE);
+    const again = opened(registry, 'a');
+    registry.leased(again, LEASE, false);
+    registry.settle(again, GONE);
+    expect(registry.allEnded().map(({ id, attempts }) => [id, attempts])).toEqual([
+      ['a', 1],
+      ['b', 0],
     ]);
+  });
+
+  it('takes an id again when the last call for it has ended, not when its caller has the answer', () => {
+    const registry = aRegistry();
+    const record = opened(registry, 'a');
+    record.calls = 2;
+    registry.settle(record, GONE);
+    expect([registry.has(record.key), registry.get(record.key), registry.size]).toEqual([true, undefined, 0]);
+    registry.callEnded(record);
+    expect(registry.has(record.key)).toBe(true);
+    registry.callEnded(record);
+    expect(registry.has(record.key)).toBe(false);
   });
 });

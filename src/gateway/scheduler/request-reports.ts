@@ -44,15 +44,15 @@ export class RequestReports implements QueueReports<WorkerReply> {
 
   leased(key: RequestKey, { workerId, groupId, aged, isHeld }: QueueLease): void {
     const tracked = this.registry.get(key);
-    if (tracked?.lifecycle.state !== 'queued') return;
-    this.registry.leased(tracked, { workerId, groupId, groupSize: 1, reason: 'pulled', batchWaitMs: 0, aged });
-    this.registry.sent(tracked);
+    if (tracked?.state !== 'queued') return;
+    this.registry.leased(tracked, { workerId, groupId, groupSize: 1, reason: 'pulled', batchWaitMs: 0 }, aged);
+    tracked.sent(tracked.leasedAtMs ?? 0);
     tracked.startDeadline(() => void this.#overdue(tracked, isHeld));
   }
 
   requeued(key: RequestKey, lost: boolean): void {
     const tracked = this.registry.get(key);
-    if (tracked?.lifecycle.state === 'leased') this.registry.requeued(tracked, lost ? 'worker_lost' : 'shutting_down');
+    if (tracked?.state === 'leased') this.registry.requeued(tracked, lost ? 'worker_lost' : 'shutting_down');
   }
 
   reprioritized(key: RequestKey, priority: RequestPriority): void {
@@ -75,10 +75,10 @@ export class RequestReports implements QueueReports<WorkerReply> {
 
   /** Time in which no worker has the request does not count: its death may not have been noticed yet. */
   async #overdue(tracked: TrackedRequest, isHeld: QueueLease['isHeld']): Promise<void> {
-    const { key, lifecycle } = tracked;
-    const { attempts } = lifecycle;
+    const { key } = tracked;
+    const { attempts } = tracked;
     const held = await isHeld();
-    if (lifecycle.state !== 'leased' || lifecycle.attempts !== attempts) return;
+    if (tracked.state !== 'leased' || tracked.attempts !== attempts) return;
     if (held) await this.canceller.cancel(key, 'deadline');
     else tracked.startDeadline(() => void this.#overdue(tracked, isHeld), LOOK_AGAIN_MS);
   }

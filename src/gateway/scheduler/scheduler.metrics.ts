@@ -1,34 +1,33 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit, type Provider } from '@nestjs/common';
+import { Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter, type Gauge } from 'prom-client';
-import { type Subscription } from 'rxjs';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 import { RequestRegistry } from './request-registry.js';
-import { RequestViews } from './request-views.js';
+import { SchedulerService } from './scheduler.service.js';
 
 function readRunning(gauge: Gauge, registry: RequestRegistry, models: readonly ModelSpec[]): void {
   for (const { id: model } of models) {
     gauge.set({ priority: 'realtime', model }, 0);
     gauge.set({ priority: 'batch', model }, 0);
   }
-  for (const { lifecycle, request, priority } of registry.live()) {
-    if (lifecycle.state === 'leased') gauge.inc({ priority, model: request.model });
+  for (const { state, model, priority } of registry.live()) {
+    if (state === 'leased') gauge.inc({ priority, model });
   }
 }
 
-async function readDepth(gauge: Gauge, views: RequestViews): Promise<void> {
-  for (const { model, realtime, batch } of await views.depths()) {
+async function readDepth(gauge: Gauge, scheduler: SchedulerService): Promise<void> {
+  for (const { model, realtime, batch } of await scheduler.depths()) {
     gauge.set({ priority: 'realtime', model }, realtime);
     gauge.set({ priority: 'batch', model }, batch);
   }
 }
 
-function readBytes(gauge: Gauge, views: RequestViews): void {
-  for (const [model, bytes] of views.waitingBytes()) gauge.set({ model }, bytes);
+function readBytes(gauge: Gauge, scheduler: SchedulerService): void {
+  for (const [model, bytes] of scheduler.waitingBytes()) gauge.set({ model }, bytes);
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -59,8 +58,8 @@ class ScrapedTotal {
 }
 
 export const schedulerMetricProviders: Provider[] = [
-  metricProvider('scheduler_queue_depth', { inject: [RequestViews], collect: readDepth }),
-  metricProvider('switchyard_queue_bytes', { inject: [RequestViews], collect: readBytes }),
+  metricProvider('scheduler_queue_depth', { inject: [SchedulerService], collect: readDepth }),
+  metricProvider('switchyard_queue_bytes', { inject: [SchedulerService], collect: readBytes }),
   metricProvider('scheduler_requests_total'),
   metricProvider('switchyard_requests_accepted_total'),
   metricProvider('switchyard_requests_rejected_total'),
@@ -74,13 +73,12 @@ export const schedulerMetricProviders: Provider[] = [
  * turn as the change of state, and the gauges are read from the owners of that state.
  */
 @Injectable()
-export class SchedulerMetrics implements OnModuleInit, OnApplicationShutdown {
+export class SchedulerMetrics {
   readonly #settled: ScrapedTotal;
   readonly #accepted: ScrapedTotal;
-  #subscription: Subscription | undefined;
 
   constructor(
-    private readonly events: DispatchEventBus,
+    events: DispatchEventBus,
     @InjectMetric('scheduler_requests_total') settled: Counter,
     @InjectMetric('switchyard_requests_accepted_total') accepted: Counter,
     @InjectMetric('switchyard_requests_rejected_total') private readonly rejected: Counter,
@@ -89,14 +87,7 @@ export class SchedulerMetrics implements OnModuleInit, OnApplicationShutdown {
   ) {
     this.#settled = new ScrapedTotal(settled);
     this.#accepted = new ScrapedTotal(accepted);
-  }
-
-  onModuleInit(): void {
-    this.#subscription = this.events.events$.subscribe(event => this.#count(event));
-  }
-
-  onApplicationShutdown(): void {
-    this.#subscription?.unsubscribe();
+    events.events$.subscribe(event => this.#count(event));
   }
 
   #count(event: DispatchEvent): void {

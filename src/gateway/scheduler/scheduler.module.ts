@@ -5,7 +5,6 @@ import { WindowTimers } from '../../core/batching/window-timers.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
-import { AnswerTimes } from '../../core/queue/answer-times.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { CancellationModule } from '../cancellation/cancellation.module.js';
 import { LatencyModule } from '../latency/latency.module.js';
@@ -14,11 +13,10 @@ import { SharedQueueModule } from '../shared-queue/shared-queue.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
-import { DispatchLoop, LoopWakes } from './dispatch-loop.js';
+import { DispatchLoop } from './dispatch-loop.js';
 import { EmbeddedQueue } from './embedded-queue.js';
 import { Forecasts } from './forecasts.js';
 import { IdleUnload } from './idle-unload.js';
-import { LoadFailures } from './load-failures.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestIntake } from './request-intake.js';
@@ -26,7 +24,6 @@ import { RequestLog } from './request-log.js';
 import { RequestQueues } from './request-queues.js';
 import { RequestRegistry } from './request-registry.js';
 import { RequestReports } from './request-reports.js';
-import { RequestViews } from './request-views.js';
 import { schedulerMetricProviders, SchedulerMetrics } from './scheduler.metrics.js';
 import { SchedulerService } from './scheduler.service.js';
 import { ShutdownDrain, ShutdownGrace } from './shutdown-drain.js';
@@ -64,13 +61,10 @@ const timersProvider = {
   providers: [
     dispatcherProvider,
     timersProvider,
-    { provide: AnswerTimes, useFactory: () => new AnswerTimes() },
     DispatchLoop,
     EmbeddedQueue,
     Forecasts,
     IdleUnload,
-    LoadFailures,
-    LoopWakes,
     RequestRegistry,
     RequestCanceller,
     RequestFailures,
@@ -78,7 +72,6 @@ const timersProvider = {
     RequestQueues,
     RequestReports,
     RequestLog,
-    RequestViews,
     SchedulerMetrics,
     SchedulerService,
     ShutdownDrain,
@@ -88,7 +81,7 @@ const timersProvider = {
     ...schedulerMetricProviders,
     ...tenantMetricProviders,
   ],
-  exports: [SharedQueueModule, SchedulerService, ShutdownGrace, Forecasts],
+  exports: [SharedQueueModule, SchedulerService, RequestRegistry, ShutdownGrace, Forecasts],
 })
 export class SchedulerModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(

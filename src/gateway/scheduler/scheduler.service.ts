@@ -1,18 +1,41 @@
 import { Injectable } from '@nestjs/common';
-import { type CancelFilter } from '../../core/cancellation/cancellation-manager.js';
-import { callersId, requestKey, type RequestRef } from '../../core/request/request-key.js';
-import { priorityLevel, type RequestPriority } from '../../core/request/request-priority.js';
+import { type QueueDepth } from '../../core/dispatch/request-queue.port.js';
+import {
+  isLive,
+  keyOf,
+  matchesFilter,
+  type RequestFilter,
+  type RequestView,
+} from '../../core/dispatch/request-view.js';
+import { callersId, DEFAULT_TENANT, requestKey, type RequestRef } from '../../core/request/request-key.js';
+import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { DispatchLoop } from './dispatch-loop.js';
-import { RequestQueues } from './request-queues.js';
+import { Forecasts } from './forecasts.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestIntake } from './request-intake.js';
-import { isLive, matchesFilter, type RequestFilter, type RequestView } from '../../core/dispatch/request-view.js';
-import { type ModelQueueDepth, type ModelWaiting, RequestViews } from './request-views.js';
+import { RequestQueues } from './request-queues.js';
+import { RequestRegistry } from './request-registry.js';
+import { type RequestSpec } from './submitted-request.js';
 import { ShutdownDrain } from './shutdown-drain.js';
-import { type RequestSpec, type SubmittedRequest } from './submitted-request.js';
+import { type TrackedRequest } from './tracked-request.js';
 
-/** The API of the scheduler: submit, cancel, list, drain. */
+/** Requests of this gateway that wait for one model. */
+export interface ModelWaiting {
+  /** BATCH requests that compete with REALTIME because of their age. */
+  readonly aged: number;
+  readonly byTenant: ReadonlyMap<string, number>;
+}
+
+/** Depth of all queues for one model. */
+export interface ModelQueueDepth extends QueueDepth {
+  /** Held by waiting requests of this gateway. */
+  readonly bytes: number;
+}
+
+/**
+ * The API of the scheduler: submit, cancel, list, drain. What operators see is read from the owners when asked, never
+ * kept; a shared queue shows the requests of all its gateways.
+ */
 @Injectable()
 export class SchedulerService {
   #drained: Promise<void> | undefined;
@@ -20,10 +43,10 @@ export class SchedulerService {
   constructor(
     private readonly intake: RequestIntake,
     private readonly canceller: RequestCanceller,
-    private readonly views: RequestViews,
-    private readonly loop: DispatchLoop,
-    private readonly shutdown: ShutdownDrain,
+    private readonly registry: RequestRegistry,
     private readonly queues: RequestQueues,
+    private readonly forecasts: Forecasts,
+    private readonly shutdown: ShutdownDrain,
   ) {}
 
   /** False once the drain began: readiness follows it. */
@@ -33,14 +56,14 @@ export class SchedulerService {
 
   /** True while the dispatch loop runs. */
   get running(): boolean {
-    return this.loop.running;
+    return this.shutdown.running;
   }
 
   /**
    * Throws `queue_full` (with retryAfterMs), `shutting_down`, `duplicate_request_id`, `model_unloaded`,
    * `model_not_found`.
    */
-  submit(spec: RequestSpec): SubmittedRequest {
+  submit(spec: RequestSpec): TrackedRequest {
     return this.intake.submit(spec);
   }
 
@@ -51,9 +74,7 @@ export class SchedulerService {
    */
   async cancel(ref: RequestRef, reason: CancelReason): Promise<boolean> {
     if (await this.canceller.cancel(requestKey(ref), reason)) return true;
-    if (reason !== 'client' && reason !== 'operator') return false;
-    for (const queue of this.queues.all) if (await queue.cancelElsewhere(ref, reason)) return true;
-    return false;
+    return (reason === 'client' || reason === 'operator') && this.queues.shared.cancelElsewhere(ref, reason);
   }
 
   /**
@@ -63,12 +84,12 @@ export class SchedulerService {
   async cancelMany(filter: RequestFilter, reason: CancelReason): Promise<string[]> {
     const { state } = filter;
     if (state !== undefined && !isLive({ state })) return [];
-    const keys = new Set(await this.canceller.cancelMatching(ownFilter(filter), reason));
-    for (const queue of this.queues.all) {
-      const stopped = await queue.cancelMatching(view => matchesFilter(view, filter), reason);
-      for (const key of stopped) keys.add(key);
-    }
-    return [...keys].map(callersId);
+    const own = await this.canceller.cancelMatching(
+      record => matchesFilter(this.registry.view(record), filter),
+      reason,
+    );
+    const elsewhere = await this.queues.shared.cancelMatching(view => matchesFilter(view, filter), reason);
+    return [...new Set([...own, ...elsewhere])].map(callersId);
   }
 
   /**
@@ -77,46 +98,91 @@ export class SchedulerService {
    */
   async reprioritize(ref: RequestRef, priority: RequestPriority): Promise<boolean> {
     // The embedded queue first: it answers without Redis.
-    for (const queue of [...this.queues.all].reverse()) if (await queue.reprioritize(ref, priority)) return true;
-    return false;
+    return this.queues.embedded.reprioritize(ref, priority) || (await this.queues.shared.reprioritize(ref, priority));
   }
 
   /**
    * Waiting requests in dispatch order, then running ones, of all gateways that share a queue; with an ended `state`,
    * those that ended recently in this gateway.
    */
-  list(filter: RequestFilter = {}): Promise<RequestView[]> {
-    return this.views.list(filter);
+  async list(filter: RequestFilter = {}): Promise<RequestView[]> {
+    const { state } = filter;
+    const isEnded = state !== undefined && !isLive({ state });
+    const views = isEnded ? this.registry.allEnded() : await this.#live();
+    return views.filter(view => matchesFilter(view, filter));
   }
 
   /** A live request of this gateway, or one of the last thousand that ended; without its place in the queue. */
   find(ref: RequestRef): RequestView | undefined {
-    return this.views.find(requestKey(ref));
+    const key = requestKey(ref);
+    const record = this.registry.get(key);
+    return record ? this.registry.view(record) : this.registry.ended(key);
   }
 
   /** As `find`, with its place in the queue, also when another gateway accepted it. */
-  findAnywhere(ref: RequestRef): Promise<RequestView | undefined> {
-    return this.views.findAnywhere(ref);
+  async findAnywhere(ref: RequestRef): Promise<RequestView | undefined> {
+    const own = this.find(ref);
+    if (own && own.state !== 'queued') return own;
+    const queue = this.registry.get(requestKey(ref))?.queue ?? this.queues.shared;
+    return (await queue.find(ref)) ?? own;
   }
 
   /** Milliseconds until a waiting or running request is probably answered. Undefined: unknown. */
-  etaMs(ref: RequestRef): Promise<number | undefined> {
-    return this.views.etaMs(ref);
+  async etaMs(ref: RequestRef): Promise<number | undefined> {
+    const view = await this.findAnywhere(ref);
+    return view && this.forecasts.ofView(view)?.endInMs.p50;
   }
 
   /** The requests of that id, of every tenant and gateway: for operators only. Ended ones of this gateway only. */
-  named(id: string): Promise<RequestView[]> {
-    return this.views.named(id);
+  async named(id: string): Promise<RequestView[]> {
+    const ended = this.registry.allEnded().filter(view => view.id === id && !this.registry.get(keyOf(view)));
+    const known = new Set(ended.map(keyOf));
+    const live = (await this.list()).filter(view => view.id === id && !known.has(keyOf(view)));
+    return [...live, ...ended];
   }
 
   /** Of every configured model, over all gateways that share a queue. */
-  depths(): Promise<ModelQueueDepth[]> {
-    return this.views.depths();
+  async depths(): Promise<ModelQueueDepth[]> {
+    // At this instant, as the other metrics of a scrape are read.
+    const own = this.queues.embedded.depths();
+    const bytes = this.waitingBytes();
+    const all = [...(await this.queues.shared.depths()), ...own];
+    return own.map(({ model }) => {
+      const depths = all.filter(depth => depth.model === model);
+      const sum = (count: (depth: QueueDepth) => number) => depths.reduce((total, depth) => total + count(depth), 0);
+      const waits = depths.flatMap(({ oldestWaitMs }) => oldestWaitMs ?? []);
+      return {
+        model,
+        realtime: sum(({ realtime }) => realtime),
+        batch: sum(({ batch }) => batch),
+        bytes: bytes.get(model) ?? 0,
+        running: sum(({ running }) => running),
+        oldestWaitMs: waits.length === 0 ? undefined : Math.max(...waits),
+      };
+    });
   }
 
-  /** What waits in this gateway, by model. */
+  /** Bytes held by waiting requests of this gateway, by configured model. */
+  waitingBytes(): ReadonlyMap<string, number> {
+    const bytes = new Map(this.queues.embedded.models.map(({ id }) => [id, 0]));
+    for (const { model, request, state } of this.registry.live()) {
+      if (state === 'queued') bytes.set(model, (bytes.get(model) ?? 0) + request.bytes);
+    }
+    return bytes;
+  }
+
+  /** What waits in this gateway, by model. Only models that something waits for. */
   waiting(): ReadonlyMap<string, ModelWaiting> {
-    return this.views.waiting();
+    const found = new Map<string, { aged: number; byTenant: Map<string, number> }>();
+    for (const record of this.registry.live()) {
+      const { model, tenant = DEFAULT_TENANT, state } = record;
+      if (state !== 'queued') continue;
+      const waiting = found.get(model) ?? { aged: 0, byTenant: new Map<string, number>() };
+      found.set(model, waiting);
+      if (this.registry.isAged(record)) waiting.aged += 1;
+      waiting.byTenant.set(tenant, (waiting.byTenant.get(tenant) ?? 0) + 1);
+    }
+    return found;
   }
 
   /** Rejects new work, lets live requests finish, stops the rest, closes the pool. Idempotent: the same promise. */
@@ -124,13 +190,13 @@ export class SchedulerService {
     this.intake.close();
     return (this.#drained ??= this.shutdown.run());
   }
-}
 
-function ownFilter({ model, tenant, priority, state }: RequestFilter): CancelFilter {
-  return {
-    model,
-    tenant,
-    priority: priority && priorityLevel(priority),
-    stage: state && (state === 'queued' ? 'queued' : 'in_flight'),
-  };
+  /** What a queue lists comes first; requests that no queue lists are known from the registry. */
+  async #live(): Promise<RequestView[]> {
+    // The embedded queue last: it is read without a wait, so its part is not out of date.
+    const views = [...(await this.queues.shared.list()), ...this.queues.embedded.list()];
+    const listed = new Set(views.map(keyOf));
+    const others = this.registry.live().filter(({ key }) => !listed.has(key));
+    return [...views, ...others.map(record => this.registry.view(record))];
+  }
 }

@@ -1,9 +1,7 @@
 import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { DispatchLoop } from './dispatch-loop.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestRegistry } from './request-registry.js';
@@ -57,7 +55,6 @@ export class ShutdownDrain {
   readonly #logger = new Logger(ShutdownDrain.name);
 
   constructor(
-    private readonly dispatcher: Dispatcher<WorkerTask>,
     private readonly loop: DispatchLoop,
     private readonly registry: RequestRegistry,
     private readonly canceller: RequestCanceller,
@@ -67,14 +64,16 @@ export class ShutdownDrain {
 
   /** To be called with the intake closed: requests that are accepted later are not awaited. */
   async run(): Promise<void> {
-    this.dispatcher.draining();
-    this.loop.wake();
+    this.loop.flush();
     await this.grace.wait(this.registry.idle());
-    const remaining = this.registry.live().map(({ key }) => key);
-    if (remaining.length > 0)
-      this.#logger.warn({ requests: remaining.length }, 'shutdown grace is over: cancelling the remaining requests');
-    await this.canceller.cancelAll(remaining, 'shutdown');
+    const { size } = this.registry;
+    if (size > 0) this.#logger.warn({ requests: size }, 'shutdown grace is over: cancelling the remaining requests');
+    await this.canceller.cancelMatching(() => true, 'shutdown');
     this.loop.stop();
     await this.pool.close();
+  }
+
+  get running(): boolean {
+    return this.loop.running;
   }
 }

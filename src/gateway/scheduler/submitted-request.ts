@@ -1,9 +1,8 @@
-import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
-import { type RequestKey, type RequestRef } from '../../core/request/request-key.js';
-import { type RequestPriority } from '../../core/request/request-priority.js';
-import { type WantedDeadline } from '../../core/queue/latest-start.js';
-import { type Settlement } from '../../core/request/settlement.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { type WantedDeadline } from '../../core/queue/latest-start.js';
+import { type LatencyPhases } from '../../core/request/latency-phases.js';
+import { type RequestPriority } from '../../core/request/request-priority.js';
+import { type Settlement } from '../../core/request/settlement.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 
 /** What a caller submits. */
@@ -41,12 +40,4 @@ export interface SettledRequest {
   /** Size of the engine call that computed it; absent unless a worker answered. */
   readonly batchSize?: number;
   readonly execution?: CallExecution;
-}
-
-export interface SubmittedRequest extends RequestRef {
-  readonly key: RequestKey;
-  /** Call this for each part of the answer that is sent on the way: the first may have a deadline (D-26). */
-  readonly outputSent: () => void;
-  /** Exactly one answer per accepted request (D-04). Never rejects. */
-  readonly settled: Promise<SettledRequest>;
 }

@@ -1,7 +1,6 @@
-import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit, type Provider } from '@nestjs/common';
+import { Inject, Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter, type Gauge, type Histogram } from 'prom-client';
-import { type Subscription } from 'rxjs';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
@@ -19,12 +18,11 @@ const OUTCOMES = ['completed', 'cancelled', 'failed', 'rejected'] as const;
  * and has no series.
  */
 @Injectable()
-export class TenantMetrics implements OnModuleInit, OnApplicationShutdown {
+export class TenantMetrics {
   readonly #labels: TenantLabels;
-  #subscription: Subscription | undefined;
 
   constructor(
-    private readonly events: DispatchEventBus,
+    events: DispatchEventBus,
     clock: ProcessClock,
     @Inject(SETTINGS) { metrics }: Settings,
     @InjectMetric('switchyard_tenant_requests_total') private readonly requests: Counter,
@@ -36,14 +34,7 @@ export class TenantMetrics implements OnModuleInit, OnApplicationShutdown {
       () => clock.nowMs(),
       tenant => this.#end(tenant),
     );
-  }
-
-  onModuleInit(): void {
-    if (this.#labels.enabled) this.#subscription = this.events.events$.subscribe(event => this.#observe(event));
-  }
-
-  onApplicationShutdown(): void {
-    this.#subscription?.unsubscribe();
+    if (this.#labels.enabled) events.events$.subscribe(event => this.#observe(event));
   }
 
   #observe(event: DispatchEvent): void {
@@ -64,8 +55,8 @@ export class TenantMetrics implements OnModuleInit, OnApplicationShutdown {
   readDepth(depth: Gauge, registry: RequestRegistry): void {
     if (!this.#labels.enabled) return;
     for (const tenant of [...this.#labels.named, OTHER_TENANTS]) depth.set({ tenant }, 0);
-    for (const { lifecycle, request } of registry.live())
-      if (lifecycle.state === 'queued') depth.inc({ tenant: this.#labels.labelOf(request.tenant ?? DEFAULT_TENANT) });
+    for (const { state, tenant = DEFAULT_TENANT } of registry.live())
+      if (state === 'queued') depth.inc({ tenant: this.#labels.labelOf(tenant) });
   }
 
   #end(tenant: string): void {

@@ -1,54 +1,66 @@
-import { type RequestQueuePort } from '../../core/dispatch/request-queue.port.js';
-import { type PriorityLabel, priorityLabel } from '../../core/request/request-priority.js';
+import { type WindowReason } from '../../core/dispatch/dispatch-plan.js';
+import { type SchedulerQueue } from '../../core/dispatch/request-queue.port.js';
+import { type RequestView } from '../../core/dispatch/request-view.js';
 import { type RequestKey } from '../../core/request/request-key.js';
-import { RequestLifecycle } from '../../core/request/request-lifecycle.js';
-import { RetryBudget, type WorkerLostError } from '../../core/request/worker-lost.js';
+import { type PriorityLabel, priorityLabel } from '../../core/request/request-priority.js';
+import { RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import {
-  type GenerationOutput,
-  type SpeechSink,
-  type WorkerReply,
-  type WorkerTask,
-} from '../worker-pool/worker-task.js';
+import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
+import { RetryBudget, type WorkerLostError } from '../../core/request/worker-lost.js';
 import { OwnTimer } from '../../platform/process/own-timer.js';
+import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { type SettledRequest } from './submitted-request.js';
 
-/**
- * One request from submission to settlement: its state, its queue, its caller, and whether it can still be sent again.
- */
-export class TrackedRequest {
-  readonly lifecycle: RequestLifecycle<WorkerTask, WorkerReply>;
+/** A request was given to a worker: which one, and why now. */
+export interface RequestLease {
+  readonly workerId: string;
+  readonly groupId: string;
+  readonly groupSize: number;
+  readonly reason: WindowReason;
+  readonly batchWaitMs: number;
+  readonly queueWaitMs: number;
+}
+
+/** The record of one request in its gateway: also its queue, its caller, and whether it can still be sent again. */
+export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
+  /** As its caller knows it; for display. */
+  readonly id: string;
+  readonly tenant: string | undefined;
+  readonly key: RequestKey;
+  readonly model: string;
+  /** Exactly one answer per accepted request (D-04). Never rejects. */
   readonly settled: Promise<SettledRequest>;
-  /** Monotonic milliseconds at which the first part of its answer went to its caller; absent: none has yet. */
+  /** Hands the answer to the caller. */
+  answer!: (settled: SettledRequest) => void;
+  /** False while it is on its way into its queue. */
+  accepted = false;
+  /** Calls that workers have not ended: one may outlive its request when that was cancelled. */
+  calls = 0;
+  /** The latest one. */
+  lease: RequestLease | undefined;
+  cancelReason: CancelReason | undefined;
+  /** Monotonic milliseconds at which parts of its answer went to its caller; undefined: none has yet. */
   firstOutputAtMs: number | undefined;
-  #resolve!: (settled: SettledRequest) => void;
-  #outputStarted = false;
+  lastOutputAtMs: number | undefined;
   /** The code that it fails with because workers were lost with it; undefined: none. */
   lossCode: ReturnType<RetryBudget['spend']>;
+  readonly #output: { started: boolean };
   readonly #retries = new RetryBudget();
   #lostMs = 0;
   #deadline: OwnTimer | undefined;
 
   constructor(
     request: ScheduledRequest<WorkerTask>,
-    readonly queue: RequestQueuePort<WorkerTask, WorkerReply>,
+    readonly queue: SchedulerQueue<WorkerTask, WorkerReply>,
   ) {
-    const payload = this.#watchOutput(request.payload);
-    this.lifecycle = new RequestLifecycle<WorkerTask, WorkerReply>({ ...request, payload });
-    this.settled = new Promise(resolve => (this.#resolve = resolve));
-  }
-
-  get request(): ScheduledRequest<WorkerTask> {
-    return this.lifecycle.request;
-  }
-
-  /** As its caller knows it; for display. */
-  get id(): string {
-    return this.request.id;
-  }
-
-  get key(): RequestKey {
-    return this.request.key;
+    const output = { started: false };
+    super({ ...request, payload: watchOutput(request.payload, output) });
+    this.#output = output;
+    this.id = request.id;
+    this.tenant = request.tenant;
+    this.key = request.key;
+    this.model = request.model;
+    this.settled = new Promise(resolve => (this.answer = resolve));
   }
 
   get priority(): PriorityLabel {
@@ -57,7 +69,7 @@ export class TrackedRequest {
 
   /** True once speech or text has reached the caller: a second attempt would repeat it. */
   get outputStarted(): boolean {
-    return this.#outputStarted;
+    return this.#output.started;
   }
 
   /**
@@ -66,9 +78,9 @@ export class TrackedRequest {
    * @param lostMs how long that worker had it
    */
   retry(loss: WorkerLostError, lostMs: number): ScheduledRequest<WorkerTask> | undefined {
-    this.lossCode = this.#retries.spend(this.lifecycle.workerId ?? '', loss);
+    this.lossCode = this.#retries.spend(this.workerId ?? '', loss);
     this.#lostMs += lostMs;
-    if (this.lossCode !== undefined || this.#outputStarted) return undefined;
+    if (this.lossCode !== undefined || this.outputStarted) return undefined;
     const { request } = this;
     const { failedBy, mostTogether } = this.#retries;
     const lastStartMs = request.deadline === undefined ? Infinity : (request.latestStartMs ?? Infinity);
@@ -86,30 +98,55 @@ export class TrackedRequest {
     this.#deadline?.stop();
   }
 
-  /** Hands the answer to the caller. */
-  answer(settled: SettledRequest): void {
-    this.#resolve(settled);
-  }
-
-  #watchOutput(task: WorkerTask): WorkerTask {
-    if (task.kind === 'synthesize') return { ...task, sink: this.#watchSpeech(task.sink) };
-    if (task.kind === 'generate' && task.sink) return { ...task, sink: this.#watchText(task.sink) };
-    return task;
-  }
-
-  #watchSpeech(sink: SpeechSink): SpeechSink {
-    const header: typeof sink.header = header => {
-      this.#outputStarted = true;
-      sink.header(header);
+  /** As operators see it, live or settled, without its place in the queue. */
+  view(nowMs: number): RequestView {
+    const { state, phases, settlement, request } = this;
+    const waitedMs = state === 'queued' ? nowMs - request.enqueuedAtMs : (phases.queueWaitMs ?? phases.totalMs ?? 0);
+    return {
+      id: this.id,
+      model: this.model,
+      tenant: this.tenant,
+      priority: this.priority,
+      state: settlement?.status ?? (state === 'queued' ? 'queued' : 'running'),
+      aged: this.promoted,
+      waitedMs,
+      workerId: this.workerId,
+      attempts: this.attempts,
+      phases,
+      group: this.#group,
+      cancelReason: this.cancelReason,
+      ...(settlement && endOf(settlement)),
     };
-    return { header, audio: sink.audio };
   }
 
-  #watchText(sink: GenerationOutput): GenerationOutput {
-    const begin = (): void => {
-      this.#outputStarted = true;
-      sink.begin();
-    };
-    return { begin, chunks: sink.chunks };
+  /** What it was sent with; undefined while no worker has it. */
+  get #group(): RequestView['group'] {
+    if (this.workerId === undefined || this.lease === undefined) return undefined;
+    const { groupId: id, groupSize: size, reason } = this.lease;
+    return { id, size, reason };
   }
+}
+
+const endOf = (settlement: Settlement<WorkerReply>): Pick<RequestView, 'code' | 'batchSize'> =>
+  settlement.status === 'completed'
+    ? { batchSize: settlement.reply.execution.batchSize }
+    : { code: settlement.error.code };
+
+/** The task, with a sink that notices when the answer begins. */
+function watchOutput(task: WorkerTask, output: { started: boolean }): WorkerTask {
+  if (task.kind === 'synthesize') {
+    const { sink } = task;
+    const header: typeof sink.header = head => {
+      output.started = true;
+      sink.header(head);
+    };
+    return { ...task, sink: { header, audio: sink.audio } };
+  }
+  if (task.kind !== 'generate' || !task.sink) return task;
+  const { sink } = task;
+  const begin = (): void => {
+    output.started = true;
+    sink.begin();
+  };
+  return { ...task, sink: { begin, chunks: sink.chunks } };
 }

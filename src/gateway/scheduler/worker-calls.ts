@@ -3,19 +3,20 @@ import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type DispatchPlan, type PlannedRequest } from '../../core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { DomainError } from '../../core/shared/domain-error.js';
+import { type RequestKey } from '../../core/request/request-key.js';
 import { countsAsAttempt, WorkerLostError } from '../../core/request/worker-lost.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type WorkerCall } from '../worker-pool/worker-call.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
-import { type RequestLease, RequestRegistry } from './request-registry.js';
+import { RequestRegistry } from './request-registry.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { type TrackedRequest } from './tracked-request.js';
 import { measuredWork } from './work-usage.js';
 
 /**
- * Runs plans: one call per member, each on its own from then on (D-05). A lease is released when the worker ends the
+ * Runs what the dispatcher decides. Of a plan, one call per member, each on its own from then on (D-05). A lease is released when the worker ends the
  * call.
  */
 @Injectable()
@@ -35,11 +36,22 @@ export class WorkerCalls {
     for (const member of plan.members) this.#begin(plan, member);
   }
 
+  /** Counted when it happens, however the request ends (D-03). */
+  promoted(key: RequestKey): void {
+    const tracked = this.registry.get(key);
+    if (tracked) this.registry.promoted(tracked);
+  }
+
+  expired(key: RequestKey): void {
+    const tracked = this.registry.get(key);
+    if (tracked) this.registry.settle(tracked, this.failures.expired(tracked));
+  }
+
   #begin(plan: DispatchPlan<WorkerTask>, member: PlannedRequest<WorkerTask>): void {
     const tracked = this.registry.get(member.request.key);
-    if (tracked) this.registry.leased(tracked, leaseOf(plan, member));
+    if (tracked) this.registry.leased(tracked, leaseOf(plan, member), member.aged);
     // A subscriber to these events may cancel any member: then nothing is sent, and the slot is free again.
-    if (tracked?.lifecycle.state !== 'leased') return member.lease.release();
+    if (tracked?.state !== 'leased') return member.lease.release();
     try {
       this.#send(tracked, plan, member);
     } catch (error) {
@@ -53,12 +65,12 @@ export class WorkerCalls {
     const { key, request } = tracked;
     const sentAtMs = this.clock.nowMs();
     const call = this.pool.execute({ workerId, request, group: { id: groupId, size: members.length, agingShare } });
-    this.registry.sent(tracked);
-    this.registry.callStarted(key);
+    tracked.sent(sentAtMs);
+    tracked.calls += 1;
     tracked.startDeadline(() => void this.canceller.cancel(key, 'deadline'));
     this.#followReply(call, tracked, sentAtMs);
     void call.finished.then(() => {
-      this.registry.callEnded(key);
+      this.registry.callEnded(tracked);
       lease.release();
     });
   }
@@ -82,7 +94,7 @@ export class WorkerCalls {
 
   #failed(tracked: TrackedRequest, error: unknown, sentAtMs = this.clock.nowMs()): void {
     // Settled by a cancel or the deadline: this reply comes too late.
-    if (tracked.lifecycle.state !== 'leased') return;
+    if (tracked.state !== 'leased') return;
     if (error instanceof WorkerLostError) return this.#lost(tracked, error, sentAtMs);
     if (error instanceof DomainError) return void this.registry.settle(tracked, { status: 'failed', error });
     this.#logger.error({ err: error, requestId: tracked.id }, 'the call failed without an error code');
@@ -98,11 +110,10 @@ export class WorkerCalls {
   }
 }
 
-const leaseOf = (plan: DispatchPlan<WorkerTask>, { batchWaitMs, aged }: PlannedRequest<WorkerTask>): RequestLease => ({
+const leaseOf = (plan: DispatchPlan<WorkerTask>, { batchWaitMs }: PlannedRequest<WorkerTask>) => ({
   workerId: plan.workerId,
   groupId: plan.groupId,
   groupSize: plan.members.length,
   reason: plan.reason,
   batchWaitMs,
-  aged,
 });

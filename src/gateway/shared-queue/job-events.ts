@@ -33,7 +33,7 @@ const PAUSE_MS = 200;
  * instead.
  *
  * Reading starts where each stream ends at boot and continues from the last entry seen, so a break loses nothing that
- * Redis still has. What it lost with its memory is found by `JobWatch`.
+ * Redis still has. What it lost with its memory is found by `SharedRequests`.
  */
 @Injectable()
 export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown {

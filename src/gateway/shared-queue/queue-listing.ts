@@ -1,15 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type QueueJobResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
+import { type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { isPromoted, QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 import { type QueueDepth } from '../../core/dispatch/request-queue.port.js';
 import { keyOf, type RequestView } from '../../core/dispatch/request-view.js';
-import { type LatencyPhases } from '../../core/latency/latency-summary.js';
+import { type LatencyPhases } from '../../core/request/latency-phases.js';
 import { DEFAULT_TENANT, requestKey, type RequestRef } from '../../core/request/request-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
+import { jobResultOf } from './request-jobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 import { dispatchOrder } from './waiting-order.js';
 import { WorkerDirectory } from './worker-directory.js';
@@ -133,7 +134,7 @@ export class QueueListing {
   }
 
   #view(ref: JobRef, facts: JobFacts, job: Partial<QueueJob>, position: number | undefined): RequestView {
-    const result = facts.finished ? resultOf(facts) : undefined;
+    const result = facts.finished ? jobResultOf(facts.returnValue) : undefined;
     const priority = priorityOf(job, facts);
     const state = result?.outcome ?? (facts.taken ? 'running' : 'queued');
     const waitedMs = Math.max(0, (facts.takenMs ?? Date.now()) - (job.acceptedMs ?? facts.timestamp));
@@ -160,14 +161,6 @@ export class QueueListing {
 
 const priorityOf = ({ priority }: Partial<QueueJob>, facts: JobFacts): PriorityLabel =>
   priority ?? (facts.priority === QueueJobClass.REALTIME ? 'realtime' : 'batch');
-
-function resultOf({ returnValue = 'null' }: JobFacts): QueueJobResult | undefined {
-  try {
-    return readJobResult(JSON.parse(returnValue));
-  } catch {
-    return undefined;
-  }
-}
 
 function phasesOf(result: QueueJobResult, queueWaitMs: number): LatencyPhases {
   const readyMs = result.outcome === 'completed' ? result.execution.readyWaitMs : undefined;

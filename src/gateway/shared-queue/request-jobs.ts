@@ -1,31 +1,51 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { readJobResult } from '../../contracts/queue-jobs/job-result.js';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { type Observable, Subject } from 'rxjs';
+import { type QueueJobResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
+import { readStopNote, type StopNote, type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
 import { type TenantLoad } from '../../core/order/fair-lane.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { JobCancels } from './job-cancels.js';
-import { JobWatch } from './job-watch.js';
 import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
-import { isFull, SharedQueueLink } from './shared-queue-link.js';
+import { SharedQueueLink } from './shared-queue-link.js';
 
-/** The BullMQ jobs of requests: found, queued, stopped, and removed once answered. */
+/**
+ * The BullMQ jobs of requests: found, queued, stopped, and removed once answered. A stop is a note: published, so that
+ * gateways and workers receive it within milliseconds, and kept for those that were not connected.
+ */
 @Injectable()
-export class RequestJobs {
+export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(RequestJobs.name);
+  readonly #stops = new Subject<StopNote>();
   /** What `waiting` returned last: when a request came in here. */
   lastWaiting: ReadonlyMap<string, number> = new Map();
 
+  /** Stops by any gateway, this one included. */
+  readonly stops$: Observable<StopNote> = this.#stops.asObservable();
+
   constructor(
-    private readonly link: SharedQueueLink,
+    readonly link: SharedQueueLink,
     private readonly queues: ModelQueues,
-    private readonly watch: JobWatch,
-    private readonly cancels: JobCancels,
     private readonly blobs: PayloadBlobs,
   ) {}
+
+  onApplicationBootstrap(): void {
+    if (!this.link.enabled) return;
+    const { stops } = this.link.keys;
+    const listener = this.link.listener();
+    listener.on('message', (channel: string, json: string) => {
+      const note = channel === stops ? readStopNote(json) : undefined;
+      if (note) this.#stops.next(note);
+    });
+    // The client sends it once Redis answers, and again after each break.
+    listener.subscribe(stops).catch(() => undefined);
+  }
+
+  onApplicationShutdown(): void {
+    this.#stops.complete();
+  }
 
   ref({ model, id, tenant }: ScheduledRequest): JobRef {
     return this.queues.ref(model, id, tenant);
@@ -40,18 +60,9 @@ export class RequestJobs {
     return (await this.#answered(this.queues.facts([ref])))[0];
   }
 
-  /**
-   * Its worker renewed its lock lately: each does so within a third of the lock's time. Also true while Redis cannot
-   * tell. A job that no worker has is reported as returned.
-   */
-  async isHeld(ref: JobRef): Promise<boolean> {
-    try {
-      const [facts] = await this.queues.facts([ref]);
-      if (!facts?.taken) await this.watch.reconcile(ref);
-      return (facts?.lockLeftMs ?? 0) > (this.link.access?.lockMs ?? 0) / 2;
-    } catch {
-      return true;
-    }
+  /** In order of `refs`; undefined: there is no such job. @throws when Redis does not answer */
+  facts(refs: readonly JobRef[]): Promise<(JobFacts | undefined)[]> {
+    return this.queues.facts(refs);
   }
 
   /** The error of a request that waited too long for Redis, which counts as hung from now on. */
@@ -78,24 +89,23 @@ export class RequestJobs {
 
   /**
    * Queues the job, or joins the job of that id: if that succeeds, its result answers this request as well; otherwise
-   * the work is tried again. While Redis is away the job is queued as soon as it is back.
-   * @throws DomainError `queue_unavailable` when Redis is full.
+   * the work is tried again.
+   * @param onWatch called before the job is queued: its first event may come before Redis confirms
+   * @returns true: it joined. @throws when Redis does not answer
    */
-  async enter(ref: JobRef, placed: PlacedJob): Promise<void> {
-    try {
-      const [facts] = await this.queues.facts([ref]);
-      if (facts?.finished && !succeeded(facts)) await this.queues.remove(ref);
-      this.watch.watch(ref, placed);
-      if (facts && (!facts.finished || succeeded(facts))) return await this.watch.reconcile(ref);
-      await this.queues.add(placed, ref);
-    } catch (error) {
-      if (isFull(error)) {
-        this.watch.unwatch(ref);
-        throw this.link.failure(error);
-      }
-      this.watch.watch(ref, placed);
-      this.#logger.warn({ jobId: ref.jobId, err: error }, 'Redis did not answer; the request is queued when it does');
-    }
+  async enter(ref: JobRef, placed: PlacedJob, onWatch: () => void): Promise<boolean> {
+    const [facts] = await this.queues.facts([ref]);
+    const isUsed = facts !== undefined && (!facts.finished || succeeded(facts));
+    if (facts && !isUsed) await this.queues.remove(ref);
+    onWatch();
+    if (!isUsed) await this.queues.add(placed, ref);
+    return isUsed;
+  }
+
+  /** Queues a job again that is gone. @throws when Redis does not answer */
+  async again(ref: JobRef, placed: PlacedJob): Promise<void> {
+    await this.queues.remove(ref);
+    await this.queues.add(placed, ref);
   }
 
   /** Its caller has the answer: the job and the blob of its result are removed soon. Never rejects. */
@@ -113,14 +123,23 @@ export class RequestJobs {
     return this.queues.reprioritize(ref, priority);
   }
 
-  /** A worker that has the job is notified at once. Never rejects. */
+  /** The job is removed unless a worker has it, which is notified at once. Never rejects. */
   async stop(ref: JobRef, reason: StopReason): Promise<void> {
-    this.watch.unwatch(ref);
+    const { queue, jobId } = ref;
+    const { redis, keys, access } = this.link;
+    const note = JSON.stringify({ queue, jobId, reason } satisfies StopNote);
     try {
-      await this.cancels.stop(ref, reason);
+      const kept = redis.set(keys.stop(queue, jobId), note, 'PX', access?.resultTtlMs ?? 1);
+      await Promise.all([this.queues.remove(ref), kept, redis.publish(keys.stops, note)]);
     } catch (error) {
-      this.#logger.warn({ jobId: ref.jobId, reason, err: error }, 'Redis did not answer; the stop may be lost');
+      this.#logger.warn({ jobId, reason, err: error }, 'Redis did not answer; the stop may be lost');
     }
+  }
+
+  /** Why a job that is gone was stopped; undefined: it was not. @throws when Redis does not answer */
+  async stopReason({ queue, jobId }: JobRef): Promise<StopReason | undefined> {
+    const json = await this.link.redis.get(this.link.keys.stop(queue, jobId));
+    return json === null ? undefined : readStopNote(json)?.reason;
   }
 
   /** Stops the job of that id, whichever gateway accepted it. False: there is none to stop. */
@@ -141,10 +160,16 @@ export class RequestJobs {
   }
 }
 
-function succeeded({ returnValue = 'null' }: JobFacts): boolean {
+const succeeded = ({ returnValue }: JobFacts): boolean => jobResultOf(returnValue)?.outcome === 'completed';
+
+/** What a worker completed its job with. Undefined: nothing, or nothing that this version can read. */
+export function jobResultOf(returnValue = 'null'): QueueJobResult | undefined {
   try {
-    return readJobResult(JSON.parse(returnValue))?.outcome === 'completed';
+    return readJobResult(JSON.parse(returnValue));
   } catch {
-    return false;
+    return undefined;
   }
 }
+
+/** False for a caller that left and a gateway that shuts down: another gateway may wait for the same id. */
+export const isMeantForAll = (reason: StopReason): boolean => reason !== 'disconnect' && reason !== 'shutdown';

@@ -1,7 +1,6 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { type QueueReports } from '../../core/dispatch/request-queue.port.js';
 import { Admission, type QueueLoad } from '../../core/queue/admission.js';
-import { type RequestKey } from '../../core/request/request-key.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/shared/domain-error.js';
@@ -19,19 +18,12 @@ import { SharedRequests } from './shared-requests.js';
 /** A request waits for Redis no longer than this before it is accepted, however many commands that takes. */
 const MAX_WAIT_MS = 5000;
 
-interface Entering {
-  readonly request: ScheduledRequest<WorkerTask>;
-  readonly reports: QueueReports<WorkerReply>;
-  readonly stop: AbortController;
-}
-
 /**
  * The way into the shared queue: bounds, audio to the blob store, Redis. A request is accepted once it passed its
  * bounds.
  */
 @Injectable()
 export class SharedIntake implements OnModuleDestroy {
-  readonly #entering = new Map<RequestKey, Entering>();
   #closed = false;
 
   constructor(
@@ -46,51 +38,52 @@ export class SharedIntake implements OnModuleDestroy {
   /** What is not accepted by now is rejected. */
   onModuleDestroy(): void {
     this.#closed = true;
-    for (const { stop } of this.#entering.values()) stop.abort(shuttingDown());
+    for (const { entering } of this.requests.all()) entering.abort(shuttingDown());
   }
 
   /** Reports later whether the request is accepted. */
   enter(request: ScheduledRequest<WorkerTask>, reports: QueueReports<WorkerReply>): void {
-    const { key, payload } = request;
+    const { payload } = request;
     if (!isPulled(payload)) throw new Error(`${payload.kind} does not go through the shared queue`);
-    const entering = { request, reports, stop: new AbortController() };
-    this.#entering.set(key, entering);
-    if (this.#closed) entering.stop.abort(shuttingDown());
+    const shared = new SharedRequest(request, reports, this.jobs.ref(request));
+    this.requests.add(shared);
+    if (this.#closed) shared.entering.abort(shuttingDown());
     this.pool.demand(request.model);
-    void this.#enter(entering, payload)
-      .catch((error: unknown) => reports.rejected(key, rejection(error)))
-      .finally(() => this.#entering.delete(key));
+    void this.#enter(shared, payload).catch((error: unknown) => {
+      this.requests.forget(shared);
+      reports.rejected(request.key, rejection(error));
+    });
   }
 
   /** Ends a request that is not accepted yet: it is reported as rejected. */
-  stop(key: RequestKey, reason: CancelReason): void {
+  stop({ entering }: SharedRequest, reason: CancelReason): void {
     const cancelled = new DomainError('request_cancelled', 'The request was cancelled before it was queued.');
-    this.#entering.get(key)?.stop.abort(reason === 'shutdown' ? shuttingDown() : cancelled);
+    entering.abort(reason === 'shutdown' ? shuttingDown() : cancelled);
   }
 
-  async #enter({ request, reports, stop: { signal } }: Entering, task: PulledTask): Promise<void> {
-    const ref = this.jobs.ref(request);
+  async #enter(shared: SharedRequest, task: PulledTask): Promise<void> {
+    const { request, ref, entering } = shared;
     const waitMs = Math.min(MAX_WAIT_MS, request.queueDeadlineMs - this.clock.nowMs());
     const redis = new WaitBudget(waitMs, () => this.jobs.overdue());
     const known = await redis.spend(this.jobs.known(ref));
-    if (!known) await redis.spend(this.#demandRoom(request));
-    const placed = await this.blobs.place(toQueueEntry(request, task, this.clock.nowMs()), signal);
+    if (!known) await redis.spend(this.#demandRoom(shared));
+    const placed = await this.blobs.place(toQueueEntry(request, task, this.clock.nowMs()), entering.signal);
     try {
       if (known) await redis.spend(this.jobs.rejectOther(ref, placed));
-      signal.throwIfAborted();
+      entering.signal.throwIfAborted();
     } catch (error) {
       await this.blobs.remove(placed.blobs);
       throw error;
     }
-    const shared = new SharedRequest({ request, reports, ref, placed });
-    this.requests.open(shared);
-    await this.requests.enter(shared);
+    await this.requests.open(shared, placed);
   }
 
   /** Counts the requests that began to enter before this one: two at once must not both get the last place. */
-  async #demandRoom(request: ScheduledRequest<WorkerTask>): Promise<void> {
-    const all = [...this.#entering.values()].map(entering => entering.request);
-    const ahead = all.slice(0, all.indexOf(request)).filter(({ key }) => !this.requests.get(key));
+  async #demandRoom(shared: SharedRequest): Promise<void> {
+    const { request } = shared;
+    const all = this.requests.all();
+    const before = all.slice(0, all.indexOf(shared));
+    const ahead = before.flatMap(one => (one.placed ? [] : one.request));
     const load = await this.#load(ahead);
     if (!this.admission.check(load, request)) return;
     // Only at a bound it matters how much of the queue its tenant holds.
@@ -106,13 +99,7 @@ export class SharedIntake implements OnModuleDestroy {
     return (_tenant, model) => {
       const inRedis = model === undefined ? [...byModel.values()] : [byModel.get(model) ?? { requests: 0, tenants: 0 }];
       const entering = ahead.filter(isOwn(model));
-      const own = [
-        ...this.requests
-          .waiting()
-          .map(({ request }) => request)
-          .filter(isOwn(model)),
-        ...entering,
-      ];
+      const own = [...this.#waiting().filter(isOwn(model)), ...entering];
       return {
         requests: inRedis.reduce((sum, { requests }) => sum + requests, entering.length),
         bytes: own.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -121,10 +108,14 @@ export class SharedIntake implements OnModuleDestroy {
     };
   }
 
+  #waiting(): ScheduledRequest[] {
+    return this.requests.all().flatMap(({ isWaiting, request }) => (isWaiting ? request : []));
+  }
+
   /** Requests are counted over all gateways; bytes for this one, whose folder or bucket traffic they are. */
   async #load(ahead: readonly ScheduledRequest[]): Promise<QueueLoad> {
     const waiting = await this.jobs.waiting();
-    const own = [...this.requests.waiting().map(({ request }) => request), ...ahead];
+    const own = [...this.#waiting(), ...ahead];
     const bytesOf = (requests: readonly ScheduledRequest[]) => requests.reduce((sum, { bytes }) => sum + bytes, 0);
     const ofModel = (requests: readonly ScheduledRequest[], model: string) => requests.filter(r => r.model === model);
     const depth = [...waiting.values()].reduce((sum, count) => sum + count, ahead.length);

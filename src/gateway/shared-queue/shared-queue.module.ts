@@ -5,9 +5,7 @@ import { BlobModule } from '../../platform/storage/blob.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { AllWorkers } from './all-workers.js';
-import { JobCancels } from './job-cancels.js';
 import { JobEvents } from './job-events.js';
-import { JobWatch } from './job-watch.js';
 import { SharedQueueMaintenance } from './maintenance.js';
 import { ModelQueues } from './model-queues.js';
 import { PayloadBlobs } from './payload-blobs.js';
@@ -26,9 +24,7 @@ import { WorkerDirectory } from './worker-directory.js';
   imports: [DependenciesModule, RedisModule, BlobModule, QueueModule, WorkerPoolModule],
   providers: [
     AllWorkers,
-    JobCancels,
     JobEvents,
-    JobWatch,
     ModelQueues,
     PayloadBlobs,
     QueueListing,

@@ -3,20 +3,20 @@ import {
   type QueueBacklog,
   type QueueDepth,
   type QueueReports,
-  type RequestQueuePort,
+  type SchedulerQueue,
 } from '../../core/dispatch/request-queue.port.js';
 import { keyOf, type RequestView } from '../../core/dispatch/request-view.js';
 import { type RequestKey, type RequestRef } from '../../core/request/request-key.js';
 import { priorityLabel, RequestPriority } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { AllWorkers } from './all-workers.js';
 import { isPulled } from './queue-entry.js';
 import { QueueListing } from './queue-listing.js';
 import { RequestJobs } from './request-jobs.js';
 import { SharedIntake } from './shared-intake.js';
-import { SharedQueueLink } from './shared-queue-link.js';
 import { SharedRequests } from './shared-requests.js';
 
 /**
@@ -24,9 +24,11 @@ import { SharedRequests } from './shared-requests.js';
  * requests.
  */
 @Injectable()
-export class SharedRequestQueue implements RequestQueuePort<WorkerTask, WorkerReply> {
+export class SharedRequestQueue implements SchedulerQueue<WorkerTask, WorkerReply> {
+  readonly isEmbedded = false;
+
   constructor(
-    private readonly link: SharedQueueLink,
+    private readonly clock: ProcessClock,
     private readonly intake: SharedIntake,
     private readonly requests: SharedRequests,
     private readonly listing: QueueListing,
@@ -39,7 +41,7 @@ export class SharedRequestQueue implements RequestQueuePort<WorkerTask, WorkerRe
    * to.
    */
   accepts({ model, payload }: ScheduledRequest<WorkerTask>): boolean {
-    if (!this.link.enabled || !isPulled(payload)) return false;
+    if (!this.jobs.link.enabled || !isPulled(payload)) return false;
     const isStreamed = payload.kind === 'transcribe' && payload.onSegment !== undefined;
     return !isStreamed || !this.workers.hasPushed(model);
   }
@@ -64,62 +66,83 @@ export class SharedRequestQueue implements RequestQueuePort<WorkerTask, WorkerRe
     this.intake.enter(request, reports);
   }
 
-  async cancel(key: RequestKey, reason: CancelReason): Promise<void> {
-    const shared = this.requests.get(key);
-    if (shared) await this.requests.cancel(shared, reason);
-    else this.intake.stop(key, reason);
+  async cancel(request: ScheduledRequest<WorkerTask>, reason: CancelReason): Promise<void> {
+    const shared = this.requests.get(this.jobs.ref(request));
+    if (shared?.placed) await this.requests.cancel(shared, reason);
+    else if (shared) this.intake.stop(shared, reason);
   }
 
+  /**
+   * Gives a waiting request another priority, whichever gateway put it into this queue. Its enqueue time stays, and
+   * decides its place. Reported to the gateways that have its callers.
+   * @returns false when it does not wait here. @throws DomainError `queue_unavailable`
+   */
   async reprioritize(ref: RequestRef, priority: RequestPriority): Promise<boolean> {
-    if (!this.link.enabled) return false;
-    this.link.demand();
+    if (!this.jobs.link.enabled) return false;
+    this.jobs.link.demand();
     try {
       const job = (await this.listing.find(ref.id, ref.tenant)) ?? (await this.listing.writtenByOthers(ref))[0];
       return job !== undefined && (await this.jobs.reprioritize(job.ref, priorityLabel(priority)));
     } catch (error) {
-      throw this.link.failure(error);
+      throw this.jobs.link.failure(error);
     }
-  }
-
-  isLeased(key: RequestKey): boolean {
-    return this.requests.get(key)?.leasedAtMs !== undefined;
   }
 
   backlog({ model }: ScheduledRequest<WorkerTask>): QueueBacklog {
     return { hasReady: this.workers.hasPulling(model), waiting: this.jobs.lastWaiting.get(model) ?? 0 };
   }
 
+  /** Waiting requests in dispatch order, then running ones. */
   async list(): Promise<readonly RequestView[]> {
-    return (await this.link.look(() => this.listing.live(), [])).map(({ view }) => view);
+    return (await this.jobs.link.look(() => this.listing.live(), [])).map(({ view }) => view);
   }
 
   async find(ref: RequestRef): Promise<RequestView | undefined> {
-    const job = await this.link.look(() => this.listing.find(ref.id, ref.tenant), undefined);
+    const job = await this.jobs.link.look(() => this.listing.find(ref.id, ref.tenant), undefined);
     if (job) return job.view;
-    const [written] = await this.link.look(() => this.listing.writtenByOthers(ref), []);
+    const [written] = await this.jobs.link.look(() => this.listing.writtenByOthers(ref), []);
     return written?.view;
   }
 
+  /** One entry per configured model. */
   depths(): Promise<readonly QueueDepth[]> {
-    return this.link.look(() => this.listing.depths(), this.requests.depths());
+    return this.jobs.link.look(() => this.listing.depths(), this.#ownDepths());
   }
 
+  /** Stops a request that another gateway put into this queue. False: there is none. */
   async cancelElsewhere(ref: RequestRef, reason: CancelReason): Promise<boolean> {
-    if (!this.link.usable) return false;
+    if (!this.jobs.link.usable) return false;
     if (await this.jobs.stopKnown(ref.id, ref.tenant, reason)) return true;
-    const written = await this.link.look(() => this.listing.writtenByOthers(ref), []);
+    const written = await this.jobs.link.look(() => this.listing.writtenByOthers(ref), []);
     await Promise.all(written.map(job => this.jobs.stop(job.ref, reason)));
     return written.length > 0;
   }
 
+  /** Stops what other gateways put into this queue and `matches`. */
   async cancelMatching(matches: (view: RequestView) => boolean, reason: CancelReason): Promise<RequestKey[]> {
-    const found = (await this.link.look(() => this.listing.live(), [])).filter(({ view }) => matches(view));
+    const found = (await this.jobs.link.look(() => this.listing.live(), [])).filter(({ view }) => matches(view));
     await Promise.all(found.map(({ ref }) => this.jobs.stop(ref, reason)));
     return found.map(({ view }) => keyOf(view));
   }
 
-  /** What this gateway has there of a model. */
   #ownDepth(model: string): QueueDepth | undefined {
-    return this.requests.depths().find(depth => depth.model === model);
+    return this.#ownDepths().find(depth => depth.model === model);
+  }
+
+  /** What this gateway knows by itself; models without a request are absent. */
+  #ownDepths(): QueueDepth[] {
+    const nowMs = this.clock.nowMs();
+    const accepted = Map.groupBy(
+      this.requests.all().filter(({ placed }) => placed),
+      ({ request }) => request.model,
+    );
+    return Array.from(accepted, ([model, requests]) => {
+      const waiting = requests.filter(({ isWaiting }) => isWaiting);
+      const realtime = waiting.filter(({ request }) => request.priority === RequestPriority.REALTIME).length;
+      const running = requests.length - waiting.length;
+      const oldest = waiting[0]?.request;
+      const oldestWaitMs = oldest && nowMs - oldest.enqueuedAtMs;
+      return { model, realtime, batch: waiting.length - realtime, running, oldestWaitMs };
+    });
   }
 }

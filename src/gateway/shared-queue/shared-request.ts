@@ -1,5 +1,6 @@
 import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
 import { type QueueReports } from '../../core/dispatch/request-queue.port.js';
+import { type PriorityLabel, priorityLevel } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { type JobRef } from './model-queues.js';
@@ -9,42 +10,45 @@ import { SpeechRelay } from './speech-relay.js';
 /** Node fires a longer timer at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export interface SharedRequestOptions {
-  readonly request: ScheduledRequest<WorkerTask>;
-  readonly reports: QueueReports<WorkerReply>;
-  readonly ref: JobRef;
-  readonly placed: PlacedJob;
-}
-
-/** One accepted request of this gateway whose job is in Redis: where it stands, and its queue deadline (D-07). */
+/**
+ * One request of this gateway whose job is, or will be, in Redis: where it stands, and its queue deadline (D-07).
+ * Entering → accepted → its job is watched.
+ */
 export class SharedRequest {
-  request: ScheduledRequest<WorkerTask>;
-  readonly reports: QueueReports<WorkerReply>;
-  readonly ref: JobRef;
-  readonly placed: PlacedJob;
+  /** Ends it while it is entering. */
+  readonly entering = new AbortController();
   /** Speech goes to its listener while it is made; undefined for other work. */
   readonly relay: SpeechRelay | undefined;
+  /** Undefined: it is not accepted yet. */
+  placed: PlacedJob | undefined;
+  /** Events of its job count: they cannot belong to an earlier job of that id. */
+  watched = false;
+  /** How often it was queued again because its job was gone. */
+  requeues = 0;
+  /** Its result is being read from the blob store. */
+  loading = false;
   /** Blob of its result, once a worker has completed it. */
   result: { readonly blob: string | undefined } | undefined;
   /** Why its job was stopped from here. */
   stopped: StopReason | undefined;
-  #leasedAtMs: number | undefined;
+  /** Monotonic milliseconds at which its worker took it; undefined while it waits. */
+  leasedAtMs: number | undefined;
   #queueDeadlineMs: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ request, reports, ref, placed }: SharedRequestOptions) {
-    this.request = request;
-    this.reports = reports;
-    this.ref = ref;
-    this.placed = placed;
+  constructor(
+    public request: ScheduledRequest<WorkerTask>,
+    readonly reports: QueueReports<WorkerReply>,
+    readonly ref: JobRef,
+  ) {
     const { payload } = request;
     this.relay = payload.kind === 'synthesize' ? new SpeechRelay(payload.sink) : undefined;
     this.#queueDeadlineMs = request.queueDeadlineMs;
   }
 
-  /** Monotonic milliseconds at which its worker took it; undefined while it waits. */
-  get leasedAtMs(): number | undefined {
-    return this.#leasedAtMs;
+  /** Accepted, and no worker has it. */
+  get isWaiting(): boolean {
+    return this.placed !== undefined && this.leasedAtMs === undefined;
   }
 
   startQueueDeadline(nowMs: number, onExpired: () => void): void {
@@ -58,15 +62,22 @@ export class SharedRequest {
 
   leased(nowMs: number): void {
     this.stopQueueDeadline();
-    this.#leasedAtMs = nowMs;
+    this.leasedAtMs = nowMs;
     this.relay?.open();
+  }
+
+  /** While it waits. */
+  reprioritized(label: PriorityLabel): void {
+    const { request, placed } = this;
+    this.request = { ...request, priority: priorityLevel(label) };
+    if (placed) this.placed = { ...placed, job: { ...placed.job, priority: label } };
   }
 
   /** Only waiting counts against the queue deadline, not the time that the dead worker had the request. */
   requeued(nowMs: number): void {
     const { deadline, latestStartMs = Infinity } = this.request;
-    this.#queueDeadlineMs += nowMs - (this.#leasedAtMs ?? nowMs);
+    this.#queueDeadlineMs += nowMs - (this.leasedAtMs ?? nowMs);
     if (deadline !== undefined) this.#queueDeadlineMs = Math.min(this.#queueDeadlineMs, latestStartMs);
-    this.#leasedAtMs = undefined;
+    this.leasedAtMs = undefined;
   }
 }

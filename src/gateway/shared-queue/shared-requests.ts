@@ -1,39 +1,46 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { type Subscription } from 'rxjs';
-import {
-  decodeJobError,
-  type JobCompleted,
-  type JobValue,
-  type LoadedResult,
-} from '../../contracts/queue-jobs/job-result.js';
-import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
-import { type QueueDepth, type QueueEnd } from '../../core/dispatch/request-queue.port.js';
-import { type RequestKey } from '../../core/request/request-key.js';
-import { priorityLevel, RequestPriority } from '../../core/request/request-priority.js';
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { merge } from 'rxjs';
+import { decodeJobError, type JobCompleted, type JobValue } from '../../contracts/queue-jobs/job-result.js';
+import { isPromoted } from '../../contracts/queue-jobs/queue-keys.js';
+import { type StopNote, type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
+import { type QueueEnd } from '../../core/dispatch/request-queue.port.js';
+import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { blobOf } from '../../platform/storage/blob-keys.js';
+import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerReply } from '../worker-pool/worker-task.js';
-import { type JobEvent, JobWatch } from './job-watch.js';
-import { PayloadBlobs } from './payload-blobs.js';
+import { JobEvents, type QueueEvent } from './job-events.js';
+import { type JobFacts, type JobRef } from './model-queues.js';
+import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
 import { toWorkerReply } from './queue-entry.js';
-import { RequestJobs } from './request-jobs.js';
+import { isMeantForAll, RequestJobs, jobResultOf } from './request-jobs.js';
 import { type SharedRequest } from './shared-request.js';
+import { isFull } from './shared-queue-link.js';
 import { lostMidway, SpeechFeed } from './speech-relay.js';
 
+/** Missed events are found within this time. */
+const RECONCILE_MS = 5000;
+const MAX_REQUEUES = 10;
+
 /**
- * Accepted requests of this gateway whose jobs are in Redis. Follows each job, and reports how its request ends.
+ * The requests of this gateway in the shared queue. Follows the job of each, by the events of the queues and by reading
+ * the jobs when events may have been missed, and reports what happens to its request. A job that is gone although no
+ * one cancelled it for all (Redis lost its memory, or another gateway's caller of the same id left) is queued again: no
+ * accepted request is lost while its gateway lives.
  */
 @Injectable()
 export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
-  readonly #live = new Map<RequestKey, SharedRequest>();
-  readonly #byJob = new Map<string, SharedRequest>();
-  #subscription: Subscription | undefined;
+  readonly #logger = new Logger(SharedRequests.name);
+  /** By the id of its job, from its submission to its end. */
+  readonly #requests = new Map<string, SharedRequest>();
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly watch: JobWatch,
     private readonly jobs: RequestJobs,
+    private readonly events: JobEvents,
     private readonly blobs: PayloadBlobs,
     private readonly feed: SpeechFeed,
     private readonly pool: WorkerPoolService,
@@ -41,52 +48,46 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.#subscription = this.watch.events$.subscribe(event => {
-      const shared = this.#byJob.get(event.ref.jobId);
-      if (shared) this.#receive(shared, event);
-    });
+    const { link } = this.jobs;
+    if (!link.enabled) return;
+    merge(this.events.events$, this.jobs.stops$).subscribe(received => this.#receive(received));
+    link.back$.subscribe(() => void this.#reconcile());
+    this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS).unref();
   }
 
   onApplicationShutdown(): void {
-    this.#subscription?.unsubscribe();
+    clearInterval(this.#timer);
   }
 
-  get(key: RequestKey): SharedRequest | undefined {
-    return this.#live.get(key);
+  get({ jobId }: JobRef): SharedRequest | undefined {
+    return this.#requests.get(jobId);
   }
 
-  /** Waiting ones, oldest first. */
-  waiting(): SharedRequest[] {
-    return [...this.#live.values()].filter(({ leasedAtMs }) => leasedAtMs === undefined);
+  /** Those that are entering included, in the order in which they came. */
+  all(): SharedRequest[] {
+    return [...this.#requests.values()];
   }
 
-  /** What this gateway knows by itself; models without a request are absent. */
-  depths(): QueueDepth[] {
-    const nowMs = this.clock.nowMs();
-    const all = [...this.#live.values()];
-    return [...new Set(all.map(({ request }) => request.model))].map(model => {
-      const waiting = this.waiting().filter(({ request }) => request.model === model);
-      const realtime = waiting.filter(({ request }) => request.priority === RequestPriority.REALTIME).length;
-      const batch = waiting.length - realtime;
-      const running = all.filter(({ request }) => request.model === model).length - waiting.length;
-      const oldest = waiting[0]?.request;
-      return { model, realtime, batch, running, oldestWaitMs: oldest && nowMs - oldest.enqueuedAtMs };
-    });
+  /** Before it is accepted: `open` or `forget` follows. */
+  add(shared: SharedRequest): void {
+    this.#requests.set(shared.ref.jobId, shared);
   }
 
-  /** Accepts the request: from now on its queue deadline runs, and it can be cancelled. */
-  open(shared: SharedRequest): void {
-    this.#live.set(shared.request.key, shared);
-    this.#byJob.set(shared.ref.jobId, shared);
+  forget(shared: SharedRequest): void {
+    if (this.#isHere(shared)) this.#requests.delete(shared.ref.jobId);
+  }
+
+  /**
+   * Accepts the request: from now on its queue deadline runs, and it can be cancelled. Then queues its job, unless it
+   * was cancelled meanwhile; while Redis is away, the job is queued as soon as it is back. Never rejects.
+   */
+  async open(shared: SharedRequest, placed: PlacedJob): Promise<void> {
+    shared.placed = placed;
     this.#startQueueDeadline(shared);
     shared.reports.accepted(shared.request.key);
-  }
-
-  /** Queues the job of an open request, unless it was cancelled meanwhile. Never rejects. */
-  async enter(shared: SharedRequest): Promise<void> {
     await this.#listen(shared);
     try {
-      if (shared.stopped === undefined) await this.jobs.enter(shared.ref, shared.placed);
+      if (shared.stopped === undefined) await this.#queue(shared, placed);
       // Stopped while its job was being queued: the stop may have come too early to find the job.
       if (shared.stopped !== undefined) await this.jobs.stop(shared.ref, shared.stopped);
     } catch (error) {
@@ -94,59 +95,102 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Never rejects. */
+  /** Of an accepted request. Never rejects. */
   async cancel(shared: SharedRequest, reason: CancelReason): Promise<void> {
     this.#close(shared);
     await this.#stop(shared, reason);
   }
 
+  /** @throws DomainError `queue_unavailable` when Redis is full */
+  async #queue(shared: SharedRequest, placed: PlacedJob): Promise<void> {
+    const { ref } = shared;
+    const watch = (): void => void (shared.watched = this.#isHere(shared));
+    try {
+      if (await this.jobs.enter(ref, placed, watch)) await this.#reconcile([shared]);
+    } catch (error) {
+      shared.watched = false;
+      if (isFull(error)) throw this.jobs.link.failure(error);
+      watch();
+      this.#logger.warn({ jobId: ref.jobId, err: error }, 'Redis did not answer; the request is queued when it does');
+    }
+  }
+
   /** Before the job is queued: speech is sent on while its worker makes it. Never rejects. */
-  async #listen({ relay, ref }: SharedRequest): Promise<void> {
+  async #listen(shared: SharedRequest): Promise<void> {
+    const { relay, ref } = shared;
     if (!relay) return;
-    let asked = false;
     await this.feed.listen(ref, piece => {
-      const held = relay.piece(piece);
       // The event that a worker has the job comes over another connection, and may be late.
-      if (held && !asked) void this.watch.reconcile(ref);
-      asked ||= held;
+      if (relay.piece(piece)) void this.#reconcile([shared]);
     });
   }
 
-  #receive(shared: SharedRequest, event: JobEvent): void {
-    switch (event.type) {
-      case 'taken':
-        return this.#leased(shared, event.workerId, event.promoted);
-      case 'returned':
-        return this.#requeued(shared, event.lost);
-      case 'reprioritized': {
-        const priority = priorityLevel(event.priority);
-        shared.request = { ...shared.request, priority };
-        return shared.reports.reprioritized(shared.request.key, priority);
-      }
-      case 'finished':
-        shared.result = { blob: event.blob };
-        return this.#finished(shared, event.result);
-      case 'stopped':
-        if (event.reason === 'queue_timeout') return this.#end(shared, { type: 'expired' });
-        return this.#end(shared, { type: 'stopped', reason: event.reason });
-      case 'lost':
-        return this.#end(shared, { type: 'lost' });
-      case 'unreadable': {
-        const error = new DomainError('engine_failed', 'The result that the worker returned cannot be read.');
-        return this.#end(shared, { type: 'failed', error });
-      }
+  /** Reads the state of their jobs. Never rejects: what fails is read again later. */
+  async #reconcile(requests: readonly SharedRequest[] = this.all()): Promise<void> {
+    const watched = requests.filter(shared => shared.watched);
+    if (watched.length === 0 || !this.jobs.link.usable) return;
+    try {
+      const facts = await this.jobs.facts(watched.map(({ ref }) => ref));
+      await Promise.all(watched.map((shared, at) => this.#compare(shared, facts[at])));
+    } catch (error) {
+      this.#logger.debug({ err: error }, 'reading the jobs of own requests failed; read again later');
     }
+  }
+
+  #receive(received: QueueEvent | StopNote): void {
+    const shared = this.#requests.get(received.jobId);
+    if (!shared?.watched || shared.ref.queue !== received.queue) return;
+    if ('event' in received) this.#happened(shared, received);
+    else if (isMeantForAll(received.reason)) this.#stoppedForAll(shared, received.reason);
+  }
+
+  #happened(shared: SharedRequest, { event, prev, returnvalue, failedReason, priority }: QueueEvent): void {
+    if (event === 'completed') return this.#finished(shared, returnvalue);
+    if (event === 'failed') return this.#failed(shared, failedReason);
+    if (event === 'stalled') return this.#requeued(shared, true);
+    // Also the first of the two events of a job whose worker died: the other one was read with it.
+    if (event === 'waiting' && prev === 'active') return queueMicrotask(() => this.#requeued(shared, false));
+    if (event === 'reprioritized') return this.#reprioritized(shared, priority === 'realtime' ? 'realtime' : 'batch');
+    // Only a hint: it may belong to an earlier job of that id, and `active` does not name the worker.
+    if (event === 'active' || event === 'removed') void this.#reconcile([shared]);
+  }
+
+  async #compare(shared: SharedRequest, facts: JobFacts | undefined): Promise<void> {
+    if (!shared.watched) return;
+    if (!facts) return this.#gone(shared);
+    if (facts.failedReason !== undefined) return this.#failed(shared, facts.failedReason);
+    if (facts.finished) return this.#finished(shared, facts.returnValue);
+    if (!facts.taken) return this.#requeued(shared, true);
+    const { workerId = '', priority } = facts;
+    this.#leased(shared, workerId, isPromoted(priority, shared.placed?.job.priority ?? 'batch'));
   }
 
   #leased(shared: SharedRequest, workerId: string, aged: boolean): void {
     if (shared.leasedAtMs !== undefined) return;
     shared.leased(this.clock.nowMs());
-    const isHeld = () => this.jobs.isHeld(shared.ref);
+    const isHeld = () => this.#isHeld(shared);
     shared.reports.leased(shared.request.key, { workerId, groupId: shared.ref.jobId, aged, isHeld });
   }
 
+  /** Its worker renewed its lock lately: each does so within a third of its time. True while Redis cannot tell. */
+  async #isHeld(shared: SharedRequest): Promise<boolean> {
+    try {
+      const [facts] = await this.jobs.facts([shared.ref]);
+      if (!facts?.taken) await this.#reconcile([shared]);
+      return (facts?.lockLeftMs ?? 0) > (this.jobs.link.access?.lockMs ?? 0) / 2;
+    } catch {
+      return true;
+    }
+  }
+
+  #reprioritized(shared: SharedRequest, label: PriorityLabel): void {
+    shared.reprioritized(label);
+    shared.reports.reprioritized(shared.request.key, shared.request.priority);
+  }
+
+  /** @param lost its worker died; false: the worker gave it back */
   #requeued(shared: SharedRequest, lost: boolean): void {
-    if (shared.leasedAtMs === undefined) return;
+    if (!shared.watched || shared.leasedAtMs === undefined) return;
     if (shared.relay?.begun) {
       this.#end(shared, { type: 'failed', error: lostMidway() });
       return void this.#stop(shared, 'disconnect');
@@ -156,20 +200,69 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     shared.reports.requeued(shared.request.key, lost);
   }
 
-  #finished(shared: SharedRequest, result: LoadedResult): void {
+  #finished(shared: SharedRequest, json: string | undefined): void {
+    const result = jobResultOf(json);
+    if (result?.outcome === 'cancelled') return void this.#gone(shared).catch(() => undefined);
+    if (result?.outcome === 'completed') return void this.#load(shared, result);
+    shared.watched = false;
+    if (!result) {
+      const error = new DomainError('engine_failed', 'The result that the worker returned cannot be read.');
+      return this.#end(shared, { type: 'failed', error });
+    }
+    shared.result = { blob: undefined };
     this.#leased(shared, result.phases.workerId, false);
-    if (result.outcome === 'failed') return this.#end(shared, { type: 'failed', error: decodeJobError(result.error) });
-    if (result.outcome === 'cancelled') return;
-    this.#complete(shared, result).catch((error: unknown) => this.#end(shared, { type: 'failed', error }));
+    this.#end(shared, { type: 'failed', error: decodeJobError(result.error) });
+  }
+
+  /** Both an event and `#reconcile` may report it. What cannot be read now is read again by the next `#reconcile`. */
+  async #load(shared: SharedRequest, result: JobCompleted): Promise<void> {
+    if (shared.loading) return;
+    shared.loading = true;
+    try {
+      const value = await this.blobs.load(result.value);
+      if (!shared.watched) return;
+      shared.watched = false;
+      shared.result = { blob: blobOf(result.value) };
+      this.#complete(shared, { ...result, value }).catch((error: unknown) =>
+        this.#end(shared, { type: 'failed', error }),
+      );
+    } catch (error) {
+      shared.loading = false;
+      if (error instanceof BlobMissing) return void (await this.#gone(shared).catch(() => undefined));
+      this.#logger.warn({ jobId: shared.ref.jobId, err: error }, 'a result could not be read; it is read again later');
+    }
   }
 
   async #complete(shared: SharedRequest, result: JobCompleted<JobValue>): Promise<void> {
-    const { request, reports, relay, leasedAtMs = this.clock.nowMs() } = shared;
     const { value, execution, phases } = result;
+    this.#leased(shared, phases.workerId, false);
+    const { request, reports, relay, leasedAtMs = this.clock.nowMs() } = shared;
     reports.computed(request.key, { leasedAtMs, batchWaitMs: phases.batchWaitMs });
     this.pool.reported(request.model, execution);
     if (value.kind === 'speech') await relay?.complete(value, (blob, from) => this.blobs.read(blob, from));
     this.#end(shared, { type: 'completed', reply: toWorkerReply(result) });
+  }
+
+  /** BullMQ gave it up: more workers died with it than `redis.max_stalled` allows. */
+  #failed(shared: SharedRequest, reason = ''): void {
+    this.#logger.warn({ jobId: shared.ref.jobId, reason }, 'BullMQ gave a job up');
+    this.#end(shared, { type: 'lost' });
+  }
+
+  /** The job is gone, or was stopped at its worker. Either it was cancelled for all, or it is queued again. */
+  async #gone(shared: SharedRequest): Promise<void> {
+    const { ref, placed } = shared;
+    const reason = await this.jobs.stopReason(ref);
+    if (!shared.watched || !placed) return;
+    if (reason !== undefined && isMeantForAll(reason)) return this.#stoppedForAll(shared, reason);
+    shared.requeues += 1;
+    if (shared.requeues > MAX_REQUEUES) return this.#end(shared, { type: 'lost' });
+    await this.jobs.again(ref, placed);
+    this.#requeued(shared, true);
+  }
+
+  #stoppedForAll(shared: SharedRequest, reason: StopReason): void {
+    this.#end(shared, reason === 'queue_timeout' ? { type: 'expired' } : { type: 'stopped', reason });
   }
 
   #startQueueDeadline(shared: SharedRequest): void {
@@ -184,24 +277,23 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     return this.jobs.stop(shared.ref, reason);
   }
 
-  #isOpen(shared: SharedRequest): boolean {
-    return this.#live.get(shared.request.key) === shared;
+  #isHere(shared: SharedRequest): boolean {
+    return this.#requests.get(shared.ref.jobId) === shared;
   }
 
   #end(shared: SharedRequest, end: QueueEnd<WorkerReply>): void {
-    if (!this.#isOpen(shared)) return;
+    if (!this.#isHere(shared)) return;
     this.#close(shared);
     shared.reports.ended(shared.request.key, end);
   }
 
   #close(shared: SharedRequest): void {
-    const { request, ref, placed, relay, result } = shared;
+    const { ref, placed, relay, result } = shared;
     shared.stopQueueDeadline();
-    this.#live.delete(request.key);
-    this.#byJob.delete(ref.jobId);
+    shared.watched = false;
+    this.forget(shared);
     if (relay) this.feed.forget(ref);
-    this.watch.unwatch(ref);
-    void this.blobs.remove(placed.blobs);
+    if (placed) void this.blobs.remove(placed.blobs);
     if (result) void this.jobs.answered(ref, result.blob);
   }
 }

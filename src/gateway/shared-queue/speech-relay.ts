@@ -72,11 +72,11 @@ export class SpeechRelay {
     for (const piece of held) this.#send(piece);
   }
 
-  /** True: it is kept until `open`. */
+  /** True: it is the first that is kept until `open`. */
   piece(piece: SpeechPiece): boolean {
-    if (this.#held) this.#held.push(piece);
-    else this.#send(piece);
-    return this.#held !== undefined;
+    if (this.#held) return this.#held.push(piece) === 1;
+    this.#send(piece);
+    return false;
   }
 
   /**

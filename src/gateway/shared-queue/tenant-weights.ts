@@ -27,7 +27,8 @@ export class TenantWeights implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   async #weigh(): Promise<void> {
-    const waiting = new Map(this.requests.waiting().map(({ request }) => [request.tenant, request.model]));
+    const own = this.requests.all().filter(({ isWaiting }) => isWaiting);
+    const waiting = new Map(own.map(({ request }) => [request.tenant, request.model]));
     try {
       for (const [tenant, model] of waiting) await this.queues.weigh(model, tenant);
     } catch (error) {

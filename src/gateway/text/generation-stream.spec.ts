@@ -6,7 +6,7 @@ import { GenerationStream } from './generation-stream.js';
 function aStream(maxBufferedBytes = 1024) {
   let outputs = 0;
   const stream = new GenerationStream(maxBufferedBytes, { model: 'm' });
-  stream.onOutput = () => (outputs += 1);
+  stream.watch(() => (outputs += 1));
   return { stream, outputs: () => outputs };
 }
 

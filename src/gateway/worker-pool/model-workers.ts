@@ -30,7 +30,6 @@ export class ModelWorkers {
   /** Workers outlive the request that started them: their log lines must not carry its id. */
   readonly #detached = AsyncLocalStorage.snapshot();
   #retiring: Promise<void> | undefined;
-  readonly #id: string;
   readonly workers = new Map<string, PooledWorker>();
   readonly #roster: WorkerRosterOptions;
   readonly #addresses: AddressWatch;
@@ -39,7 +38,7 @@ export class ModelWorkers {
   #life: Life = 'unloaded';
   #unloading: Promise<void> | undefined;
   /** An operator unloaded it: requests do not load it again. */
-  isHeld = false;
+  #held = false;
   /** Ids of workers that an operator drained: they stay so when their address or model comes back. */
   readonly #drained = new Set<string>();
   #closed = false;
@@ -47,11 +46,10 @@ export class ModelWorkers {
   #usedAtMs: number;
 
   constructor(private readonly options: ModelWorkersOptions) {
-    this.#id = options.model.id;
     this.#usedAtMs = options.nowMs();
     this.#roster = {
       ...options,
-      onCapacity: () => options.onCapacity(this.#id),
+      onCapacity: () => options.onCapacity(this.id),
       onReturn: () => (this.#usedAtMs = options.nowMs()),
     };
     this.#addresses = new AddressWatch({
@@ -59,9 +57,18 @@ export class ModelWorkers {
       resolve: options.resolve,
       refreshMs: options.settings.workers.dnsRefreshMs,
       onEndpoints: endpoints => this.#follow(endpoints),
-      onProblem: (host, error) => this.#logger.warn({ model: this.#id, host, err: error }, 'cannot resolve'),
+      onProblem: (host, error) => this.#logger.warn({ model: this.id, host, err: error }, 'cannot resolve'),
     });
     this.#populate();
+  }
+
+  get id(): string {
+    return this.options.model.id;
+  }
+
+  /** It is unloaded or unloading, and only an operator loads it again. */
+  get isHeld(): boolean {
+    return this.#held;
   }
 
   /** @returns false when it is not supervised here and so cannot be restarted */
@@ -79,7 +86,7 @@ export class ModelWorkers {
 
   /** Starts its workers, after an unload in progress has ended. Does not wait until they are ready. Idempotent. */
   load(): void {
-    this.isHeld = false;
+    this.#held = false;
     this.#usedAtMs = this.options.nowMs();
     if (this.#life === 'unloaded' && !this.#closed) this.#detached(() => this.#start());
     else if (this.#life === 'unloading') void this.#unloading?.then(() => this.load());
@@ -88,7 +95,7 @@ export class ModelWorkers {
   /** A request waits for it: starts its workers unless an operator unloaded it. */
   demand(): void {
     this.#usedAtMs = this.options.nowMs();
-    if (this.#life === 'unloaded' && !this.isHeld && this.#problem === undefined) this.load();
+    if (this.#life === 'unloaded' && !this.#held && this.#problem === undefined) this.load();
   }
 
   /**
@@ -96,7 +103,7 @@ export class ModelWorkers {
    * @param hold requests do not load it again
    */
   unload(hold: boolean): Promise<void> {
-    this.isHeld = hold;
+    this.#held = hold;
     this.#problem = undefined;
     if (this.#life === 'unloaded') return Promise.resolve();
     return (this.#unloading ??= this.#detached(() => this.#stop()).finally(() => (this.#unloading = undefined)));
@@ -144,6 +151,11 @@ export class ModelWorkers {
     return first;
   }
 
+  /** A worker is configured, up or not. */
+  get isServed(): boolean {
+    return this.options.model.addresses.length > 0 || this.workers.size > 0;
+  }
+
   /** One takes requests now that are no live streams. */
   hasReady(): boolean {
     return this.#fileWorkers.some(isReady);
@@ -158,10 +170,10 @@ export class ModelWorkers {
       running += worker.running;
     }
     return {
-      id: this.#id,
+      id: this.id,
       ...modelState({ life: this.#life, workers, problem: this.#problem }),
       autostart,
-      startsOnRequest: !this.isHeld,
+      startsOnRequest: !this.#held,
       idleUnloadS,
       running,
       idleMs: running > 0 ? 0 : this.options.nowMs() - this.#usedAtMs,
@@ -190,12 +202,12 @@ export class ModelWorkers {
       this.#security = channelSecurity(this.options.model.remote);
     } catch (error) {
       this.#problem = (error as Error).message;
-      this.#logger.error({ model: this.#id, err: error }, 'model cannot be loaded');
-      return this.options.onActivity({ type: 'load_failed', model: this.#id });
+      this.#logger.error({ model: this.id, err: error }, 'model cannot be loaded');
+      return this.options.onActivity({ type: 'load_failed', model: this.id });
     }
     this.#problem = undefined;
     this.#life = 'loaded';
-    this.#logger.log({ model: this.#id }, 'loading model');
+    this.#logger.log({ model: this.id }, 'loading model');
     for (const worker of this.workers.values()) worker.start();
     this.#addresses.start();
   }
@@ -203,13 +215,13 @@ export class ModelWorkers {
   async #stop(): Promise<void> {
     this.#life = 'unloading';
     this.#addresses.stop();
-    this.#logger.log({ model: this.#id }, 'unloading model');
+    this.#logger.log({ model: this.id }, 'unloading model');
     await this.#stopAll();
     if (this.#closed) return;
     this.#life = 'unloaded';
     this.#populate();
     // A request that waits may load it again.
-    this.options.onCapacity(this.#id);
+    this.options.onCapacity(this.id);
   }
 
   async #stopAll(): Promise<void> {

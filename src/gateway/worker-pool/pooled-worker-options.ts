@@ -25,13 +25,13 @@ export interface PooledWorkerOptions {
   readonly neededMessageBytes: number;
   readonly log: ProcessLog;
   /** Asked for each new connection. */
-  readonly security: () => ChannelSecurity;
+  security(): ChannelSecurity;
   /** Monotonic milliseconds. */
-  readonly nowMs: () => number;
+  nowMs(): number;
   /** Slots of this worker became more, free or urgent. Synchronous. */
-  readonly onCapacity: () => void;
+  onCapacity(): void;
   /** A slot or a place for a live stream was released. */
-  readonly onReturn: () => void;
+  onReturn(): void;
   onExecuted(execution: CallExecution): void;
   /** What continuous batching did since the last report. */
   onGeneration(counts: GenerationCounts): void;

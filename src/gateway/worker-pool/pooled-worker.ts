@@ -33,7 +33,7 @@ export class PooledWorker {
 
   constructor(readonly options: PooledWorkerOptions) {
     this.id = options.id;
-    this.#record = new ServiceRecord(options.breaker, options.onCapacity);
+    this.#record = new ServiceRecord(options.breaker, () => options.onCapacity());
   }
 
   get state(): WorkerStatus {
@@ -199,7 +199,7 @@ export class PooledWorker {
         onUnhealthy: () => this.#onUnhealthy(),
         onConnectionLost: () => this.#onConnectionLost(),
         onUnended: () => this.#onUnended(),
-        onCapacity: this.options.onCapacity,
+        onCapacity: () => this.options.onCapacity(),
         onReturn: () => {
           this.options.onReturn();
           this.#onReturn();
@@ -278,8 +278,8 @@ export class PooledWorker {
   }
 
   #onReturn(): void {
-    if (this.#phase === 'closing' && this.running === 0) this.#drained.resolve();
-    if (this.#held === 'restart' && this.#connection) this.#restartWhenIdle();
+    if (this.isClosing && this.running === 0) this.#drained.resolve();
+    if (this.#connection) this.#restartWhenIdle();
   }
 
   #restartWhenIdle(): void {

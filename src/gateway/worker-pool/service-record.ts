@@ -80,7 +80,7 @@ export class ServiceRecord {
     this.#refuses = false;
     if (this.#breaker === 'open') return;
     const wasHalfOpen = this.#breaker === 'half_open';
-    if (this.#failures > 0) this.clear();
+    this.clear();
     if (wasHalfOpen) this.onRoom();
   }
 

@@ -49,7 +49,7 @@ export class SlotLedger {
    * @param onReturn called after a lease was released, whether or not that frees a slot; synchronous
    */
   constructor(
-    private readonly onGrowth: () => void = () => undefined,
+    private readonly onGrowth: () => void,
     private readonly onReturn: () => void = () => undefined,
   ) {}
 
@@ -72,7 +72,7 @@ export class SlotLedger {
 
   /** What a request may take: suspects share a worker with suspects only, and no group is sent ahead (D-38). */
   creditsFor(mostTogether: number | undefined): Readonly<Record<SlotCredit, number>> {
-    const { free, urgent } = this;
+    const [free, urgent] = [this.free, this.urgent];
     const isAlike = (mostTogether === undefined) === (this.#mostTogether === undefined);
     if (this.#inUse > 0 && !isAlike) return { free: 0, urgent: 0 };
     if (mostTogether === undefined) return { free, urgent };
@@ -83,11 +83,8 @@ export class SlotLedger {
 
   /** @param group largest group of suspects */
   resize(total: number, overdraft = 0, group = Infinity): void {
-    const { free, urgent } = this;
     this.#group = group;
-    this.#total = total;
-    this.#overdraft = overdraft;
-    if (this.free > free || this.urgent > urgent) this.onGrowth();
+    this.#change(() => ([this.#total, this.#overdraft] = [total, overdraft]));
   }
 
   /** @throws Error when there are fewer than `count` of that credit: a plan never exceeds its offer (D-01). */
@@ -101,9 +98,16 @@ export class SlotLedger {
   }
 
   #release(): void {
-    this.#inUse -= 1;
-    if (this.#inUse === 0) this.#mostTogether = undefined;
-    if (this.urgent > 0) this.onGrowth();
+    this.#change(() => {
+      this.#inUse -= 1;
+      if (this.#inUse === 0) this.#mostTogether = undefined;
+    });
     this.onReturn();
+  }
+
+  #change(apply: () => void): void {
+    const { free, urgent } = this;
+    apply();
+    if (this.free > free || this.urgent > urgent) this.onGrowth();
   }
 }

@@ -61,7 +61,6 @@ export interface StreamHandle {
 export class WorkerStream implements StreamHandle {
   readonly #call: StreamCall;
   readonly #end = Promise.withResolvers<void>();
-  readonly finished = this.#end.promise;
   #ended = false;
   #halfClosed = false;
   #cancelled: Promise<void> | undefined;
@@ -74,6 +73,10 @@ export class WorkerStream implements StreamHandle {
     // `receiveEvents` throws it; without a listener the error of an unread stream would end the process.
     this.#call.on('error', () => undefined);
     this.#call.write(streamConfigMessage(options.config));
+  }
+
+  get finished(): Promise<void> {
+    return this.#end.promise;
   }
 
   ended(): void {

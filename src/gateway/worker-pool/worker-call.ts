@@ -49,7 +49,10 @@ export class CallProgress {
   #rpc: { cancel(): void } | undefined;
   #writer: SinkWriter | undefined;
   readonly #end = Promise.withResolvers<void>();
-  readonly finished = this.#end.promise;
+
+  get finished(): Promise<void> {
+    return this.#end.promise;
+  }
 
   began(rpc: { cancel(): void }): void {
     this.#rpc = rpc;

@@ -18,6 +18,52 @@ import { SlotMap } from '../../core/shared/slot-map.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { type ChannelSecurity } from './channel-security.js';
 
+/**
+ * Knows calls that failed because their connection broke. A server that tears its connections down resets the streams
+ * on them, and grpc-js reports that as CANCELLED, RESOURCE_EXHAUSTED or INTERNAL, as a worker might; what is different
+ * is that the connection is gone. Such a call ends as UNAVAILABLE.
+ */
+export class ConnectionDrops {
+  #drops = 0;
+  #pinged = false;
+
+  constructor(private readonly channel: Channel) {
+    this.#watch(channel.getConnectivityState(false));
+  }
+
+  /**
+   * The server ended the connection with ENHANCE_YOUR_CALM: its calls end as RESOURCE_EXHAUSTED then. gRPC servers do
+   * so when they are pinged more often than they allow.
+   */
+  get pingedTooOften(): boolean {
+    return this.#pinged;
+  }
+
+  readonly interceptor: Interceptor = (options, nextCall) => {
+    let before = 0;
+    return new InterceptingCall(nextCall(options), {
+      start: (metadata, _, next) => {
+        before = this.#drops;
+        next(metadata, {
+          onReceiveStatus: (ended, deliver) => {
+            const isLost = ended.code !== status.OK && this.#drops > before && !isExplained(ended);
+            if (isLost && ended.code === status.RESOURCE_EXHAUSTED) this.#pinged = true;
+            deliver(isLost ? { ...ended, code: status.UNAVAILABLE } : ended);
+          },
+        });
+      },
+    });
+  };
+
+  #watch(state: connectivityState): void {
+    if (state === connectivityState.SHUTDOWN) return;
+    this.channel.watchConnectivityState(state, Infinity, () => {
+      if (state === connectivityState.READY) this.#drops += 1;
+      this.#watch(this.channel.getConnectivityState(false));
+    });
+  }
+}
+
 export interface ChannelTarget {
   /** host:port */
   readonly address: string;
@@ -55,16 +101,10 @@ export class WorkerChannel {
   readonly text: TextGenerationClient;
   readonly health: HealthClient;
   readonly #channel: Channel;
+  readonly #drops: ConnectionDrops;
   readonly #calls = new SlotMap<number, TrackedCall>();
   #started = 0;
   #retired = false;
-  /** How often the connection broke. */
-  #drops = 0;
-  /**
-   * The server ended the connection with ENHANCE_YOUR_CALM: its calls end as RESOURCE_EXHAUSTED then. gRPC servers do
-   * so when they are pinged more often than they allow.
-   */
-  #pingedTooOften = false;
 
   /** Largest message, both ways. */
   readonly maxMessageBytes: number;
@@ -80,8 +120,8 @@ export class WorkerChannel {
     this.maxMessageBytes = limits.maxMessageBytes;
     const secrets = security.credentials;
     this.#channel = new Channel(address, secrets, { ...channelOptions(limits), ...nameOptions(security) });
-    this.#watch(this.#channel.getConnectivityState(false));
-    const interceptors = [...security.interceptors, this.#lossInterceptor];
+    this.#drops = new ConnectionDrops(this.#channel);
+    const interceptors = [...security.interceptors, this.#drops.interceptor];
     const shared = { channelOverride: this.#channel, interceptors };
     this.stt = new SpeechToTextStub(address, secrets, shared);
     this.tts = new TextToSpeechStub(address, secrets, shared);
@@ -121,7 +161,7 @@ export class WorkerChannel {
     observer?.began?.(call);
     call.once('status', ended => {
       this.#calls.delete(number);
-      if (isConnectionLost(ended)) this.onLost(this.#pingedTooOften);
+      if (isConnectionLost(ended)) this.onLost(this.#drops.pingedTooOften);
       observer?.ended();
       this.#closeWhenDrained();
     });
@@ -138,35 +178,6 @@ export class WorkerChannel {
   abort(): void {
     for (const call of this.#calls.values()) call.cancel();
     this.retire();
-  }
-
-  /**
-   * Knows calls that failed because their connection broke. A server that tears its connections down resets the streams
-   * on them, and grpc-js reports that as CANCELLED, RESOURCE_EXHAUSTED or INTERNAL, as a worker might; what is different
-   * is that the connection is gone. Such a call ends as UNAVAILABLE.
-   */
-  readonly #lossInterceptor: Interceptor = (options, nextCall) => {
-    let before = 0;
-    return new InterceptingCall(nextCall(options), {
-      start: (metadata, _, next) => {
-        before = this.#drops;
-        next(metadata, {
-          onReceiveStatus: (ended, deliver) => {
-            const isLost = ended.code !== status.OK && this.#drops > before && !isExplained(ended);
-            if (isLost && ended.code === status.RESOURCE_EXHAUSTED) this.#pingedTooOften = true;
-            deliver(isLost ? { ...ended, code: status.UNAVAILABLE } : ended);
-          },
-        });
-      },
-    });
-  };
-
-  #watch(state: connectivityState): void {
-    if (state === connectivityState.SHUTDOWN) return;
-    this.#channel.watchConnectivityState(state, Infinity, () => {
-      if (state === connectivityState.READY) this.#drops += 1;
-      this.#watch(this.#channel.getConnectivityState(false));
-    });
   }
 
   #closeWhenDrained(): void {

@@ -72,20 +72,14 @@ const CLEARLY_FULLER = 1 / 4;
  * a free slot the least loaded.
  */
 export function favourite(offers: readonly WorkerOffer[], affinity: string): SlotOffer | undefined {
-  let most = 0;
-  for (const { offer, total } of offers) most = Math.max(most, offer.free / total);
-  if (most === 0) return leastLoaded(offers);
-  let best: SlotOffer | undefined;
-  let bestRank = -1;
-  for (const { offer, total } of offers) {
-    if (offer.free === 0 || most - offer.free / total > CLEARLY_FULLER) continue;
-    const rank = rankOf(affinity, offer.workerId);
-    if (rank <= bestRank) continue;
-    best = offer;
-    bestRank = rank;
-  }
-  return best;
+  const most = Math.max(...offers.map(freeShare));
+  if (!(most > 0)) return leastLoaded(offers);
+  const near = offers.filter(({ offer, total }) => offer.free > 0 && most - offer.free / total <= CLEARLY_FULLER);
+  const ranked = near.map(({ offer }) => ({ offer, rank: rankOf(affinity, offer.workerId) }));
+  return ranked.reduce((best, next) => (next.rank > best.rank ? next : best)).offer;
 }
+
+const freeShare = ({ offer, total }: WorkerOffer): number => offer.free / total;
 
 /** FNV-1a with a final mix, so that names that differ in their last digit end far apart. */
 function rankOf(affinity: string, workerId: string): number {

@@ -41,9 +41,9 @@ export interface ConnectionEvents {
   /** A cancelled call was reset from this side, because the worker did not end it in time. */
   onUnended?(): void;
   /** More slots than before, free or urgent. Synchronous. */
-  readonly onCapacity?: () => void;
+  onCapacity?(): void;
   /** A slot or a place for a live stream was released. Synchronous. */
-  readonly onReturn?: () => void;
+  onReturn?(): void;
 }
 
 export interface ConnectionOptions {
@@ -108,8 +108,9 @@ export class WorkerConnection {
         events.onUnhealthy();
       },
     });
-    this.slots = new SlotLedger(events.onCapacity, events.onReturn);
-    this.streams = new SlotLedger(undefined, events.onReturn);
+    const onReturn = () => events.onReturn?.();
+    this.slots = new SlotLedger(() => events.onCapacity?.(), onReturn);
+    this.streams = new SlotLedger(() => undefined, onReturn);
   }
 
   /** Leases out and live streams. */

@@ -6,28 +6,38 @@ import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
 import { type GaugeReader, metricProvider } from '../../platform/metrics/metric-provider.js';
 import { type PoolActivity } from './pool-activity.js';
 import { WorkerPoolService } from './worker-pool.service.js';
-import { isReady, type WorkerView } from './worker-view.js';
+import { type WorkerView } from './worker-view.js';
 
-/** One value per worker that has it, read at the scrape. @param read undefined: it has none */
-const perWorker = (read: (worker: WorkerView) => number | undefined): GaugeReader<[WorkerPoolService]> => ({
+/** What workers that batch by steps last reported, at most a probe (`workers.health_interval_ms`) old. */
+const lastReported = (read: (activity: GenerationActivity) => number): GaugeReader<[WorkerPoolService]> => ({
   inject: [WorkerPoolService],
   collect: (gauge: Gauge, pool) => {
-    for (const worker of pool.workers()) {
-      const value = read(worker);
-      if (value !== undefined) gauge.set({ worker: worker.id, model: worker.model }, value);
-    }
+    for (const { id, model, health } of pool.workers())
+      if (health?.generation) gauge.set({ worker: id, model }, read(health.generation));
   },
 });
 
-/** As last reported, at most a probe (`workers.health_interval_ms`) ago. */
-const generation = (name: keyof GenerationActivity) => perWorker(({ health }) => health?.generation?.[name]);
-
 export const generationActivityMetricProviders: Provider[] = [
-  metricProvider('llm_sequences_running', generation('running')),
-  metricProvider('llm_sequences_waiting', generation('waiting')),
-  metricProvider('llm_kv_blocks', generation('blocks')),
-  metricProvider('llm_kv_blocks_free', generation('freeBlocks')),
-  metricProvider('llm_step_tokens', generation('stepTokens')),
+  metricProvider(
+    'llm_sequences_running',
+    lastReported(({ running }) => running),
+  ),
+  metricProvider(
+    'llm_sequences_waiting',
+    lastReported(({ waiting }) => waiting),
+  ),
+  metricProvider(
+    'llm_kv_blocks',
+    lastReported(({ blocks }) => blocks),
+  ),
+  metricProvider(
+    'llm_kv_blocks_free',
+    lastReported(({ freeBlocks }) => freeBlocks),
+  ),
+  metricProvider(
+    'llm_step_tokens',
+    lastReported(({ stepTokens }) => stepTokens),
+  ),
   metricProvider('llm_steps_total'),
   metricProvider('llm_decode_calls_total'),
   metricProvider('llm_preemptions_total'),
@@ -68,10 +78,18 @@ export class GenerationActivityMetrics implements OnModuleInit, OnApplicationShu
   }
 }
 
+/** One value per configured worker, read at the scrape. */
+const perWorker = (read: (worker: WorkerView) => number): GaugeReader<[WorkerPoolService]> => ({
+  inject: [WorkerPoolService],
+  collect: (gauge: Gauge, pool) => {
+    for (const worker of pool.workers()) gauge.set({ worker: worker.id, model: worker.model }, read(worker));
+  },
+});
+
 export const workerPoolMetricProviders: Provider[] = [
   metricProvider(
     'switchyard_worker_up',
-    perWorker(worker => (isReady(worker) ? 1 : 0)),
+    perWorker(({ state }) => (state === 'ready' || state === 'busy' ? 1 : 0)),
   ),
   metricProvider(
     'switchyard_worker_slots',

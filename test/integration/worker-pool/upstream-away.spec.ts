@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { RequestViews } from '../../../src/gateway/scheduler/request-views.js';
+import { SchedulerService } from '../../../src/gateway/scheduler/scheduler.service.js';
 import { builtWorkerLaunch } from '../../../src/gateway/worker-pool/worker-roster.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
@@ -47,7 +47,7 @@ async function started(model: ModelSpec, settings = {}): Promise<GatewayRig> {
 const leaves = () => upstream[Symbol.asyncDispose]();
 const returns = async () => void (upstream = await upstreamUp());
 const waiting = async () =>
-  (await rig!.app.get(RequestViews, { strict: false }).depths()).reduce(
+  (await rig!.app.get(SchedulerService, { strict: false }).depths()).reduce(
     (sum, { realtime, batch }) => sum + realtime + batch,
     0,
   );

@@ -1,18 +1,25 @@
-import { type ClientUnaryCall } from '@grpc/grpc-js';
+import { Channel, type ClientUnaryCall, credentials } from '@grpc/grpc-js';
 import { PLAIN_TRANSCRIPTION } from '../../../src/contracts/formats/transcript.js';
-import { decodeHealth, type HealthClient, type WorkerHealthReport } from '../../../src/contracts/grpc/health.codec.js';
+import {
+  decodeHealth,
+  type HealthClient,
+  HealthStub,
+  type WorkerHealthReport,
+} from '../../../src/contracts/grpc/health.codec.js';
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
 import {
   decodeTranscript,
   encodeTranscribeCall,
   type SpeechToTextClient,
+  SpeechToTextStub,
   type TranscribeAnswer,
   type TranscribeCallFields,
 } from '../../../src/contracts/grpc/stt.codec.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type DomainError } from '../../../src/core/shared/domain-error.js';
-import { channelSecurity } from '../../../src/gateway/worker-pool/channel-security.js';
-import { WorkerChannel } from '../../../src/gateway/worker-pool/worker-channel.js';
+import { ConnectionDrops } from '../../../src/gateway/worker-pool/worker-channel.js';
+
+const LIMITS = { 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 };
 
 export interface SentCall {
   readonly call: ClientUnaryCall;
@@ -24,13 +31,13 @@ export interface SentCall {
 export class SttCaller {
   readonly client: SpeechToTextClient;
   readonly health: HealthClient;
-  readonly #channel: WorkerChannel;
 
   constructor(address: string) {
-    const limits = { maxMessageBytes: -1, keepaliveTimeMs: 600_000, keepaliveTimeoutMs: 20_000 };
-    this.#channel = new WorkerChannel({ address, limits, security: channelSecurity() }, () => undefined);
-    this.client = this.#channel.stt;
-    this.health = this.#channel.health;
+    const secrets = credentials.createInsecure();
+    const channelOverride = new Channel(address, secrets, LIMITS);
+    const { interceptor } = new ConnectionDrops(channelOverride);
+    this.client = new SpeechToTextStub(address, secrets, { channelOverride, interceptors: [interceptor] });
+    this.health = new HealthStub(address, secrets);
   }
 
   send(requestId: string, change: Partial<TranscribeCallFields> = {}): SentCall {
@@ -72,6 +79,7 @@ export class SttCaller {
   }
 
   close(): void {
-    this.#channel.abort();
+    this.client.close();
+    this.health.close();
   }
 }

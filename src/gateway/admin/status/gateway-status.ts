@@ -9,7 +9,7 @@ import { DependencyMonitor } from '../../../platform/dependencies/dependency-mon
 import { freeBytes } from '../../../platform/storage/storage-problems.js';
 import { IntakeGate } from '../../http/intake-gate.js';
 import { EmbeddedProcessor } from '../../jobs/processor/embedded-processor.js';
-import { type ModelQueueDepth, type ModelWaiting } from '../../scheduler/request-views.js';
+import { type ModelQueueDepth, type ModelWaiting } from '../../scheduler/scheduler.service.js';
 import { SchedulerService } from '../../scheduler/scheduler.service.js';
 import { AllWorkers } from '../../shared-queue/all-workers.js';
 import { isNew, isReady, type ModelView, type WorkerView } from '../../worker-pool/worker-view.js';

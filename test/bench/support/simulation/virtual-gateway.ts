@@ -1,6 +1,5 @@
 import { BatchWindow } from '../../../../src/core/batching/batch-window.js';
 import { WindowTimers } from '../../../../src/core/batching/window-timers.js';
-import { CancellationManager } from '../../../../src/core/cancellation/cancellation-manager.js';
 import { type DispatchPlan } from '../../../../src/core/dispatch/dispatch-plan.js';
 import { type DispatchEvent } from '../../../../src/core/dispatch/dispatch-event.js';
 import { Dispatcher } from '../../../../src/core/dispatch/dispatcher.js';
@@ -9,8 +8,8 @@ import { Admission } from '../../../../src/core/queue/admission.js';
 import { type TimedRequest, withLatestStart } from '../../../../src/core/queue/latest-start.js';
 import { PriorityQueue } from '../../../../src/core/queue/priority-queue.js';
 import { AnswerTimes } from '../../../../src/core/queue/answer-times.js';
-import { RequestLifecycle } from '../../../../src/core/request/request-lifecycle.js';
 import { RequestPriority } from '../../../../src/core/request/request-priority.js';
+import { RequestRecord } from '../../../../src/core/request/request-record.js';
 import { type ScheduledRequest } from '../../../../src/core/request/scheduled-request.js';
 import { type Settlement } from '../../../../src/core/request/settlement.js';
 import { DomainError } from '../../../../src/core/shared/domain-error.js';
@@ -52,7 +51,7 @@ interface Traveller {
 type OwnFields<E> = E extends DispatchEvent
   ? Omit<E, 'key' | 'requestId' | 'tenant' | 'keyId' | 'model' | 'priority' | 'atMs'>
   : never;
-type Life = RequestLifecycle<Traveller, undefined>;
+type Life = RequestRecord<Traveller, undefined>;
 const COMPLETED: Settlement<undefined> = { status: 'completed', reply: undefined };
 const cancelled = (): Settlement<undefined> => ended('request_cancelled', 'cancelled');
 const expired = (): Settlement<undefined> => ended('queue_timeout', 'failed');
@@ -72,7 +71,6 @@ export class VirtualGateway {
   readonly #events = new EventQueue();
   readonly #clock = new VirtualScheduler(this.#events);
   readonly #timers = new WindowTimers(this.#clock, this.#clock);
-  readonly #cancellation = new CancellationManager();
   readonly #lives = new Map<string, Life>();
   readonly forecaster: Forecaster;
   readonly #dispatcher: Dispatcher<Traveller>;
@@ -95,7 +93,12 @@ export class VirtualGateway {
     const queue = new PriorityQueue<Traveller>(this.#rules);
     const window = new BatchWindow(this.#rules.window);
     const capacities = (model: string) => this.pool.capacities(model);
-    this.forecaster = new Forecaster({ queue, window, workers: capacities, choose: leastLoaded });
+    this.forecaster = new Forecaster({
+      ...{ queue, window, workers: capacities, choose: leastLoaded },
+      record: key => this.#lives.get(key),
+      running: model =>
+        [...this.#lives.values()].filter(life => life.request.model === model && life.state === 'leased'),
+    });
     this.#dispatcher = new Dispatcher({
       ...{ queue, window },
       admission: new Admission(this.#rules.bounds, () => 0),
@@ -160,10 +163,9 @@ export class VirtualGateway {
     const accepted = refusal === undefined && this.#dispatcher.submit(request, nowMs).accepted;
     this.book.came(came, accepted, forecast);
     if (!accepted) return false;
-    const life: Life = new RequestLifecycle(request);
+    const life: Life = new RequestRecord(request);
     this.#lives.set(id, life);
     this.#emit(life, { type: 'accepted', bytes: request.bytes });
-    this.#cancellation.register(aKey(id), request);
     if (came.cancelAfterMs !== undefined) this.at(nowMs + came.cancelAfterMs, () => this.#cancel(id));
     this.#wake();
     return true;
@@ -208,8 +210,7 @@ export class VirtualGateway {
     const works = members.map(({ request, lease, aged }) => {
       const life = this.#lives.get(request.id);
       if (!life) throw new Error(`${request.id} was planned and is not here.`);
-      life.leased(workerId);
-      this.#cancellation.inFlight(aKey(request.id), workerId);
+      life.leased(workerId, nowMs);
       const queueWaitMs = nowMs - request.enqueuedAtMs;
       this.book.leased(request.payload.came, queueWaitMs);
       request.payload.leasedAtMs = nowMs;
@@ -242,26 +243,26 @@ export class VirtualGateway {
   }
 
   #cancel(id: string): void {
-    const outcome = this.#cancellation.cancel(aKey(id));
-    if (!outcome.found) return;
-    const withdrawn = outcome.stage === 'queued' ? this.#dispatcher.withdraw(aKey(id)) : undefined;
-    const { work } = this.#lives.get(id)?.request.payload ?? {};
+    const life = this.#lives.get(id);
+    if (!life) return;
+    const isQueued = life.state === 'queued';
+    const withdrawn = isQueued ? this.#dispatcher.withdraw(aKey(id)) : undefined;
+    const { work } = life.request.payload;
     if (work) work.cancelled = true;
-    if (outcome.stage === 'queued' && !withdrawn) throw new Error(`${id} should wait and does not.`);
+    if (isQueued && !withdrawn) throw new Error(`${id} should wait and does not.`);
     this.#settle(id, cancelled());
   }
 
   #settle(id: string, settlement: Settlement<undefined>, call?: EngineCall): void {
     const life = this.#lives.get(id);
-    if (!life?.settle(settlement)) return;
-    this.#lives.delete(id);
-    this.#cancellation.unregister(aKey(id));
+    if (!life?.settle(settlement, this.nowMs)) return;
     const { came, onEnd } = life.request.payload;
     this.book.settled(came, settlement.status, this.nowMs);
     const { leasedAtMs = this.nowMs } = life.request.payload;
     const grpcMs = this.nowMs - leasedAtMs;
     const phases = { grpcMs, readyMs: grpcMs - (call?.tookMs ?? 0), totalMs: this.nowMs - life.request.enqueuedAtMs };
     this.#emit(life, { type: 'settled', status: settlement.status, phases, batchSize: call?.size, attempts: 1 });
+    this.#lives.delete(id);
     onEnd(this.nowMs);
   }
 

@@ -1,0 +1,144 @@
+import { type LatencyPhases } from './latency-phases.js';
+import { type RequestPriority } from './request-priority.js';
+import { type ScheduledRequest } from './scheduled-request.js';
+import { type Settlement } from './settlement.js';
+
+/** What was forecast of a request when it came, in milliseconds (D-27): judged when it starts and ends. */
+export interface ForecastSample {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly startP90Ms: number;
+  readonly endP90Ms: number;
+}
+
+export type RequestState = 'queued' | 'leased' | 'settled';
+
+/**
+ * What is known of one request: its state queued → leased → settled, and back to queued when its worker died (D-06),
+ * and when it reached each. Instants are monotonic milliseconds.
+ *
+ * Enforces D-04: `settle` is true exactly once, whichever of reply, deadline, cancel and shutdown comes first. An
+ * invalid transition is a defect of the caller and throws.
+ */
+export class RequestRecord<P = unknown, R = unknown> {
+  #request: ScheduledRequest<P>;
+  #state: RequestState = 'queued';
+  #workerId: string | undefined;
+  #promoted = false;
+  #settlement: Settlement<R> | undefined;
+  #leasedAtMs: number | undefined;
+  #sentAtMs: number | undefined;
+  #settledAtMs: number | undefined;
+  /** Summed over attempts. */
+  #batchWaitMs = 0;
+  /** How often the request was sent to a worker. */
+  attempts = 0;
+  /** Milliseconds for preparation and waiting for the device, as the worker that answered reports them. */
+  readyMs: number | undefined;
+  /** Undefined: none that is to be judged. */
+  forecast: ForecastSample | undefined;
+
+  constructor(request: ScheduledRequest<P>) {
+    this.#request = request;
+  }
+
+  get request(): ScheduledRequest<P> {
+    return this.#request;
+  }
+
+  get state(): RequestState {
+    return this.#state;
+  }
+
+  /** The worker that has it, or had it last when settled; undefined while it waits. */
+  get workerId(): string | undefined {
+    return this.#workerId;
+  }
+
+  /** When that worker got it. */
+  get leasedAtMs(): number | undefined {
+    return this.#leasedAtMs;
+  }
+
+  get promoted(): boolean {
+    return this.#promoted;
+  }
+
+  get settlement(): Settlement<R> | undefined {
+    return this.#settlement;
+  }
+
+  /** Phases reached so far; once it is settled, all of them. */
+  get phases(): LatencyPhases {
+    const { enqueuedAtMs } = this.#request;
+    const leasedAtMs = this.#leasedAtMs;
+    const sentAtMs = this.#sentAtMs;
+    const settledAtMs = this.#settledAtMs;
+    return {
+      ...(leasedAtMs !== undefined && { queueWaitMs: leasedAtMs - enqueuedAtMs, batchWaitMs: this.#batchWaitMs }),
+      ...(sentAtMs !== undefined && settledAtMs !== undefined && { grpcMs: settledAtMs - sentAtMs }),
+      ...(this.readyMs !== undefined && { readyMs: this.readyMs }),
+      ...(settledAtMs !== undefined && { totalMs: settledAtMs - enqueuedAtMs }),
+    };
+  }
+
+  /** @param batchWaitMs the part of its wait that a batch window caused */
+  leased(workerId: string, nowMs: number, batchWaitMs = 0): void {
+    this.#expect('queued', 'leased');
+    this.#state = 'leased';
+    this.#workerId = workerId;
+    this.#leasedAtMs = nowMs;
+    this.#batchWaitMs += batchWaitMs;
+    this.attempts += 1;
+  }
+
+  /** Its worker has been called. */
+  sent(nowMs: number): void {
+    this.#sentAtMs = nowMs;
+  }
+
+  /** Its worker reports that it waited there for its group until `nowMs`. */
+  grouped(nowMs: number, batchWaitMs: number): void {
+    this.#leasedAtMs = nowMs;
+    this.#sentAtMs = nowMs;
+    this.#batchWaitMs += batchWaitMs;
+  }
+
+  /**
+   * The times of the lost attempt are dropped, its age stays (D-06).
+   * @param counted false: the request never reached the worker, so it was no attempt
+   */
+  requeued(counted = true): void {
+    this.#expect('leased', 'queued');
+    if (!counted) this.attempts -= 1;
+    this.#state = 'queued';
+    this.#workerId = undefined;
+    this.#leasedAtMs = undefined;
+    this.#sentAtMs = undefined;
+  }
+
+  reprioritized(priority: RequestPriority): void {
+    this.#request = { ...this.#request, priority };
+  }
+
+  /** True the first time only, so that a promotion is counted once also across re-queues (D-03). */
+  promote(): boolean {
+    const first = !this.#promoted;
+    this.#promoted = true;
+    return first;
+  }
+
+  /** True exactly once; later settlements are dropped. */
+  settle(settlement: Settlement<R>, nowMs: number): boolean {
+    if (this.#state === 'settled') return false;
+    this.#state = 'settled';
+    this.#settlement = settlement;
+    this.#settledAtMs = nowMs;
+    return true;
+  }
+
+  #expect(from: RequestState, to: RequestState): void {
+    if (this.#state === from) return;
+    throw new Error(`Request ${this.#request.id} cannot go from ${this.#state} to ${to}.`);
+  }
+}

@@ -1,0 +1,28 @@
+import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
+import { type RequestLease, TrackedRequest } from '../../src/gateway/scheduler/tracked-request.js';
+import { RequestRegistry } from '../../src/gateway/scheduler/request-registry.js';
+import { settingsFrom } from '../../src/platform/config/settings.js';
+import { DispatchEventBus } from '../../src/platform/events/events.module.js';
+import { aRequest } from './requests.js';
+import { transcribe } from './scheduler-harness.js';
+
+/** A registry without a queue. */
+export const aRegistry = (bus = new DispatchEventBus()): RequestRegistry =>
+  new RequestRegistry(bus, { nowMs: () => 5 }, settingsFrom({}));
+
+/** The record of a request that waits. */
+export function opened(
+  registry: RequestRegistry,
+  id: string,
+  changes: Partial<ScheduledRequest<undefined>> = {},
+): TrackedRequest {
+  const request = { ...aRequest(id, { model: 'm', ...changes }), payload: transcribe() };
+  const record = new TrackedRequest(request, {} as TrackedRequest['queue']);
+  registry.enter(record);
+  registry.open(record.key);
+  return record;
+}
+
+export const LEASE: Omit<RequestLease, 'queueWaitMs'> = {
+  ...{ workerId: 'w', groupId: 'g', groupSize: 1, reason: 'single', batchWaitMs: 0 },
+};
