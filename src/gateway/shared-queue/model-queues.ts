@@ -198,7 +198,8 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     if (!this.#bullmq) throw new Error('queue.driver is not redis');
     const { redis, keys } = this.link;
     const queue = new this.#bullmq.Queue(keys.queue(model), {
-      ...{ connection: redis, prefix: keys.prefix, skipWaitingForReady: true },
+      // A queue whose first command fails, while Redis hangs, would fail for ever: it asks nothing before it is used.
+      ...{ connection: redis, prefix: keys.prefix, skipWaitingForReady: true, skipVersionCheck: true },
       streams: { events: { maxLen: MAX_EVENTS } },
     });
     // The link reports its connection; what else goes wrong is answered by the call that met it.

@@ -95,7 +95,11 @@ export class CallbackOutbox {
 
   #open(): Queue<QueuedCallback> {
     const { prefix } = sharedQueueOf(this.spec);
-    this.#queue ??= new Queue<QueuedCallback>(CALLBACK_QUEUE, { connection: this.connections.for('work'), prefix });
+    this.#queue ??= new Queue<QueuedCallback>(CALLBACK_QUEUE, {
+      ...{ connection: this.connections.for('work'), prefix },
+      // One whose first command fails would fail for ever.
+      skipVersionCheck: true,
+    });
     return this.#queue;
   }
 }
