@@ -32,7 +32,7 @@ const END_LIMIT_MS = 20_000;
 const BOOT_MS = 10_000;
 /** How long a machine is given to replace what was killed. */
 const DOWN_MS = 300;
-const UNDO_MS = 60_000;
+const PERSIST_MS = 60_000;
 const BLOW = [0] as const;
 const FREEZES = [5000, 20_000, 60_000] as const;
 const OUTAGES = [4000, 10_000, 30_000] as const;
@@ -153,11 +153,11 @@ async function fillDatabase({ topology, fault, log }: Blow): Promise<void> {
 }
 
 /** Repeated while another fault prevents it: PostgreSQL stores no setting on a full disk. */
-async function undone(process: SupervisedProcess, end: (port: number) => Promise<void>): Promise<void> {
-  for (const endMs = performance.now() + UNDO_MS; ; await pause(500)) {
+async function persisted(process: SupervisedProcess, act: (port: number) => Promise<void>): Promise<void> {
+  for (const endMs = performance.now() + PERSIST_MS; ; await pause(500)) {
     await untilListening(process);
     try {
-      return await end(process.spec.port);
+      return await act(process.spec.port);
     } catch (error) {
       if (performance.now() > endMs) throw error;
     }
@@ -172,9 +172,9 @@ const told =
     const { name, port } = process.spec;
     await untilListening(process);
     log(`${name}: ${fault.name}`);
-    await begin(port);
+    await persisted(process, begin);
     await pause(fault.ms);
-    await undone(process, end);
+    await persisted(process, end);
     log(`${name}: ${fault.name} is over`);
   };
 
