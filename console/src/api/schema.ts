@@ -1878,7 +1878,10 @@ export interface components {
             summary: string;
         };
         ChangePriorityDto: {
-            /** @enum {string} */
+            /**
+             * @example realtime
+             * @enum {string}
+             */
             priority: "realtime" | "batch";
         };
         ChatCompletionDto: {
@@ -2897,7 +2900,10 @@ export interface components {
             object: "list";
         };
         SignInDto: {
-            /** @description An API key, or a token of the OIDC issuer. */
+            /**
+             * @description An API key, or a token of the OIDC issuer.
+             * @example sk-…
+             */
             key: string;
         };
         SlotsInUseDto: {
@@ -3211,7 +3217,13 @@ export interface components {
         UploadCompleteDto: {
             /** @description Of the whole file; checked when given. */
             md5?: string;
-            /** @description In the order in which the parts make the file. */
+            /**
+             * @description In the order in which the parts make the file.
+             * @example [
+             *       "part_0198a1b2",
+             *       "part_0198a1b3"
+             *     ]
+             */
             part_ids: string[];
         };
         UploadCreateDto: {

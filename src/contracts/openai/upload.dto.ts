@@ -43,7 +43,11 @@ export class UploadCompleteDto {
   @IsArray({ message: 'must be a list' })
   @ArrayNotEmpty({ message: 'must name at least one part' })
   @IsString({ each: true, message: 'must be a list of part ids' })
-  @ApiProperty({ type: [String], description: 'In the order in which the parts make the file.' })
+  @ApiProperty({
+    type: [String],
+    description: 'In the order in which the parts make the file.',
+    example: ['part_0198a1b2', 'part_0198a1b3'],
+  })
   part_ids!: readonly string[];
 
   @IsOptional()

@@ -20,7 +20,8 @@ import { DescribesErrors } from '../http/openapi/errors.js';
 import { summaryOf } from '../http/openapi/route.decorator.js';
 
 export class SignInDto {
-  @ApiProperty({ description: 'An API key, or a token of the OIDC issuer.' }) key!: string;
+  @ApiProperty({ description: 'An API key, or a token of the OIDC issuer.', example: 'sk-…' })
+  key!: string;
 }
 
 export class ConsoleLinksDto {

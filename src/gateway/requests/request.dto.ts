@@ -147,7 +147,7 @@ export class NamedRequestDto {
 }
 
 export class ChangePriorityDto {
-  @ApiProperty({ enum: PRIORITIES })
+  @ApiProperty({ enum: PRIORITIES, example: 'realtime' })
   @OneOf(PRIORITIES)
   priority!: PriorityLabel;
 }
