@@ -9,7 +9,7 @@ import {
 import { type RequestView, type WaitsFor } from '../../core/dispatch/request-view.js';
 import { slotCredit } from '../../core/dispatch/slot-credit.js';
 import { PriorityQueue, type QueuedView } from '../../core/queue/priority-queue.js';
-import { type RequestKey, requestKey, type RequestRef } from '../../core/request/request-key.js';
+import { requestKey, type RequestRef } from '../../core/request/request-key.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
