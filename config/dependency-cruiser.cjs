@@ -28,7 +28,7 @@ const batchLayers = [
   ...['ingest', 'execute', 'finalize', 'recovery'].map(name => [name, ['job', 'lease', 'observe']]),
   ['runner', ['ingest', 'execute', 'finalize', 'recovery', 'job', 'lease', 'observe']],
 ];
-/** The same of the worker. Subfolders of engines: each engine, and threads/, which they share. */
+/** The same of the worker. Subfolders of engines: one of each engine. */
 const workerLayers = [
   ['lifecycle', []],
   ['audio', []],
@@ -43,50 +43,63 @@ const coreSiblings = ['queue', 'batching'];
 /** The directions of the architecture (docs/explain/architecture.md), executable. */
 module.exports = {
   forbidden: [
-    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-cycles', from: {}, to: { circular: true } },
     {
       name: 'folders-have-one-direction',
       comment: 'Sibling folders; test/architecture/names.spec.ts checks each pair.',
-      severity: 'error',
       scope: 'folder',
-      from: { path: '^src/' },
-      to: { path: '^src/', circular: true },
+      from: { path: '^(src|packages)/' },
+      to: { path: '^(src|packages)/', circular: true },
     },
-    { name: 'no-barrels', severity: 'error', from: {}, to: { path: '^src/.*/index\\.ts$' } },
+    { name: 'no-barrels', from: {}, to: { path: '^(src|packages)/.*/index\\.ts$' } },
+    {
+      name: 'packages-import-engine-api-and-libraries',
+      from: { path: '^packages/([^/]+)/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^(src|test|scripts|packages)/', pathNot: '^packages/($1|engine-api|json-schema-gbnf)/' },
+    },
+    {
+      name: 'libraries-import-nothing',
+      from: { path: '^packages/(json-schema-gbnf|itn-en)/', pathNot: '\\.spec\\.ts$' },
+      to: { pathNot: '^packages/$1/' },
+    },
     {
       name: 'core-is-pure',
-      comment: 'core imports rxjs and itself, nothing else: no Nest, gRPC, Fastify, prom-client, Node modules.',
-      severity: 'error',
-      from: { path: '^src/core/', pathNot: '\\.spec\\.ts$' },
-      to: { pathNot: ['^src/core/', '^node_modules/rxjs/'] },
+      comment: 'core imports rxjs, itself and the pure part of engine-api: no Nest, gRPC, Fastify, Node modules.',
+      from: { path: '^(src/core/|packages/engine-api/[^/]+$)', pathNot: '\\.spec\\.ts$' },
+      to: { pathNot: ['^src/core/', '^packages/engine-api/[^/]+$', '^node_modules/(rxjs|zod)/'] },
+    },
+    {
+      name: 'engines-are-loaded-by-name',
+      comment: 'load-package.ts loads them when a model asks for them; types are free, and the doctor opens libraries.',
+      from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
+      to: {
+        path: '^packages/engine-(?!api/)',
+        pathNot: '^packages/engine-debian/threads/native-library\\.ts$',
+        dependencyTypesNot: ['type-only'],
+      },
     },
     ...coreSiblings.map(name => ({
       name: `core-${name}-meets-no-sibling`,
-      severity: 'error',
       from: { path: `^src/core/${name}/`, pathNot: '\\.spec\\.ts$' },
       to: { path: '^src/core/', pathNot: [`^src/core/${name}/`, '^src/core/(order|request|shared)/'] },
     })),
     {
       name: 'core-request-and-shared-are-leaves',
-      severity: 'error',
       from: { path: '^src/core/(order|request|shared)/', pathNot: '\\.spec\\.ts$' },
       to: { path: '^src/core/', pathNot: '^src/core/(order|request|shared)/' },
     },
     {
       name: 'contracts-import-core-only',
-      severity: 'error',
       from: { path: '^src/contracts/' },
       to: { path: '^src/', pathNot: ['^src/contracts/', '^src/core/'] },
     },
     {
       name: 'platform-imports-core-and-contracts',
-      severity: 'error',
       from: { path: '^src/platform/' },
       to: { path: '^src/', pathNot: ['^src/platform/', '^src/core/', '^src/contracts/'] },
     },
     {
       name: 'areas-never-import-one-another',
-      severity: 'error',
       from: { path: '^src/(gateway|worker|batch)/' },
       to: { path: '^src/(gateway|worker|batch)/', pathNot: '^src/$1/' },
     },
@@ -94,59 +107,50 @@ module.exports = {
       name: 'bridge-joins-worker-pool-and-worker',
       comment:
         "A worker process in front of another worker: the gateway's client of workers, and what a worker consists of.",
-      severity: 'error',
       from: { path: '^src/bridge/' },
       to: { path: '^src/(gateway|batch|cli)/', pathNot: '^src/gateway/worker-pool/' },
     },
     {
       name: 'bridge-is-started-by-the-worker-program',
-      severity: 'error',
       from: { path: '^src/', pathNot: ['^src/bridge/', '^src/main\\.worker\\.ts$'] },
       to: { path: '^src/bridge/' },
     },
     ...gatewayParts.map(name => ({
       name: `gateway-${name}-imports-no-neighbour`,
-      severity: 'error',
       from: { path: `^src/gateway/${name}/`, pathNot: '\\.spec\\.ts$' },
       to: { path: '^src/gateway/', pathNot: `^src/gateway/${name}/` },
     })),
     ...gatewayLayers.map(([name, below]) => ({
       name: `gateway-${name}-imports-lower-folders-only`,
-      severity: 'error',
       from: { path: `^src/gateway/${name}/`, pathNot: '\\.spec\\.ts$' },
       to: { path: '^src/gateway/', pathNot: `^src/gateway/(${[name, ...below].join('|')})/` },
     })),
     ...batchLayers.map(([name, below]) => ({
       name: `batch-${name}-imports-lower-folders-only`,
-      severity: 'error',
       from: { path: `^src/batch/${name}/`, pathNot: '\\.spec\\.ts$' },
       to: { path: '^src/batch/', pathNot: `^src/batch/(${[name, ...below].join('|')})/` },
     })),
     ...workerLayers.map(([name, below]) => ({
       name: `worker-${name}-imports-lower-folders-only`,
-      severity: 'error',
       from: { path: `^src/worker/${name}/`, pathNot: '\\.spec\\.ts$' },
       to: { path: '^src/worker/', pathNot: `^src/worker/(${[name, ...below].join('|')})/` },
     })),
     {
       name: 'worker-engines-import-no-sibling',
-      severity: 'error',
       from: { path: '^src/worker/engines/([^/]+)/' },
-      to: { path: '^src/worker/engines/[^/]+/', pathNot: '^src/worker/engines/($1|threads)/' },
+      to: { path: '^src/worker/engines/[^/]+/', pathNot: '^src/worker/engines/$1/' },
     },
     {
       name: 'prom-client-in-metrics-files-only',
-      severity: 'error',
       from: { path: '^src/', pathNot: ['\\.metrics\\.ts$', '\\.spec\\.ts$', '^src/platform/metrics/'] },
       to: { path: ['node_modules/prom-client/', 'node_modules/@willsoto/nestjs-prometheus/'] },
     },
     {
       name: 'generated-code-through-codecs-only',
-      severity: 'error',
       from: { path: '^src/', pathNot: ['\\.codec\\.ts$', '^src/contracts/grpc/generated/', '\\.spec\\.ts$'] },
       to: { path: '^src/contracts/grpc/generated/' },
     },
-  ],
+  ].map(rule => ({ severity: 'error', ...rule })),
   options: {
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,

@@ -1,7 +1,7 @@
-/** One configuration; scripts/test-steps.mjs chooses suites by path: src (unit), test/property, test/contract, … */
+/** One configuration; scripts/test-steps.mjs chooses suites by path: unit (packages, src), test/property, … */
 export default {
   rootDir: '..',
-  roots: ['<rootDir>/src', '<rootDir>/test'],
+  roots: ['<rootDir>/packages', '<rootDir>/src', '<rootDir>/test'],
   // Plain Node loads specs and sources, once per worker process.
   runtime: '<rootDir>/test/support/jest/native-runtime.mjs',
   testEnvironment: '<rootDir>/test/support/jest/native-environment.mjs',

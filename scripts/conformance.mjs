@@ -18,7 +18,7 @@ import { doing, done, runMain, SetupError } from './setup/report.mjs';
  */
 const READY_LIMIT_MS = 180_000;
 const STOP_LIMIT_MS = 20_000;
-const suite = (...parts) => inRoot('test', 'conformance', ...parts);
+const suite = (...parts) => inRoot('test/conformance', ...parts);
 
 await runMain(async () => {
   const { values } = parseArgs({
@@ -35,7 +35,7 @@ await runMain(async () => {
     return await withProduct(folder, async url => {
       const flags = ['-B', '-W', 'ignore::DeprecationWarning'];
       const checks = [python, ...flags, suite('python', 'run.py'), `${url}/v1`, folder, values.only];
-      const typescript = ['--import', inRoot('test', 'support', 'typescript-loader.mjs')];
+      const typescript = ['--import', inRoot('test/support/typescript-loader.mjs')];
       const parts = [
         [
           ['', 'responses'],
@@ -65,7 +65,7 @@ async function virtualEnvironment(folder, only) {
   const requirements = [suite('python', 'requirements.txt'), ...(existsSync(own) ? [own] : [])];
   // A copy: building a package leaves files beside its sources.
   const workers = join(folder, 'workers');
-  await cp(inRoot('workers', 'python'), workers, { recursive: true });
+  await cp(inRoot('workers/python'), workers, { recursive: true });
   for (const [file, ...args] of [
     ['python3', '-m', 'venv', venv],
     [
@@ -106,7 +106,7 @@ async function installEngine(folder) {
 }
 
 async function generateModels(folder) {
-  const loader = inRoot('test', 'support', 'typescript-loader.mjs');
+  const loader = inRoot('test/support/typescript-loader.mjs');
   const { code, output } = await command(nodeBinary(), ['--import', loader, suite('generate-models.ts'), folder]);
   if (code !== 0) throw new SetupError(`The models cannot be written:\n${output}`);
   done('models', 'written, with small GGUF files of random weights');

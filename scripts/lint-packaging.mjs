@@ -8,7 +8,7 @@ import { done, doing, fail, runMain, say, warn } from './setup/report.mjs';
  * Linters that npm does not bring with the project are put here: from PyPI, npm and the Go module proxy, at these
  * versions.
  */
-const TOOLS = inRoot('node_modules', '.cache', 'switchyard-tools');
+const TOOLS = inRoot('node_modules/.cache/switchyard-tools');
 const BIN = join(TOOLS, 'bin');
 const GO_TOOLS = {
   actionlint: 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.7',
@@ -100,8 +100,10 @@ const tool = (name, args) => command(join(BIN, name), args);
 const dclint = args => tool('dclint', args);
 
 const withAll = more => [
-  ...['--kube-version', `${KUBERNETES}.0`],
-  ...['--set', [...SWITCHED_ON, ...more].map(name => `${name}=true`).join(',')],
+  '--kube-version',
+  `${KUBERNETES}.0`,
+  '--set',
+  [...SWITCHED_ON, ...more].map(name => `${name}=true`).join(','),
 ];
 
 async function validateChart() {

@@ -13,12 +13,23 @@ import { done, runMain, SetupError } from './setup/report.mjs';
  * without declarations and source maps: what was tested is what is installed, in half the space. Packages with binaries
  * for one platform are installed by npm. Packages of engines come by `switchyard engines install`.
  */
-export const PACKAGE_FOLDER = inRoot('node_modules', '.cache', 'package');
+export const PACKAGE_FOLDER = inRoot('node_modules/.cache/package');
 
 const FILES = [
-  ...['dist', 'LICENSE', 'README.md', 'CHANGELOG.md', 'console/dist', 'proto'],
-  ...['config/switchyard.yaml', 'config/models.yaml', 'config/catalogue.yaml', 'config/verify-speech.ogg'],
-  ...['workers/python/src', 'workers/python/requirements', 'workers/python/pyproject.toml', 'workers/python/README.md'],
+  'dist',
+  'LICENSE',
+  'README.md',
+  'CHANGELOG.md',
+  'console/dist',
+  'proto',
+  'config/switchyard.yaml',
+  'config/models.yaml',
+  'config/catalogue.yaml',
+  'config/verify-speech.ogg',
+  'workers/python/src',
+  'workers/python/requirements',
+  'workers/python/pyproject.toml',
+  'workers/python/README.md',
   ...['switchyard', 'up', 'up-examples', 'up-cluster', 'gateway-probe', 'gateway-process'].map(
     name => `scripts/${name}.mjs`,
   ),
@@ -68,7 +79,8 @@ function copy(path, filter) {
 /** The nested packages of a package are entries of the lockfile themselves. */
 const kept = (source, top) =>
   source === top || !(LEFT_OUT.test(source) || source.slice(top.length).includes('/node_modules'));
-const withoutTests = (source, top) => !/\.spec\.js$|\.tsbuildinfo$/.test(source) && kept(source, top);
+/** Our own packages are compiled into its `node_modules`. */
+const withoutTests = source => !/\.spec\.js$|\.tsbuildinfo$/.test(source) && !LEFT_OUT.test(source);
 
 async function enginePackages() {
   const { ENGINE_TABLE } = await import(pathToFileURL(inRoot('dist/worker/engines/engine-table.js')).href);
@@ -114,7 +126,13 @@ function manifest(packages, engine) {
   const entries = Object.entries(dependencies);
   const ordinary = entries.filter(([name]) => !engine.includes(name));
   return {
-    ...{ name: 'switchyard-gateway', version, description, license, type, bin, engines },
+    name: 'switchyard-gateway',
+    version,
+    description,
+    license,
+    type,
+    bin,
+    engines,
     keywords: ['inference', 'scheduling', 'openai', 'speech-to-text', 'text-to-speech', 'llm', 'gateway'],
     dependencies: Object.fromEntries(ordinary),
     bundleDependencies: ordinary.map(([name]) => name).filter(name => !BY_NPM.includes(name)),

@@ -4,7 +4,7 @@ import { nodeBinary } from './setup/packages.mjs';
 import { SetupError } from './setup/report.mjs';
 import { runSuite } from './test-suite.mjs';
 
-const LINT = ['-c', 'config/eslint.config.js', 'src', 'test', 'scripts'];
+const LINT = ['-c', 'config/eslint.config.js', 'packages', 'src', 'test', 'scripts'];
 /** Type-aware rules may miss what another file changed, so the whole run lints without a cache. */
 const LINT_CACHE = cacheIn('eslint');
 /** The files are in the configuration; words of the field that no dictionary has are in config/words.txt. */
@@ -22,7 +22,7 @@ export const STEPS = [
   tool('format', 'prettier', 'prettier', () => ['--check', '--log-level=warn', '.']),
   tool('spelling', 'manual and texts that users read', 'cspell', () => SPELLING),
   tool('types', 'strict TypeScript', 'tsc', () => ['--noEmit', '-p', 'tsconfig.json']),
-  tool('arch', 'layers and cycles', 'depcruise', () => ['-c', 'config/dependency-cruiser.cjs', 'src']),
+  tool('arch', 'layers and cycles', 'depcruise', () => ['-c', 'config/dependency-cruiser.cjs', 'packages', 'src']),
   {
     name: 'proto',
     proves: 'contracts lint, generated code is current',
@@ -35,7 +35,7 @@ export const STEPS = [
     ...tool('console', 'its types', '../../console/node_modules/.bin/tsc', () => ['--noEmit', '-p', 'console']),
     isLight: false,
   },
-  suite('unit', 'specs beside their files', 'src'),
+  suite('unit', 'specs beside their files', '(?:packages|src)'),
   suite('registry', 'manual, tables and code agree', 'test/architecture'),
   suite('property', 'invariants under random histories', 'test/property'),
   suite('contract', 'one suite for every engine', 'test/contract'),

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { command, inRoot, toolEnvironment } from './setup/command.mjs';
@@ -8,13 +8,12 @@ import { nodeBinary } from './setup/packages.mjs';
 const EXIT_MS = 15_000;
 
 /**
- * Runs the specs below `path`. A spec file that failed is run once more, alone: real processes on a shared machine can
- * lack CPU for seconds. The summary names these files.
+ * Runs the specs below `path`, a pattern. A spec file that failed is run once more, alone: real processes on a shared
+ * machine can lack CPU for seconds. The summary names these files.
  * @returns {Promise<{passed: number, failed: number, skipped: number, files: {name: string, durationMs: number}[],
  *   needs: string[], secondTry: string[], open: string[]}>}
  */
 export async function runSuite(path, flags) {
-  if (!hasSpecs(inRoot(path))) return NOTHING;
   const first = await jest(path, [...flags, inRoot(path, '/')]);
   if (!first.failed || first.failedFiles.length === 0) return first;
   const again = await jest(path, ['--runInBand', '--runTestsByPath', ...first.failedFiles]);
@@ -26,10 +25,6 @@ export async function runSuite(path, flags) {
     secondTry: first.failedFiles.map(file => relative(inRoot(), file)),
     open: [...first.open, ...again.open],
   };
-}
-
-function hasSpecs(folder) {
-  return existsSync(folder) && readdirSync(folder, { recursive: true }).some(name => String(name).endsWith('.spec.ts'));
 }
 
 async function jest(path, args) {

@@ -17,7 +17,7 @@ import { WorkerDrain } from './worker/lifecycle/worker-drain.js';
 import { NestLog, workerLog } from './worker/lifecycle/worker-log.js';
 import { WorkerState } from './worker/lifecycle/worker-state.js';
 import { WorkerModule } from './worker/worker.module.js';
-import { errorMessage } from './core/shared/error-message.js';
+import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
 const supervisor = new SupervisorLink(process);
 

@@ -16,7 +16,7 @@ import { MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
 import { environmentName, SETTING_PATHS, settingDefinition } from '../../src/platform/config/settings.js';
 import { type MetricDefinition, METRICS } from '../../src/platform/metrics/registry.js';
 import { ENGINE_TABLE, type EngineRow } from '../../src/worker/engines/engine-table.js';
-import { KEYWORDS } from '../../src/worker/engines/llama-cpp/grammar/schema-keywords.js';
+import { KEYWORDS } from '@switchyard/json-schema-gbnf/schema-keywords.js';
 import { OPEN_RESPONSES_CASES, OPEN_RESPONSES_OTHERS } from '../../test/support/open-responses.js';
 import { fieldTables } from './field-tables.js';
 import { code, table } from './markdown-table.js';
@@ -176,7 +176,7 @@ export const REFERENCE_TABLES: Readonly<Record<string, Tables>> = {
   'docs/reference/models-yaml.md': MODEL_TABLES,
   'docs/guides/choose-an-engine.md': CHOICE_TABLES,
   [CATALOGUE_PAGE]: CATALOGUE_TABLES,
-  'src/worker/engines/README.md': ENGINE_TABLES,
+  'packages/json-schema-gbnf/README.md': ENGINE_TABLES,
 };
 
 /**

@@ -6,26 +6,36 @@ import { nodeBinary } from './packages.mjs';
 import { doing, done, SetupError, warn } from './report.mjs';
 
 /** Builds `dist/` unless nothing changed since the last build. */
-export const ensureBuild = () =>
-  ensureCompiled({
-    what: 'build',
-    from: ['src', 'package-lock.json', '.swcrc', 'nest-cli.json'],
-    into: inRoot('dist'),
-    args: [inRoot('node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build'],
-  });
+export async function ensureBuild() {
+  const into = inRoot('dist');
+  const args = [inRoot('node_modules/@nestjs/cli/bin/nest.js'), 'build'];
+  await ensureCompiled({ what: 'build', from: ['src', ...CONFIGURATION, 'nest-cli.json'], into, args });
+  await ensureOwnPackages(into);
+}
+
+const CONFIGURATION = ['package-lock.json', '.swcrc'];
+const SWC = inRoot('node_modules/@swc/cli/bin/swc.js');
+const OPTIONS = ['--config-file', '.swcrc', '-q'];
+
+/** Where compiled code finds packages/: in `node_modules` of its folder. */
+function ensureOwnPackages(folder) {
+  const into = join(folder, 'node_modules/@switchyard');
+  const args = [SWC, 'packages', '-d', into, '--strip-leading-paths', '--copy-files', ...OPTIONS];
+  return ensureCompiled({ what: 'own packages', from: ['packages', ...CONFIGURATION], into, args });
+}
 
 /** Builds `console/dist` unless nothing changed since the last build; its packages are its own. */
 export async function ensureConsole({ install = true } = {}) {
   const from = ['console/src', 'console/index.html', 'console/vite.config.ts', 'console/package-lock.json'];
-  const into = inRoot('console', 'dist');
+  const into = inRoot('console/dist');
   if (isCurrent(into, fingerprint([...from, CONSOLE_CONTRACTS]))) return done('console', 'up to date');
-  if (!existsSync(inRoot('console', 'node_modules'))) {
+  if (!existsSync(inRoot('console/node_modules'))) {
     if (!install) return warn('console: its packages are missing. Run: npm --prefix console ci');
     doing('npm ci', 'installs the packages of the console');
     const { code, output } = await command('npm', ['--prefix', inRoot('console'), 'ci', '--loglevel=error'], NPM);
     if (code !== 0) return warn(`console: npm ci failed; everything else works without it.\n${output}`);
   }
-  const vite = inRoot('console', 'node_modules', 'vite', 'bin', 'vite.js');
+  const vite = inRoot('console/node_modules/vite/bin/vite.js');
   const args = [vite, 'build', inRoot('console'), '--logLevel=error'];
   return ensureCompiled({ what: 'console', from: [...from, CONSOLE_CONTRACTS], into, args });
 }
@@ -36,14 +46,11 @@ const CONSOLE_CONTRACTS = 'src/contracts/events';
 
 /** Compiles sources and benches side by side. @returns the folder */
 export async function ensureBenchBuild() {
-  const into = inRoot('node_modules', '.cache', 'switchyard-bench');
-  const swc = inRoot('node_modules', '@swc', 'cli', 'bin', 'swc.js');
-  await ensureCompiled({
-    what: 'bench build',
-    from: ['src', 'test/bench', 'test/support', 'package-lock.json', '.swcrc'],
-    into,
-    args: [swc, 'src', 'test/bench', 'test/support', '-d', into, '--config-file', '.swcrc', '-q'],
-  });
+  const into = inRoot('node_modules/.cache/switchyard-bench');
+  const from = ['src', 'test/bench', 'test/support'];
+  const args = [SWC, ...from, '-d', into, ...OPTIONS];
+  await ensureCompiled({ what: 'bench build', from: [...from, ...CONFIGURATION], into, args });
+  await ensureOwnPackages(into);
   return into;
 }
 

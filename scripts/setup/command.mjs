@@ -20,7 +20,7 @@ export const HOME = IS_PACKAGE ? resolve(named ?? join(homedir(), '.switchyard')
 /** Finds the project's tools, and its Node, before the system's. */
 export const toolEnvironment = (extra = {}) => ({
   ...ENVIRONMENT,
-  PATH: [inRoot('node_modules', '.bin'), process.env.PATH].join(delimiter),
+  PATH: [inRoot('node_modules/.bin'), process.env.PATH].join(delimiter),
   ...extra,
 });
 

@@ -6,9 +6,15 @@ import { command, inRoot, toolEnvironment } from './command.mjs';
 import { doing, done, warn } from './report.mjs';
 
 const FLAGS = [
-  ...['CMAKE_BUILD_TYPE=Release', 'BUILD_SHARED_LIBS=ON', 'GGML_NATIVE=ON'],
-  ...['LLAMA_CURL=OFF', 'LLAMA_OPENSSL=OFF', 'LLAMA_BUILD_TESTS=OFF', 'LLAMA_BUILD_EXAMPLES=OFF'],
-  ...['LLAMA_BUILD_UI=OFF', 'LLAMA_USE_PREBUILT_UI=OFF'],
+  'CMAKE_BUILD_TYPE=Release',
+  'BUILD_SHARED_LIBS=ON',
+  'GGML_NATIVE=ON',
+  'LLAMA_CURL=OFF',
+  'LLAMA_OPENSSL=OFF',
+  'LLAMA_BUILD_TESTS=OFF',
+  'LLAMA_BUILD_EXAMPLES=OFF',
+  'LLAMA_BUILD_UI=OFF',
+  'LLAMA_USE_PREBUILT_UI=OFF',
 ];
 
 /**
@@ -19,7 +25,7 @@ const FLAGS = [
 export async function ensureLlamaServer() {
   // The build of the product comes before.
   const kernels = await import(pathToFileURL(inRoot('dist/cli/engines/llama-kernels.js')).href);
-  const folder = inRoot('node_modules', '.cache', `llama-server-${kernels.llamaRelease()}`);
+  const folder = inRoot('node_modules/.cache', `llama-server-${kernels.llamaRelease()}`);
   const binary = join(folder, 'build', 'bin', 'llama-server');
   if (existsSync(binary)) {
     done('llama-server', 'built before');

@@ -18,7 +18,7 @@ export async function ensurePackages({ install = true } = {}) {
 /** @returns why the packages must be installed, or undefined */
 function packagesProblem() {
   const wanted = readPackages(inRoot('package-lock.json'));
-  const present = readPackages(inRoot('node_modules', '.package-lock.json'));
+  const present = readPackages(inRoot('node_modules/.package-lock.json'));
   if (!wanted) throw new SetupError('package-lock.json is missing or damaged; restore it with git');
   if (!present) return 'there are none yet';
   const differs = Object.entries(wanted).find(
@@ -38,7 +38,7 @@ function readPackages(path) {
 
 /** The Node that runs Switchyard: the one npm installed, else this one when it is new enough. */
 export function nodeBinary() {
-  const installed = inRoot('node_modules', '.bin', 'node');
+  const installed = inRoot('node_modules/.bin/node');
   if (existsSync(installed)) return installed;
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1])) return process.execPath;

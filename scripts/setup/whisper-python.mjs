@@ -5,8 +5,14 @@ import { doing, done, SetupError, warn } from './report.mjs';
 
 /** Of workers/python/pyproject.toml: its `ctranslate2` extra, and what writes the models. */
 const NEEDED = [
-  ...['faster-whisper==1.2.1', 'ctranslate2==4.8.5', 'numpy==2.4.6', 'onnx==1.23.2'],
-  ...['grpcio==1.85.1', 'grpcio-health-checking==1.85.1', 'protobuf==7.36.2', 'pytest==9.2.0'],
+  'faster-whisper==1.2.1',
+  'ctranslate2==4.8.5',
+  'numpy==2.4.6',
+  'onnx==1.23.2',
+  'grpcio==1.85.1',
+  'grpcio-health-checking==1.85.1',
+  'protobuf==7.36.2',
+  'pytest==9.2.0',
 ];
 /** What the bench compares with, where it can be installed. */
 const PEERS = [
@@ -21,7 +27,7 @@ const lastLines = ({ output }) => output.trim().split('\n').slice(-5).join('\n')
  * @returns its interpreter. @throws SetupError without CTranslate2
  */
 export async function ensureWhisperPython() {
-  const folder = inRoot('node_modules', '.cache', 'switchyard-whisper-python');
+  const folder = inRoot('node_modules/.cache/switchyard-whisper-python');
   const python = join(folder, 'bin', 'python');
   const install = packages =>
     command(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages]);

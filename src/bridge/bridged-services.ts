@@ -19,7 +19,7 @@ import {
 import { AudioDownload } from '../worker/audio/audio-download.js';
 import { MAX_AUDIO_S } from '../worker/audio/decode.js';
 import { type ReceivedFile } from '../worker/audio/received-file.js';
-import { DeviceGone } from '../worker/engines/engine.js';
+import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { ENGINE } from '../worker/engines/worker-engine.js';
 import { isDiarizedBeside, recognisedWithSpeakers } from '../worker/execution/speaker-naming.js';
 import { type ChunkSink } from '../worker/execution/synthesis.service.js';

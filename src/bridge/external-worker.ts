@@ -3,16 +3,16 @@ import { type WorkerHealthReport } from '../contracts/grpc/health.codec.js';
 import { filledIn } from '../platform/config/worker-fields.js';
 import { type BridgedWorker, EXTERNAL_GRACE_MS, type WorkerSpec } from '../platform/config/worker-spec.js';
 import { inheritedEnvironment } from '../platform/config/process-environment.js';
-import { exitText, SupervisedProcess } from '../platform/process/child-process.js';
+import { exitText, SupervisedProcess } from '@switchyard/engine-api/process/child-process.js';
 import { freePort } from '../platform/process/listen-check.js';
 import { ProcessLog } from '../platform/process/process-log.js';
 import { channelSecurity } from '../gateway/worker-pool/channel-security.js';
 import { neededMessageBytes, reportProblem, whyNotReady } from '../gateway/worker-pool/report-check.js';
 import { WorkerConnection } from '../gateway/worker-pool/worker-connection.js';
 import { isUnreachable } from '../gateway/worker-pool/worker-health.js';
-import { type EngineBase, type EngineInfo } from '../worker/engines/engine.js';
-import { type SherpaDiarizer } from '../worker/engines/sherpa/diarizer.js';
-import { type SpeechRecognizer } from '../worker/engines/speech-recognizer.js';
+import { type EngineBase, type EngineInfo } from '@switchyard/engine-api/engine.js';
+import { type SherpaDiarizer } from '@switchyard/engine-sherpa/diarizer.js';
+import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 
 const LOOPBACK = '127.0.0.1';
 /** The exit of a program is reported when its output has ended, or a second later. */

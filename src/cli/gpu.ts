@@ -1,7 +1,7 @@
 import { delimiter } from 'node:path';
 import { Argument, Command } from 'commander';
 import { loadConfig } from '../platform/config/load-config.js';
-import { foreignEnvironment } from '../platform/config/process-environment.js';
+import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
 import { EXIT, interruptible } from './shared/cli-error.js';
 import { examples } from './shared/examples.js';
 import { diagnosisText } from './shared/diagnosis.js';

@@ -1,7 +1,7 @@
 import { openAsBlob, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { editDistance } from '../core/shared/nearest-name.js';
+import { editDistance } from '@switchyard/engine-api/nearest-name.js';
 import { type ModelKind } from '../platform/config/model-spec.js';
 import { fileBlob } from './shared/arguments.js';
 import { CliError, EXIT, interruptible } from './shared/cli-error.js';

@@ -1,12 +1,9 @@
+import { type SherpaDiarizer } from '@switchyard/engine-sherpa/diarizer.js';
+import { ENGINE_KINDS } from '../platform/config/model-fields.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type EngineObjection } from '../platform/config/models-file.js';
 import { ContinuousGenerator } from './generation/continuous-generator.js';
-import { EngineOptions, EngineOptionsError } from './engines/engine-options.js';
-import { SherpaDiarizer } from './engines/sherpa/diarizer.js';
-import { FliteSynthesizer } from './engines/flite/synthesizer.js';
-import { LlamaBackend } from './engines/llama-cpp/backend.js';
-import { LlamaEmbedder } from './engines/llama-cpp/embedder.js';
-import { readLlamaEmbeddingOptions, readLlamaOptions } from './engines/llama-cpp/options.js';
+import { EngineOptionsError } from '@switchyard/engine-api/engine-options.js';
 import { OpenAiHttpEmbedder } from './engines/openai-http/embedder.js';
 import { OpenAiHttpGenerator } from './engines/openai-http/generator.js';
 import {
@@ -16,16 +13,12 @@ import {
 } from './engines/openai-http/options.js';
 import { OpenAiHttpRecognizer } from './engines/openai-http/recognizer.js';
 import { OpenAiHttpSynthesizer } from './engines/openai-http/synthesizer.js';
-import { readPocketSphinxOptions } from './engines/pocketsphinx/options.js';
-import { PocketSphinxRecognizer } from './engines/pocketsphinx/recognizer.js';
-import { readDiarization, readSherpaOptions, readSherpaSpeechOptions } from './engines/sherpa/options.js';
-import { SherpaRecognizer } from './engines/sherpa/recognizer.js';
-import { SherpaSynthesizer } from './engines/sherpa/synthesizer.js';
 import { SyntheticEmbedder } from './engines/synthetic/embedder.js';
 import { SyntheticGenerator } from './engines/synthetic/generator.js';
 import { readSyntheticOptions } from './engines/synthetic/options.js';
 import { SyntheticRecognizer } from './engines/synthetic/recognizer.js';
 import { SyntheticSynthesizer } from './engines/synthetic/synthesizer.js';
+import { enginePackage, sherpaPackage } from './engines/load-package.js';
 import { type WorkerEngine } from './engines/worker-engine.js';
 
 /**
@@ -48,17 +41,8 @@ function externalObjections(model: ModelSpec): readonly EngineObjection[] {
   return loudnessObjections(model);
 }
 
-/**
- * A program that is not ours is configured by its command; options say what stands beside it.
- * @returns what tells its speakers apart, if there are models for it. Throws EngineOptionsError.
- */
-export function externalDiarizer(model: ModelSpec): SherpaDiarizer | undefined {
-  const options = new EngineOptions(model);
-  options.text('device', 'cpu');
-  const diarization = model.kind === 'stt' ? readDiarization(options) : undefined;
-  options.done();
-  return diarization && new SherpaDiarizer(diarization);
-}
+/** What tells the speakers of a worker that is not ours apart, if there are models for it. @throws EngineOptionsError */
+export const externalDiarizer = (model: ModelSpec): SherpaDiarizer | undefined => sherpaPackage().createDiarizer(model);
 
 /** What `checkFiles` of the engine says. @throws Error that says what is missing */
 export function checkEngineFiles(model: ModelSpec): string | undefined {
@@ -79,43 +63,24 @@ function objection(problem: string): EngineObjection {
   return { path, message: problem.slice(path.length + 1) };
 }
 
-/** The engine of a model in a GGUF file: text, or vectors. Throws EngineOptionsError. */
-export function llamaEngine(spec: ModelSpec): WorkerEngine {
-  if (spec.kind === 'embedding') return new LlamaEmbedder(readLlamaEmbeddingOptions(spec));
-  const options = readLlamaOptions(spec);
-  const { stepTargetMs } = options;
-  return new ContinuousGenerator({
-    ...{ backend: new LlamaBackend(options), engine: 'llama-cpp' },
-    ...(stepTargetMs !== undefined && { stepTargetMs }),
-  });
-}
-
 /**
- * The engine of a model, its options checked, nothing loaded yet. Imports are light on purpose: native libraries and
- * models come in with `load()`, on the engine's own threads, so an engine that is not installed costs the others
- * nothing. Throws EngineOptionsError.
+ * The engine of a model, its options checked, nothing loaded yet: native libraries and models come in with `load()`, on
+ * the engine's own threads, so an engine that is not installed costs the others nothing. Throws EngineOptionsError.
  */
 export function createEngine(spec: ModelSpec): WorkerEngine {
+  requireKind(spec);
   switch (spec.engine) {
-    case 'pocketsphinx':
-      requireKind(spec, 'stt');
-      return new PocketSphinxRecognizer(readPocketSphinxOptions(spec));
-    case 'flite':
-      requireKind(spec, 'tts');
-      new EngineOptions(spec).done();
-      return new FliteSynthesizer();
-    case 'llama-cpp':
-      return llamaEngine(spec);
     case 'openai-http':
       return openAiHttpEngine(spec);
-    case 'sherpa-onnx':
-      return spec.kind === 'stt'
-        ? new SherpaRecognizer(readSherpaOptions(spec))
-        : new SherpaSynthesizer(readSherpaSpeechOptions(spec));
-    case 'external':
-      throw new EngineOptionsError(spec.id, ['engine external is a program of its own']);
     case 'synthetic':
       return syntheticEngine(spec);
+    case 'external':
+      throw new EngineOptionsError(spec.id, ['engine external is a program of its own']);
+    default: {
+      const made = enginePackage(spec.engine).createEngine(spec);
+      if ('kind' in made) return made;
+      return new ContinuousGenerator({ backend: made, engine: spec.engine });
+    }
   }
 }
 
@@ -146,7 +111,8 @@ function syntheticEngine(spec: ModelSpec): WorkerEngine {
   }
 }
 
-function requireKind(spec: ModelSpec, kind: ModelSpec['kind']): void {
-  if (spec.kind === kind) return;
-  throw new EngineOptionsError(spec.id, [`kind is '${spec.kind}'; allowed for engine ${spec.engine}: ${kind}`]);
+function requireKind({ id, engine, kind }: ModelSpec): void {
+  const kinds = ENGINE_KINDS[engine];
+  if (kinds.includes(kind)) return;
+  throw new EngineOptionsError(id, [`kind is '${kind}'; allowed for engine ${engine}: ${kinds.join(', ')}`]);
 }

@@ -8,16 +8,19 @@ const files = execFileSync('git', ['ls-files', 'test', 'scripts', 'config', 'doc
   .split('\n')
   .filter(file => /\.(ts|mjs|cjs|json|ya?ml)$|Dockerfile/.test(file));
 
+const sourceOf = (path: string): string =>
+  path.startsWith('node_modules/') ? path.replace('node_modules/@switchyard', 'packages') : `src/${path}`;
+
 /** Paths of compiled files are strings, so moving a source file breaks them without an error of the compiler. */
 describe('paths of compiled files in tests, scripts and packaging', () => {
   it('each have a source file', () => {
     const stale = files.flatMap(file =>
       [
         ...readFileSync(file, 'utf8').matchAll(
-          /\bdist\/((?:main|batch|cli|contracts|core|gateway|platform|worker)[\w./-]*)\.js\b/g,
+          /\bdist\/((?:main|batch|cli|contracts|core|gateway|platform|worker|node_modules\/@switchyard)[\w./-]*)\.js\b/g,
         ),
       ]
-        .filter(([, path]) => !existsSync(`src/${path}.ts`))
+        .filter(([, path = '']) => !existsSync(`${sourceOf(path)}.ts`))
         .map(([path]) => `${file}: ${path}`),
     );
     expect(stale).toEqual([]);

@@ -11,7 +11,9 @@ import { environmentName, SETTING_PATHS } from '../../src/platform/config/settin
 import { environmentNames } from '../support/packaging.js';
 
 const MANUAL = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...markdownIn('docs')];
-const AREAS = ['src', 'docker', 'test', 'workers'].flatMap(markdownIn).filter(file => file.endsWith('README.md'));
+const AREAS = ['packages', 'src', 'docker', 'test', 'workers']
+  .flatMap(markdownIn)
+  .filter(file => file.endsWith('README.md'));
 const ALERTS = 'docker/helm/switchyard/files/alerts.yaml';
 
 function markdownIn(folder: string): string[] {
@@ -162,8 +164,8 @@ describe('names', () => {
 });
 
 describe('files', () => {
-  const known = ['src', 'test', 'scripts', 'proto', 'config', 'docker', 'workers', 'docs'].flatMap(filesIn);
-  const ROOTED = /^(?:src|test|scripts|proto|config|docker|docs|workers)\/[\w./-]+$/;
+  const known = ['packages', 'src', 'test', 'scripts', 'proto', 'config', 'docker', 'workers', 'docs'].flatMap(filesIn);
+  const ROOTED = /^(?:packages|src|test|scripts|proto|config|docker|docs|workers)\/[\w./-]+$/;
   const SOURCE = /^[\w./-]+\.(?:ts|mjs|cjs|py|proto)$/;
   /** `NAME.thread.ts` stands for many. */
   const PLACEHOLDER = /NAME|\.\.\.|…/;

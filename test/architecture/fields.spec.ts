@@ -37,7 +37,7 @@ import { parseRerank } from '../../src/gateway/text/rerank/rerank.service.js';
 import { parseChat, parseCompletion } from '../../src/gateway/text/parse-generation.js';
 import { ModelList } from '../../src/platform/config/model-list.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
-import { type TextBackend } from '../../src/worker/engines/text-backend.port.js';
+import { type TextBackend } from '@switchyard/engine-api/text-backend.port.js';
 import { tokenAnswer } from '../../src/worker/generation/token-answer.js';
 import { parseGenerationParams } from '../../src/worker/generation/generation-params.js';
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { ENGINE_KINDS, MODEL_CAPABILITIES, MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
+import { ENGINE_CAPABILITIES } from '@switchyard/engine-api/engine.js';
+import { ENGINE_KINDS, MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
 import { ENGINE_NAMES } from '../../src/platform/config/model-spec.js';
 
 const comments = readFileSync('config/models.yaml', 'utf8').split(/^models:/m)[0] ?? '';
@@ -29,7 +30,7 @@ describe('the comments of config/models.yaml', () => {
   });
 
   it('name every capability', () => {
-    expect(documented().get('capabilities')?.split(', ').sort()).toEqual([...MODEL_CAPABILITIES].sort());
+    expect(documented().get('capabilities')?.split(', ').sort()).toEqual([...ENGINE_CAPABILITIES].sort());
   });
 });
 

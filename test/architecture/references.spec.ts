@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 
-const FOLDERS = ['src', 'test', 'docs', 'scripts', 'config', 'proto', 'docker'];
+const FOLDERS = ['packages', 'src', 'test', 'docs', 'scripts', 'config', 'proto', 'docker'];
 const TEXT = /\.(ts|mts|mjs|cjs|js|md|ya?ml|proto|py|json|html|css)$/;
 
 const FILES = [

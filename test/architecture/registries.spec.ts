@@ -56,7 +56,7 @@ describe('registries and code', () => {
   /** In some spec the statement that names the metric compares something with it. */
   it('test the value of every metric', () => {
     const isSpec = (file: string): boolean => file.endsWith('.spec.ts') && !file.includes('/architecture/');
-    const specs = ['src', 'test'].flatMap(folder =>
+    const specs = ['packages', 'src', 'test'].flatMap(folder =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => `${folder}/${name}`),
     );
     const code = textOf(specs.filter(isSpec));
@@ -75,7 +75,8 @@ describe('registries and code', () => {
   });
 
   it('raise every error code somewhere', () => {
-    const code = textOf(sources('src').filter(file => !file.endsWith('domain-error.ts')));
+    const raised = [...sources('packages'), ...sources('src')].filter(file => !/(domain|coded)-error\.ts$/.test(file));
+    const code = textOf(raised);
     expect(Object.keys(ERROR_REGISTRY).filter(name => !code.includes(`'${name}'`))).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { itemsOf } from '../../src/core/iteration/generation-plan.js';
+import { itemsOf } from '@switchyard/engine-api/generation-plan.js';
 import { calm, type Played, play, trace, unhurried } from '../support/generation-traces.js';
 import { type ToyRecord } from '../support/generation-harness.js';
 import { soloOutput } from '../support/toy-model.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ENGLISH_RULES, EnglishNormalizer, tokenize } from '../../src/gateway/written-form/english-normalizer.js';
-import { rewrite } from '../../src/gateway/written-form/english/token.js';
+import { ENGLISH_RULES, EnglishNormalizer, tokenize } from '@switchyard/itn-en/english-normalizer.js';
+import { rewrite } from '@switchyard/itn-en/token.js';
 
 const english = new EnglishNormalizer();
 

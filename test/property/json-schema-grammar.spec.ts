@@ -3,9 +3,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats, { type FormatsPlugin } from 'ajv-formats';
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
-import { DomainError } from '../../src/core/shared/domain-error.js';
-import { demandBounded } from '../../src/worker/engines/llama-cpp/grammar/gbnf-limits.js';
-import { schemaGrammar } from '../../src/worker/engines/llama-cpp/grammar/json-schema-grammar.js';
+import { GrammarError } from '@switchyard/json-schema-gbnf/grammar-error.js';
+import { demandBounded } from '@switchyard/json-schema-gbnf/gbnf-limits.js';
+import { schemaGrammar } from '@switchyard/json-schema-gbnf/json-schema-grammar.js';
 import { GbnfSampler } from '../support/gbnf-sampler.js';
 
 const SAMPLES = 60;
@@ -190,7 +190,7 @@ describe('what a grammar lets through is valid under its schema', () => {
           held += 1;
         } catch (error) {
           // Bounds that leave nothing, and steps that no power of ten is a multiple of.
-          if (!(error instanceof DomainError)) throw error;
+          if (!(error instanceof GrammarError)) throw error;
           expect(error.param).toMatch(/^schema\.(minimum|maximum|exclusiveM|multipleOf)/);
         }
       }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { SlotMemory, type SlotOperation } from '../../src/worker/engines/llama-cpp/slot-memory.js';
+import { SlotMemory, type SlotOperation } from '@switchyard/engine-llama-cpp/slot-memory.js';
 
 const SLOTS = 3;
 const SLOT_TOKENS = 64;

@@ -1,6 +1,6 @@
 // Supervises two flooding children and reads what they write, as a gateway does, until it is killed.
 import { fileURLToPath } from 'node:url';
-import { SupervisedProcess } from '../../dist/platform/process/child-process.js';
+import { SupervisedProcess } from '../../dist/node_modules/@switchyard/engine-api/process/child-process.js';
 
 const child = fileURLToPath(new URL('flooding-child.mjs', import.meta.url));
 const start = mode =>

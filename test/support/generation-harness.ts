@@ -1,5 +1,5 @@
-import { type GenerationPlan, itemsOf, type StepItem } from '../../src/core/iteration/generation-plan.js';
-import { type GenerationEnd } from '../../src/core/iteration/generation-request.js';
+import { type GenerationPlan, itemsOf, type StepItem } from '@switchyard/engine-api/generation-plan.js';
+import { type GenerationEnd } from '@switchyard/engine-api/generation-request.js';
 import { type GenerationOptions, GenerationScheduler } from '../../src/core/iteration/generation-scheduler.js';
 import { BackendDied, StepSimulator, type SimulatorOptions } from './step-simulator.js';
 import { TOY_END, toyNext, type ToyRequest } from './toy-model.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { itemsOf, type StepItem } from '../../src/core/iteration/generation-plan.js';
+import { itemsOf, type StepItem } from '@switchyard/engine-api/generation-plan.js';
 import { GenerationHarness, YARD_DEFAULTS } from './generation-harness.js';
 import { BackendDied } from './step-simulator.js';
 import { type ToyRequest } from './toy-model.js';

@@ -1,5 +1,5 @@
 import { afterAll } from '@jest/globals';
-import { killGuarded } from '../../src/platform/process/child-process.js';
+import { killGuarded } from '@switchyard/engine-api/process/child-process.js';
 import { FixtureWorker } from './fixture-worker.js';
 
 /**

@@ -1,14 +1,14 @@
-import { type GenerationEnd } from '../../src/core/iteration/generation-request.js';
-import { type GenerationPlan, itemsOf } from '../../src/core/iteration/generation-plan.js';
+import { type GenerationEnd } from '@switchyard/engine-api/generation-request.js';
+import { type GenerationPlan, itemsOf } from '@switchyard/engine-api/generation-plan.js';
 import { type GenerationOptions, GenerationScheduler } from '../../src/core/iteration/generation-scheduler.js';
-import { LlamaBackend } from '../../src/worker/engines/llama-cpp/backend.js';
-import { type LlamaOptions } from '../../src/worker/engines/llama-cpp/options.js';
+import { LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
+import { type LlamaOptions } from '@switchyard/engine-llama-cpp/options.js';
 import {
   type Drawn,
   type Sampling,
   type TextOutcome,
   type TextSequence,
-} from '../../src/worker/engines/text-backend.port.js';
+} from '@switchyard/engine-api/text-backend.port.js';
 import { llamaModel } from './llama-model.js';
 
 export const GREEDY: Sampling = {

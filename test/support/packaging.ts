@@ -38,6 +38,7 @@ export function importedPackages(entry: string): ReadonlySet<string> {
     seen.add(file);
     for (const name of imports(readFileSync(file, 'utf8'))) {
       if (name.startsWith('.')) visit(join(dirname(file), name).replace(/\.js$/, '.ts'));
+      else if (name.startsWith('@switchyard/')) visit(name.replace('@switchyard', 'packages').replace(/\.js$/, '.ts'));
       else if (!name.startsWith('node:')) packages.add(packageOf(name));
     }
   };

@@ -1,4 +1,4 @@
-import { type KvMemory, type MemoryRequest } from '../../src/core/iteration/kv-memory.port.js';
+import { type KvMemory, type MemoryRequest } from '@switchyard/engine-api/kv-memory.port.js';
 import { PrefixIndex } from './prefix-index.js';
 
 export interface PagedMemoryOptions {

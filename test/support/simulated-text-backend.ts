@@ -1,4 +1,4 @@
-import { type GenerationPlan, type StepItem } from '../../src/core/iteration/generation-plan.js';
+import { type GenerationPlan, type StepItem } from '@switchyard/engine-api/generation-plan.js';
 import { type PagedMemory } from './paged-memory.js';
 import { DomainError } from '../../src/core/shared/domain-error.js';
 import {
@@ -10,7 +10,7 @@ import {
   type TextBackendInfo,
   type TextOutcome,
   type TextSequence,
-} from '../../src/worker/engines/text-backend.port.js';
+} from '@switchyard/engine-api/text-backend.port.js';
 import { BackendDied, StepSimulator } from './step-simulator.js';
 
 /** Tokens of the simulated vocabulary: one per byte, and one that stands between a prompt and its answer. */

@@ -4,10 +4,10 @@ import {
   type ItemResult,
   type StepItem,
   type StepOutcome,
-} from '../../src/core/iteration/generation-plan.js';
+} from '@switchyard/engine-api/generation-plan.js';
 import { PagedMemory } from './paged-memory.js';
-import { type StepBackend } from '../../src/core/iteration/step-backend.port.js';
-import { type GenerationRequest } from '../../src/core/iteration/generation-request.js';
+import { type StepBackend } from '@switchyard/engine-api/step-backend.port.js';
+import { type GenerationRequest } from '@switchyard/engine-api/generation-request.js';
 
 /** Milliseconds of a step: fixed + tokens that go through + tokens that they look back at. */
 export interface StepCost {

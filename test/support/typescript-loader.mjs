@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/typescript-loader/', import.meta.url));
+const PACKAGES = new URL('../../packages/', import.meta.url);
 mkdirSync(CACHE, { recursive: true });
 const require = createRequire(import.meta.url);
 
@@ -52,11 +53,19 @@ function write(path, text) {
   renameSync(`${path}.${process.pid}`, path);
 }
 
+/** Ours are imported as they are when built. @returns where the source of a module would be */
+function sourceOf(specifier, parentURL) {
+  if (!specifier.endsWith('.js')) return undefined;
+  const name = specifier.replace(/\.js$/, '.ts');
+  if (name.startsWith('@switchyard/')) return new URL(name.slice('@switchyard/'.length), PACKAGES);
+  return name.startsWith('.') && parentURL ? new URL(name, parentURL) : undefined;
+}
+
 registerHooks({
   resolve(specifier, context, nextResolve) {
-    const own = specifier.startsWith('.') && specifier.endsWith('.js') && context.parentURL;
-    const source = own ? new URL(specifier.replace(/\.js$/, '.ts'), context.parentURL) : undefined;
-    return nextResolve(source && existsSync(source) ? source.href : specifier, context);
+    const source = sourceOf(specifier, context.parentURL);
+    if (source && existsSync(source)) return { url: source.href, format: 'module', shortCircuit: true };
+    return nextResolve(specifier, context);
   },
   load(url, context, nextLoad) {
     if (!url.endsWith('.ts')) return nextLoad(url, context);

@@ -1,6 +1,6 @@
 import { Reachability, probePauses } from '../../core/jobs/reachability.js';
 import { ConcurrencyLimit } from '../../core/jobs/concurrency-limit.js';
-import { type Backoff } from '../../core/shared/backoff.js';
+import { type Backoff } from '@switchyard/engine-api/backoff.js';
 import { type LineTarget } from './line-target.js';
 import { type TargetResolver } from './target-resolver.js';
 

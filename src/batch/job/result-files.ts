@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { type BlobStore, type FileStore, type StoredFile } from '../../core/jobs/job.ports.js';
-import { backoffMs } from '../../core/shared/backoff.js';
+import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { FILE_STORE } from '../../platform/database/database.tokens.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type JobStore, type LeasedJob } from '../../core/jobs/job.ports.js';
-import { backoffMs } from '../../core/shared/backoff.js';
+import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { finalizeDeadlineMs } from '../../core/jobs/finalize-deadline.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { JOB_STORE } from '../../platform/database/database.tokens.js';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isMap, isSeq, stringify } from 'yaml';
-import { editDistance } from '../../core/shared/nearest-name.js';
+import { editDistance } from '@switchyard/engine-api/nearest-name.js';
 import { readFields } from '../../contracts/schema/field-problems.js';
 import { modelsFromFile } from '../../platform/config/models-file.js';
 import {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { foreignEnvironment } from '../../platform/config/process-environment.js';
+import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
 
 /** The folder with package.json, for sources and for the build. */
 export const PRODUCT_FOLDER = fileURLToPath(new URL('../../../', import.meta.url));

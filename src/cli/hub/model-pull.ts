@@ -1,5 +1,5 @@
 import { mkdir, rm } from 'node:fs/promises';
-import { backoffMs } from '../../core/shared/backoff.js';
+import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { REAL_TIMING, type RetryTiming } from '../../platform/http/retry-timing.js';
 import { demandSpace, writeFailure } from './disk-space.js';
 import { digestFile } from './file-digest.js';

@@ -1,4 +1,4 @@
-import { type TokenUsage } from './usage.js';
+import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 
 /** A token that was drawn, or could have been. */
 export interface ScoredToken {

@@ -3,7 +3,7 @@ import { compressionRatio } from './compression-ratio.js';
 import { languageName } from './language-name.js';
 import { transcriptBody, type TranscriptBodyOptions } from './transcript-body.js';
 import { transcriptEvents } from './transcript-events.js';
-import { type Transcript } from './transcript.js';
+import { type Transcript } from '@switchyard/engine-api/transcript.js';
 
 const numbers = {
   tokens: [50364, 440],

@@ -1,5 +1,5 @@
 import { SSE_DONE, sseData } from './server-sent-event.js';
-import { type TokenLogprob, type Transcript, type TranscriptSegment } from './transcript.js';
+import { type TokenLogprob, type Transcript, type TranscriptSegment } from '@switchyard/engine-api/transcript.js';
 import { type TranscriptTokenUsage, transcriptTokenUsage } from './usage.js';
 import { type DiarizedSegment, diarizedSegment } from './transcript-json.js';
 

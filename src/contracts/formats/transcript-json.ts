@@ -1,6 +1,6 @@
 import { compressionRatio } from './compression-ratio.js';
 import { languageName } from './language-name.js';
-import { type Transcript, type TranscriptSegment, type TranscriptTask } from './transcript.js';
+import { type Transcript, type TranscriptSegment, type TranscriptTask } from '@switchyard/engine-api/transcript.js';
 import { type DurationUsage, durationUsage } from './usage.js';
 
 /** A segment of `diarized_json`; the same object is the event `transcript.text.segment` of its stream. */

@@ -37,11 +37,3 @@ export function transcriptTokenUsage({ durationS, text }: { durationS: number; t
     input_token_details: { audio_tokens: audio, text_tokens: 0 },
   };
 }
-
-/** Tokens of a text request, as its engine counted them. */
-export interface TokenUsage {
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  /** Part of `promptTokens` that was not computed again. */
-  readonly cachedTokens: number;
-}

@@ -1,7 +1,13 @@
 import { Metadata, type ServiceError, status, type StatusObject } from '@grpc/grpc-js';
 import { type LossKind, WorkerLostError } from '../../core/request/worker-lost.js';
-import { DomainError, ERROR_REGISTRY, type ErrorCode, isErrorCode } from '../../core/shared/domain-error.js';
-import { errorMessage } from '../../core/shared/error-message.js';
+import {
+  DomainError,
+  ERROR_REGISTRY,
+  type ErrorCode,
+  isErrorCode,
+  errorDefinition,
+} from '../../core/shared/domain-error.js';
+import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
 /** Trailer keys under which a worker's `DomainError` travels. */
 const CODE_KEY = 'switchyard-code';
@@ -43,7 +49,7 @@ export function encodeFailure(error: unknown): CallFailure {
   return {
     name: 'CallFailure',
     message: failure.message,
-    code: STATUS_OF_HTTP[failure.definition.status] ?? status.INTERNAL,
+    code: STATUS_OF_HTTP[errorDefinition(failure).status] ?? status.INTERNAL,
     details: failure.message,
     metadata,
   };

@@ -1,4 +1,4 @@
-import { type TranscriptWord } from '../formats/transcript.js';
+import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import { corrected } from './call.codec.js';
 import {
   type TranscribeStreamRequest,
@@ -19,18 +19,6 @@ export interface StreamConfig {
   /** Absent: utterances end with a commit only. */
   readonly voiceActivity?: VoiceActivity;
 }
-
-/** What an engine reports of a live stream; utterances count from 0, times are seconds from the start of the stream. */
-export type RecognizerEvent =
-  | { readonly type: 'partial'; readonly utterance: number; readonly text: string }
-  | {
-      readonly type: 'final';
-      readonly utterance: number;
-      readonly text: string;
-      readonly start: number;
-      readonly end: number;
-      readonly words: readonly TranscriptWord[];
-    };
 
 /** What a live stream reports: the engine's events and, with voice activity, where speech is, padding included. */
 export type StreamEvent =

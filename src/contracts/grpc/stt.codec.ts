@@ -6,7 +6,7 @@ import {
   type TranscriptionParams,
   type TranscriptSegment,
   type TranscriptWord,
-} from '../formats/transcript.js';
+} from '@switchyard/engine-api/transcript.js';
 import {
   type CallEnvelope,
   type CallExecution,

@@ -1,4 +1,4 @@
-import { PLAIN_TRANSCRIPTION } from '../formats/transcript.js';
+import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/transcript.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { type DomainError } from '../../core/shared/domain-error.js';
+import { type DomainError, errorDefinition } from '../../core/shared/domain-error.js';
 
 export class ErrorBody {
   @ApiProperty({ example: 'The model `whisper-9` does not exist.' })
@@ -23,7 +23,7 @@ export class ErrorEnvelope {
 
 export function errorEnvelope(error: DomainError): ErrorEnvelope {
   const code = error.foreignCode ?? error.code;
-  return { error: { message: error.message, type: error.definition.type, param: error.param ?? null, code } };
+  return { error: { message: error.message, type: errorDefinition(error).type, param: error.param ?? null, code } };
 }
 
 /**
@@ -31,7 +31,7 @@ export function errorEnvelope(error: DomainError): ErrorEnvelope {
  * `retry-after-ms`. Neither is below one second.
  */
 export function retryHeaders(error: DomainError): Record<string, string> {
-  if (error.definition.retry === 'never') return { 'x-should-retry': 'false' };
+  if (errorDefinition(error).retry === 'never') return { 'x-should-retry': 'false' };
   const afterMs = Math.max(1000, Math.round(error.retryAfterMs ?? 1000));
   return {
     'x-should-retry': 'true',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { DomainError, type ErrorCode, isErrorCode } from '../../core/shared/domain-error.js';
-import { type Transcript } from '../formats/transcript.js';
+import { type Transcript } from '@switchyard/engine-api/transcript.js';
 import { type CallExecution } from '../grpc/call.codec.js';
-import { type TokenUsage } from '../formats/usage.js';
+import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 
 /**
  * What a worker completes a job with (`moveToCompleted(result, token)`; the lock token rejects late answers of a worker

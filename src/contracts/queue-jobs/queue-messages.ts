@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { parseBoundedJson } from '../../core/shared/bounded-json.js';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { type WorkerHealthReport } from '../grpc/health.codec.js';
 
 /** A piece of speech, published while it is made. The blob holds all of it once the job is completed. */

@@ -1,4 +1,4 @@
-import { EVENT_BOUNDS, parseBoundedJson } from '../../core/shared/bounded-json.js';
+import { EVENT_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type IgnoredFields } from '../openai/field-rules.js';
 import { FieldReader } from './field-reader.js';

@@ -1,4 +1,4 @@
-import { type DomainError } from '../../core/shared/domain-error.js';
+import { type DomainError, errorDefinition } from '../../core/shared/domain-error.js';
 import { type Dialect } from './session-view.js';
 
 /** A server event without its `event_id`, which it gets when it is sent. */
@@ -28,12 +28,12 @@ export function inDialect(event: ServerEvent, dialect: Dialect): ServerEvent | u
 export const errorEvent = (error: DomainError, eventId?: string): ServerEvent => ({
   type: 'error',
   error: {
-    type: error.definition.type,
+    type: errorDefinition(error).type,
     code: error.code,
     message: error.message,
     param: error.param ?? null,
     event_id: eventId ?? null,
-    ...(error.definition.retry === 'later' && { retry_after_ms: Math.round(error.retryAfterMs ?? 1000) }),
+    ...(errorDefinition(error).retry === 'later' && { retry_after_ms: Math.round(error.retryAfterMs ?? 1000) }),
   },
 });
 

@@ -1,5 +1,5 @@
 import { type z } from 'zod';
-import { didYouMean } from '../../core/shared/nearest-name.js';
+import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
 
 export type FieldPath = readonly (string | number)[];
 

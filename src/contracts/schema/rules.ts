@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { didYouMean } from '../../core/shared/nearest-name.js';
+import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
 
 /**
  * Parts of zod schemas for untrusted objects. A schema's description is what it allows as a noun phrase (`a number from

@@ -1,6 +1,6 @@
 import { formatSrt, formatVtt } from '../formats/subtitles.js';
 import { formatVerboseJson } from '../formats/transcript-json.js';
-import { type Transcript, type TranscriptTask } from '../formats/transcript.js';
+import { type Transcript, type TranscriptTask } from '@switchyard/engine-api/transcript.js';
 import { type AsrOutput } from './asr.dto.js';
 
 export interface AsrBodyOptions {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { GenerationHarness, YARD_DEFAULTS } from '../../../test/support/generation-harness.js';
 import { BackendDied } from '../../../test/support/step-simulator.js';
 import { soloOutput, type ToyRequest } from '../../../test/support/toy-model.js';
-import { type GenerationPlan, type ItemResult, itemsOf } from './generation-plan.js';
+import { type GenerationPlan, type ItemResult, itemsOf } from '@switchyard/engine-api/generation-plan.js';
 
 /** Draws 8 tokens before the toy model would end, for each of these seeds. */
 const LONG_SEEDS = Array.from({ length: 400 }, (_, seed) => seed).filter(

@@ -1,10 +1,10 @@
-import { type GenerationPlan, type StepOutcome } from './generation-plan.js';
+import { type GenerationPlan, type StepOutcome } from '@switchyard/engine-api/generation-plan.js';
 import {
   type SequenceCancelReason,
   type GenerationEnd,
   type GenerationRequest,
   type SubmitRefusal,
-} from './generation-request.js';
+} from '@switchyard/engine-api/generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
 import { GenerationSteps, type InFlightStep, type ResultOptions } from './generation-steps.js';
 import { type RosterOptions, SequenceRoster } from './sequence-roster.js';

@@ -1,5 +1,11 @@
-import { type GenerationPlan, itemsOf, type ItemResult, type StepItem, type StepOutcome } from './generation-plan.js';
-import { type GenerationListener, type GenerationRequest } from './generation-request.js';
+import {
+  type GenerationPlan,
+  itemsOf,
+  type ItemResult,
+  type StepItem,
+  type StepOutcome,
+} from '@switchyard/engine-api/generation-plan.js';
+import { type GenerationListener, type GenerationRequest } from '@switchyard/engine-api/generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
 import { type SequenceRoster } from './sequence-roster.js';
 import { type StepItems } from './step-composer.js';

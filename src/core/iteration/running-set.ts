@@ -1,7 +1,7 @@
 import { type FairOrder } from '../order/fair-order.js';
-import { type GenerationRequest } from './generation-request.js';
+import { type GenerationRequest } from '@switchyard/engine-api/generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
-import { type KvMemory } from './kv-memory.port.js';
+import { type KvMemory } from '@switchyard/engine-api/kv-memory.port.js';
 import { victimForGrowth, victimsFor, type PreemptionOptions } from './preemption-policy.js';
 
 export interface RunningSetOptions extends PreemptionOptions {

@@ -1,5 +1,5 @@
 import { type BatchEndpoint, type JobProblem } from './batch-job.js';
-import { BODY_BOUNDS, type JsonBounds, jsonExcess } from '../shared/bounded-json.js';
+import { BODY_BOUNDS, type JsonBounds, jsonExcess } from '@switchyard/engine-api/bounded-json.js';
 import { isObject } from '../shared/is-object.js';
 import { prefixHash } from './prefix-hash.js';
 

@@ -1,4 +1,4 @@
-import { type Backoff, backoffMs, NO_JITTER } from '../shared/backoff.js';
+import { type Backoff, backoffMs, NO_JITTER } from '@switchyard/engine-api/backoff.js';
 
 const FIRST_PAUSE_MS = 250;
 /** Whatever back-off is configured: a recovered target is found within 5 s. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { NO_JITTER } from '../shared/backoff.js';
+import { NO_JITTER } from '@switchyard/engine-api/backoff.js';
 import { type AttemptFailure, causeOf, type FailureCause, retryAfter } from './retry-policy.js';
 
 const LIMITS = { attempts: 4, busyAttempts: 50, initialMs: 1000, maxMs: 60_000 };

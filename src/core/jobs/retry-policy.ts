@@ -1,4 +1,4 @@
-import { backoffMs } from '../shared/backoff.js';
+import { backoffMs } from '@switchyard/engine-api/backoff.js';
 
 /** How one attempt at a line ended without a 2xx answer. */
 export type AttemptFailure =

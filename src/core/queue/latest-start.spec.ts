@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { errorDefinition } from '../shared/domain-error.js';
 import { aRequest } from '../../../test/support/requests.js';
 import { missed, type WantedDeadline, type WaitEstimate, withLatestStart } from './latest-start.js';
 
@@ -55,7 +56,7 @@ describe('withLatestStart', () => {
 
   it('says what was missed', () => {
     const error = missed({ until: 'first_output', withinMs: 250, atMs: 0 });
-    expect([error.code, error.definition.status]).toEqual(['deadline_missed', 504]);
+    expect([error.code, errorDefinition(error).status]).toEqual(['deadline_missed', 504]);
     expect(error.message).toContain('first output, wanted within 250 ms');
   });
 });

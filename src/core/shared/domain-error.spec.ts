@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DomainError, ERROR_REGISTRY, isErrorCode } from './domain-error.js';
+import { DomainError, ERROR_REGISTRY, isErrorCode, errorDefinition } from './domain-error.js';
 
 /** What OpenAI SDKs retry on their own. */
 const RETRIED_BY_SDKS = (status: number): boolean => [408, 409, 429].includes(status) || status >= 500;
@@ -7,7 +7,7 @@ const RETRIED_BY_SDKS = (status: number): boolean => [408, 409, 429].includes(st
 describe('DomainError', () => {
   it('answers a cancel with 499, which no SDK retries', () => {
     const error = new DomainError('request_cancelled', 'gone');
-    expect(error.definition).toMatchObject({ status: 499, retry: 'never' });
+    expect(errorDefinition(error)).toMatchObject({ status: 499, retry: 'never' });
     expect(RETRIED_BY_SDKS(499)).toBe(false);
   });
 

@@ -1,3 +1,5 @@
+import { CodedError, type CodedErrorClass } from '@switchyard/engine-api/coded-error.js';
+
 /**
  * Every error code that a caller can receive, with HTTP status, OpenAI `type`, and whether a retry can help.
  *
@@ -248,47 +250,11 @@ export const ERROR_REGISTRY = {
 
 export type ErrorCode = keyof typeof ERROR_REGISTRY;
 
-export interface DomainErrorDetails {
-  /** The invalid field, as the caller spelled it. */
-  readonly param?: string;
-  /** The error code of an upstream server, returned to the caller unchanged. No decision depends on it. */
-  readonly foreignCode?: string | undefined;
-  /** Delay before a retry, for `retry: 'later'` codes. */
-  readonly retryAfterMs?: number;
-  readonly cause?: unknown;
-}
+/** The error of every module of the product. */
+export const DomainError: CodedErrorClass<ErrorCode> = CodedError;
+export type DomainError = CodedError<ErrorCode>;
 
-/** In characters. Messages quote what the caller sent, so their length is limited. */
-const LONGEST_MESSAGE = 2000;
-const LONGEST_PARAM = 200;
-/** A word such as `content_policy_violation`; other codes of an upstream server are dropped. */
-const FOREIGN_CODE = /^[A-Za-z0-9._-]{1,64}$/;
-
-const shortened = (text: string, limit: number): string =>
-  text.length <= limit ? text : `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
-
-/** The only error type that crosses module boundaries. */
-export class DomainError extends Error {
-  readonly param: string | undefined;
-  readonly foreignCode: string | undefined;
-  readonly retryAfterMs: number | undefined;
-
-  constructor(
-    readonly code: ErrorCode,
-    message: string,
-    details: DomainErrorDetails = {},
-  ) {
-    super(shortened(message, LONGEST_MESSAGE), { cause: details.cause });
-    this.name = 'DomainError';
-    this.param = details.param === undefined ? undefined : shortened(details.param, LONGEST_PARAM);
-    this.foreignCode = FOREIGN_CODE.test(details.foreignCode ?? '') ? details.foreignCode : undefined;
-    this.retryAfterMs = details.retryAfterMs;
-  }
-
-  get definition(): ErrorDefinition {
-    return ERROR_REGISTRY[this.code];
-  }
-}
+export const errorDefinition = ({ code }: DomainError): ErrorDefinition => ERROR_REGISTRY[code];
 
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(ERROR_REGISTRY, value);

@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
-import { fullErrorMessage } from '../../core/shared/error-message.js';
+import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import {
   DEPENDENCIES,
   DependencyMonitor,

@@ -2,8 +2,8 @@ import { type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { guard, unguard } from '../../platform/process/child-process.js';
-import { LastLines, LogLineSplitter } from '../../platform/process/process-log.js';
+import { guard, unguard } from '@switchyard/engine-api/process/child-process.js';
+import { LastLines, LogLineSplitter } from '@switchyard/engine-api/process/output-lines.js';
 import { ModelSwitch } from './model-switch.js';
 import { ownProcess } from './own-command.js';
 

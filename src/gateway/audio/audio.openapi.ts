@@ -2,7 +2,7 @@ import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiExtraModels, ApiOkResponse, ApiOperation, getSchemaPath } from '@nestjs/swagger';
 import { SPEECH_CONTENT_TYPES, speechDelta, speechDone } from '../../contracts/formats/speech.js';
 import { formatTranscriptStream } from '../../contracts/formats/transcript-events.js';
-import { type Transcript } from '../../contracts/formats/transcript.js';
+import { type Transcript } from '@switchyard/engine-api/transcript.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { TranscriptDto } from '../../contracts/openai/transcription.dto.js';
 import { type ErrorCode } from '../../core/shared/domain-error.js';

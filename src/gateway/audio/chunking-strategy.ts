@@ -1,6 +1,6 @@
-import { type Chunking } from '../../contracts/formats/transcript.js';
+import { type Chunking } from '@switchyard/engine-api/transcript.js';
 import { ServerVadDto } from '../../contracts/openai/transcription.dto.js';
-import { EVENT_BOUNDS, parseBoundedJson } from '../../core/shared/bounded-json.js';
+import { EVENT_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { parseDto } from '../http/dto-validation.js';
 

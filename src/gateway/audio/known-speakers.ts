@@ -1,4 +1,4 @@
-import { type KnownSpeaker } from '../../contracts/formats/transcript.js';
+import { type KnownSpeaker } from '@switchyard/engine-api/transcript.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { MAX_REFERENCE_BYTES } from '../http/multipart-form.js';
 

@@ -1,5 +1,5 @@
 import { type TranscriptBodyOptions, type TranscriptFormat } from '../../contracts/formats/transcript-body.js';
-import { PLAIN_TRANSCRIPTION, type TranscriptionParams } from '../../contracts/formats/transcript.js';
+import { PLAIN_TRANSCRIPTION, type TranscriptionParams } from '@switchyard/engine-api/transcript.js';
 import { type FieldNature, type FieldRules, type ServiceTier } from '../../contracts/openai/field-rules.js';
 import { REQUEST_FIELDS } from '../../contracts/openai/request-fields.js';
 import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';

@@ -1,7 +1,7 @@
 import { gapBetween } from '../../contracts/formats/joined-text.js';
 import { SSE_DONE, sseData } from '../../contracts/formats/server-sent-event.js';
 import { segmentEvents, textDone, transcriptEvents } from '../../contracts/formats/transcript-events.js';
-import { type TokenLogprob, type Transcript, type TranscriptSegment } from '../../contracts/formats/transcript.js';
+import { type TokenLogprob, type Transcript, type TranscriptSegment } from '@switchyard/engine-api/transcript.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
 import { OutputStream } from '../inference/output-stream.js';

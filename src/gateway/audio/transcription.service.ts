@@ -3,7 +3,7 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
 import { transcriptBody, type TranscriptBody } from '../../contracts/formats/transcript-body.js';
-import { type Transcript } from '../../contracts/formats/transcript.js';
+import { type Transcript } from '@switchyard/engine-api/transcript.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { audioDuration } from '../../platform/storage/audio-duration.js';

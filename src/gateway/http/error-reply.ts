@@ -5,7 +5,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { allowedMethods } from '../../contracts/endpoints.js';
 import { errorEnvelope, retryHeaders } from '../../contracts/openai/error-envelope.js';
-import { type DomainError } from '../../core/shared/domain-error.js';
+import { type DomainError, errorDefinition } from '../../core/shared/domain-error.js';
 import { endConnection } from '../../platform/http/connections.js';
 import { toDomainError } from './http-error.js';
 import { REQUEST_ID_HEADER, requestIdFor } from './request-headers.js';
@@ -31,9 +31,9 @@ export class OpenAiExceptionFilter implements ExceptionFilter {
 
   /** Client errors are not logged. The logger adds the request id. */
   #log(error: DomainError): void {
-    const { code, message, cause, definition } = error;
+    const { code, message, cause } = error;
     if (code === 'internal_error') this.#logger.error({ code, err: cause ?? error }, 'the request failed by a defect');
-    else if (definition.status >= 500) this.#logger.warn({ code, reason: message }, 'the request failed');
+    else if (errorDefinition(error).status >= 500) this.#logger.warn({ code, reason: message }, 'the request failed');
   }
 }
 
@@ -121,10 +121,10 @@ const CLIENT_CLOSED_REQUEST = 499;
 export function sendError(error: DomainError, request: FastifyRequest, reply: FastifyReply): void {
   const body = Buffer.from(JSON.stringify(errorEnvelope(error)));
   void reply
-    .code(error.definition.status)
+    .code(errorDefinition(error).status)
     .headers({ ...retryHeaders(error), [REQUEST_ID_HEADER]: request.id })
     .type('application/json; charset=utf-8');
-  if (error.definition.status === CLIENT_CLOSED_REQUEST) reply.raw.statusMessage = 'Client Closed Request';
+  if (errorDefinition(error).status === CLIENT_CLOSED_REQUEST) reply.raw.statusMessage = 'Client Closed Request';
   if (error.code === 'method_not_allowed') {
     void reply.header('allow', allowedMethods(request.url.split('?', 1)[0] ?? '').join(', '));
   }

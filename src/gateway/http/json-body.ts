@@ -1,5 +1,5 @@
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { BODY_BOUNDS, jsonExcess } from '../../core/shared/bounded-json.js';
+import { BODY_BOUNDS, jsonExcess } from '@switchyard/engine-api/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { isObject } from '../../core/shared/is-object.js';
 

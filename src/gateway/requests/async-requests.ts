@@ -5,8 +5,8 @@ import { filter, firstValueFrom, type Subscription } from 'rxjs';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type StoredEnd, type StoredRequest, type StoredRequestStore } from '../../core/request/stored-request.port.js';
 import { requestKey } from '../../core/request/request-key.js';
-import { backoffMs } from '../../core/shared/backoff.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { DomainError, errorDefinition } from '../../core/shared/domain-error.js';
 import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type InnerAnswer, InnerRequests } from './inner-requests.js';
@@ -190,7 +190,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
 const cancelled = (): DomainError => new DomainError('request_cancelled', 'The request was cancelled by its caller.');
 
 const errorAnswer = (error: DomainError, headers: InnerAnswer['headers'] = {}): InnerAnswer => ({
-  status: error.definition.status,
+  status: errorDefinition(error).status,
   headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
   body: Readable.from([Buffer.from(JSON.stringify(errorEnvelope(error)))]),
 });

@@ -1,4 +1,4 @@
-import { type TokenUsage } from '../../contracts/formats/usage.js';
+import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
 import { type MeasuredWork, type WorkSize } from '../../core/queue/cost-model.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';

@@ -1,7 +1,7 @@
 import { type IncomingMessage } from 'node:http';
 import { type Duplex } from 'node:stream';
 import { errorEnvelope, retryHeaders } from '../../contracts/openai/error-envelope.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError, errorDefinition } from '../../core/shared/domain-error.js';
 import { endConnection } from '../../platform/http/connections.js';
 import { demandOneHost } from '../http/request-headers.js';
 
@@ -39,5 +39,5 @@ export function refuseUpgrade(socket: Duplex, thrown: unknown): void {
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  endConnection(socket, `HTTP/1.1 ${error.definition.status} Refused\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+  endConnection(socket, `HTTP/1.1 ${errorDefinition(error).status} Refused\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
 }

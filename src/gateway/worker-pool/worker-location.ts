@@ -1,4 +1,4 @@
-import { type ProcessExit } from '../../platform/process/child-process.js';
+import { type ProcessExit } from '@switchyard/engine-api/process/child-process.js';
 import { ProcessSupervisor, type SupervisorOptions } from '../../platform/process/process-supervisor.js';
 import { type InProcessWorker } from './in-process-worker.js';
 

@@ -18,7 +18,7 @@ import {
 } from '../../platform/config/worker-spec.js';
 import { freePort } from '../../platform/process/listen-check.js';
 import { ProcessLog } from '../../platform/process/process-log.js';
-import { RestartBackoff } from '../../platform/process/restart-backoff.js';
+import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
 import { type RemoteEndpoint } from './address-watch.js';
 import { type ChannelSecurity, UNPROTECTED } from './channel-security.js';
 import { PooledWorker } from './pooled-worker.js';

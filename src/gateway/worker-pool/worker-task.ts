@@ -5,8 +5,8 @@ import {
   type Transcript,
   type TranscriptionParams,
   type TranscriptSegment,
-} from '../../contracts/formats/transcript.js';
-import { type TokenUsage } from '../../contracts/formats/usage.js';
+} from '@switchyard/engine-api/transcript.js';
+import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type Embedded, type EmbedCallFields, type GenerateCallFields } from '../../contracts/grpc/generation.codec.js';
 

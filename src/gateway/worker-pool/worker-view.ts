@@ -1,7 +1,7 @@
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type Autostart } from '../../platform/config/model-spec.js';
-import { type ProcessExit } from '../../platform/process/child-process.js';
+import { type ProcessExit } from '@switchyard/engine-api/process/child-process.js';
 
 /**
  * `loaded`: a worker takes work. `loading`: they start for the first time. `failed`: none is up, and each has ended or

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { EnglishNormalizer } from './english-normalizer.js';
+import { EnglishNormalizer } from '@switchyard/itn-en/english-normalizer.js';
 import { NormalizerRegistry } from './normalizer-registry.js';
 import { WrittenForm } from './written-form.js';
 

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { type Transcript } from '../../contracts/formats/transcript.js';
+import { type Transcript } from '@switchyard/engine-api/transcript.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type InverseTextNormalizer, NormalizerRegistry } from './normalizer-registry.js';
 

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
-import { parseBoundedJson } from '../../core/shared/bounded-json.js';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { isObject } from '../../core/shared/is-object.js';
 import { issuerUnavailable } from '../http/passing-errors.js';
 import { SafeFetch } from '../http/safe-fetch.js';

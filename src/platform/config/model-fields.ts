@@ -1,3 +1,4 @@
+import { ENGINE_CAPABILITIES } from '@switchyard/engine-api/engine.js';
 import { type z } from 'zod';
 import {
   allowedBy,
@@ -23,26 +24,6 @@ import {
   type SnakeCase,
 } from './model-spec.js';
 import { COMMAND, REMOTE, REPLICAS } from './worker-fields.js';
-
-/** What models of each kind can do: in the models file, and in what an engine reports of itself. */
-export const KIND_CAPABILITIES = {
-  stt: [
-    'transcribe',
-    'translate',
-    'word_timestamps',
-    'prompt',
-    'hot_words',
-    'temperature',
-    'logprobs',
-    'diarize',
-    'stream',
-  ],
-  tts: ['speech', 'speed'],
-  llm: ['logprobs', 'chat', 'completions', 'tools', 'responses'],
-  embedding: ['embeddings', 'dimensions', 'rerank'],
-} as const satisfies Readonly<Record<ModelKind, readonly string[]>>;
-
-export const MODEL_CAPABILITIES = [...new Set(Object.values(KIND_CAPABILITIES).flat())];
 
 /** The model kinds of each engine. */
 export const ENGINE_KINDS: Readonly<Record<EngineName, readonly ModelKind[]>> = {
@@ -109,7 +90,7 @@ export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
     'none',
   ),
   capabilities: field(
-    listOf(oneOf(MODEL_CAPABILITIES), MODEL_CAPABILITIES.join(', ')),
+    listOf(oneOf(ENGINE_CAPABILITIES), ENGINE_CAPABILITIES.join(', ')),
     'What the model can do. Fields that need another capability are rejected; hints are ignored and reported.',
   ),
   languages: field(listOf(LANGUAGE, 'BCP-47 tags such as en'), 'BCP-47 tags that requests may use.', 'any'),

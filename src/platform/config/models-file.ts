@@ -1,6 +1,7 @@
 import { isMap, isSeq } from 'yaml';
 import { type FieldPath, type FieldProblem, readFields } from '../../contracts/schema/field-problems.js';
-import { ENGINE_KINDS, KIND_CAPABILITIES, MODEL } from './model-fields.js';
+import { KIND_CAPABILITIES } from '@switchyard/engine-api/engine.js';
+import { ENGINE_KINDS, MODEL } from './model-fields.js';
 import { camelKeys, isPattern, modelOn, type ModelSpec, replicaSpecs } from './model-spec.js';
 import { compileRemote, compileReplicas, unreadableFiles } from './worker-fields.js';
 import { type ConfigProblem, placed, type YamlFile } from './yaml-file.js';

@@ -1,4 +1,5 @@
 import { delimiter } from 'node:path';
+import { SECRET_VARIABLES } from '@switchyard/engine-api/process/foreign-environment.js';
 
 /**
  * What a worker process inherits of the gateway's environment: what programs need to find themselves, and what tunes
@@ -54,24 +55,8 @@ export const gatewayFromEnvironment = (environment: NodeJS.ProcessEnv = process.
 export const hubToken = (environment: NodeJS.ProcessEnv = process.env): string | undefined =>
   environment.HF_TOKEN || undefined;
 
-/**
- * The environment for a process with foreign code in it, such as a native engine's: this process's own without
- * Switchyard's settings, among which are addresses and secrets.
- */
-export function foreignEnvironment(
-  added: Readonly<Record<string, string>>,
-  environment: NodeJS.ProcessEnv = process.env,
-): NodeJS.ProcessEnv {
-  const inherited = Object.entries(environment).filter(
-    ([name]) => !name.startsWith('SWITCHYARD_') && !SECRETS.has(name),
-  );
-  return { ...Object.fromEntries(inherited), ...added };
-}
-
 /** Values of variables that hold secrets, to be removed from what leaves this machine. */
 export const secretValues = (environment: NodeJS.ProcessEnv = process.env): readonly string[] =>
   Object.entries(environment).flatMap(([name, value = '']) =>
-    value.length >= 6 && (SECRETS.has(name) || /(KEY|TOKEN|SECRET|PASSWORD)$/.test(name)) ? [value] : [],
+    value.length >= 6 && (SECRET_VARIABLES.has(name) || /(KEY|TOKEN|SECRET|PASSWORD)$/.test(name)) ? [value] : [],
   );
-
-const SECRETS = new Set(['DATABASE_URL', 'REDIS_URL', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'OPENAI_API_KEY']);

@@ -1,5 +1,5 @@
 import { isMap, isScalar, type Pair } from 'yaml';
-import { didYouMean } from '../../core/shared/nearest-name.js';
+import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
 import { GATEWAY_VARIABLES } from './process-environment.js';
 import { PROCESSOR_LINK_VARIABLE } from './processor-link.js';
 import { settingValue, type SettingValue } from './setting-definition.js';

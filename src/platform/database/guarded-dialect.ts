@@ -8,7 +8,7 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from 'kysely';
-import { backoffMs } from '../../core/shared/backoff.js';
+import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { storageUnavailable } from '../http/passing-errors.js';
 import { isFullDatabase, isLockedSqlite, isOutage } from '../storage/storage-problems.js';

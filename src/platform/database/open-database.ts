@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dialect, Kysely } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
-import { fullErrorMessage } from '../../core/shared/error-message.js';
+import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import { StartError } from '../config/start-error.js';
 import { guarded } from './guarded-dialect.js';
 import { MIGRATIONS } from './migrations.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { LastLines, LogLineSplitter, type LogTarget, OutputBound, ProcessLog } from './process-log.js';
+import { type LogTarget, ProcessLog } from './process-log.js';
+import { LastLines, LogLineSplitter, OutputBound } from '@switchyard/engine-api/process/output-lines.js';
 
 function logged(write: (log: ProcessLog) => void): unknown[][] {
   const written: unknown[][] = [];

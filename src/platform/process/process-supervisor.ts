@@ -1,6 +1,11 @@
-import { exitText, type ProcessExit, type ProcessMessage, SupervisedProcess } from './child-process.js';
+import {
+  exitText,
+  type ProcessExit,
+  type ProcessMessage,
+  SupervisedProcess,
+} from '@switchyard/engine-api/process/child-process.js';
 import { type ProcessLog } from './process-log.js';
-import { type RestartBackoff } from './restart-backoff.js';
+import { type RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
 
 export interface SupervisorOptions {
   /** In log lines: worker, batch processor. */

@@ -4,7 +4,7 @@ import { type SpeechFormat } from '../../contracts/formats/speech.js';
 import { abortError } from '../../core/shared/abort-error.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { boundedText, type FfmpegProcess, startFfmpeg } from './ffmpeg-process.js';
-import { bytesOf, SPEECH_RATE } from './pcm.js';
+import { bytesOf, SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { Resampler } from './resampler.js';
 import { streamedWavHeader } from '../../contracts/formats/wav-header.js';
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { abortError } from '../../core/shared/abort-error.js';
-import { RECOGNISER_RATE } from './pcm.js';
+import { RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 
 const BLOCK = RECOGNISER_RATE / 10;
 const FULL_SCALE = 32_768;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { PcmIntake, Resampler } from './resampler.js';
-import { bytesOf } from './pcm.js';
+import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
 
 const tone = (hertz: number, rate: number, count: number): Int16Array =>
   Int16Array.from({ length: count }, (_, n) => Math.round(16_000 * Math.sin((2 * Math.PI * hertz * n) / rate)));

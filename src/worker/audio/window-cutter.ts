@@ -1,4 +1,4 @@
-import { RECOGNISER_RATE } from './pcm.js';
+import { RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 
 export interface CutRules {
   /** Longest window. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ENGINE_KINDS } from '../../platform/config/model-fields.js';
 import { ENGINE_NAMES, type EngineName, type ModelSpec } from '../../platform/config/model-spec.js';
 import { createEngine } from '../engine-factory.js';
-import { EngineOptionsError } from './engine-options.js';
+import { EngineOptionsError } from '@switchyard/engine-api/engine-options.js';
 import { ENGINE_TABLE } from './engine-table.js';
 
 /** What each engine needs to be created at all; none of these files is opened. */

@@ -1,5 +1,5 @@
 import { type ModelKind } from '../../platform/config/model-spec.js';
-import { type EngineCapability } from './engine.js';
+import { type EngineCapability } from '@switchyard/engine-api/engine.js';
 
 export type ComputeDevice = 'cpu' | 'cuda' | 'vulkan';
 

@@ -1,6 +1,6 @@
-import { type SpeechRecognizer } from './speech-recognizer.js';
-import { type SpeechSynthesizer } from './speech-synthesizer.js';
-import { type TextEmbedder } from './text-embedder.js';
+import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
+import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
+import { type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
 import { type TextGenerator } from './text-generator.js';
 
 export type WorkerEngine = SpeechRecognizer | SpeechSynthesizer | TextGenerator | TextEmbedder;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
-import { type ItemOutcome } from '../engines/engine.js';
+import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 
 /** One engine call for a whole group. */
 export type GroupCompute<Input, Value> = (group: readonly Input[]) => Promise<readonly ItemOutcome<Value>[]>;

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type EmbedCallFields, type Embedded } from '../../contracts/grpc/generation.codec.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { type Embedding, type EmbedItem, type TextEmbedder } from '../engines/text-embedder.js';
+import { type Embedding, type EmbedItem, type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
 import { EMBEDDER } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
 import { deviceLimits, MicroBatcher } from './micro-batcher.js';

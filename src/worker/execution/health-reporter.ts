@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { type EngineInfo } from '../engines/engine.js';
+import { type EngineInfo } from '@switchyard/engine-api/engine.js';
 import { ENGINE, type WorkerEngine } from '../engines/worker-engine.js';
 import { deviceLimits } from './micro-batcher.js';
 import { WorkerState } from '../lifecycle/worker-state.js';

@@ -1,6 +1,6 @@
 import { type PcmIntake } from '../audio/resampler.js';
 import { type StreamEvent } from '../../contracts/grpc/stream.codec.js';
-import { type RecognizerStream } from '../engines/speech-recognizer.js';
+import { type RecognizerStream } from '@switchyard/engine-api/speech-recognizer.js';
 
 /** 0.1 s at 16 kHz: long frames are split, so that partials keep coming and a cancel takes effect. */
 const PIECE = 1600;

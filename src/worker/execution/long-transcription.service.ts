@@ -1,14 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
-import { type Chunking } from '../../contracts/formats/transcript.js';
+import { type Chunking } from '@switchyard/engine-api/transcript.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { decodedStream, longestOf, MAX_AUDIO_S } from '../audio/decode.js';
-import { bytesOf, RECOGNISER_RATE } from '../audio/pcm.js';
+import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { type ReceivedFile } from '../audio/received-file.js';
 import { wavHeader } from '../../contracts/formats/wav-header.js';
 import { type AudioWindow, cutIntoWindows, type CutRules } from '../audio/window-cutter.js';
-import { type PreparedAudio, type SpeechRecognizer } from '../engines/speech-recognizer.js';
+import { type PreparedAudio, type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';
 import { type Recognised, RecognitionLane, type RecognitionOptions } from './recognition-lane.js';
 import { isDiarizedBeside, recognisedWithSpeakers } from './speaker-naming.js';

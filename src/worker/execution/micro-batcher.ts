@@ -4,7 +4,7 @@ import { abortError } from '../../core/shared/abort-error.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { type ItemOutcome } from '../engines/engine.js';
+import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import { type BatchJournal, type EngineCall, engineCall, type GroupCompute } from './batch-journal.js';
 import { DevicePolicy } from './device-policy.js';
 import { type Prepared, PrepStage } from './prep-stage.js';

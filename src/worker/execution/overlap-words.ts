@@ -1,5 +1,5 @@
-import { type TranscriptWord } from '../../contracts/formats/transcript.js';
-import { type RecognizedSegment } from '../engines/speech-recognizer.js';
+import { type TranscriptWord } from '@switchyard/engine-api/transcript.js';
+import { type RecognizedSegment } from '@switchyard/engine-api/speech-recognizer.js';
 import { joinedText } from '../../contracts/formats/joined-text.js';
 
 /** One window's result, with times from the start of the whole audio. */

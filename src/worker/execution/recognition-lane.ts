@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type KnownSpeaker } from '../../contracts/formats/transcript.js';
+import { type KnownSpeaker } from '@switchyard/engine-api/transcript.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
@@ -12,7 +12,7 @@ import {
   type SpeechRecognizer,
   type TranscribeItem,
   type RecognizedTranscript,
-} from '../engines/speech-recognizer.js';
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
 import { deviceLimits, MicroBatcher } from './micro-batcher.js';

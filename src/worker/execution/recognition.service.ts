@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Transcript } from '../../contracts/formats/transcript.js';
+import { type Transcript } from '@switchyard/engine-api/transcript.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { aboutUrl, AudioDownload } from '../audio/audio-download.js';
 import { decodeAudio } from '../audio/decode.js';
-import { type PreparedAudio, type SpeechRecognizer } from '../engines/speech-recognizer.js';
+import { type PreparedAudio, type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';
 import { RecognitionLane } from './recognition-lane.js';
 import { isDiarizedBeside, recognisedWithSpeakers } from './speaker-naming.js';

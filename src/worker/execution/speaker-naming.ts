@@ -1,8 +1,8 @@
-import { type Transcript } from '../../contracts/formats/transcript.js';
+import { type Transcript } from '@switchyard/engine-api/transcript.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { abortError } from '../../core/shared/abort-error.js';
 import { decodeAudio } from '../audio/decode.js';
-import { type SpeechRecognizer } from '../engines/speech-recognizer.js';
+import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { knownVoices } from './recognition-lane.js';
 import { type SegmentSink } from './transcript-stitcher.js';
 

@@ -6,7 +6,7 @@ import {
   type RecognizerStream,
   type RecognizerStreamOptions,
   type SpeechRecognizer,
-} from '../engines/speech-recognizer.js';
+} from '@switchyard/engine-api/speech-recognizer.js';
 
 export interface OpenStream {
   readonly stream: RecognizerStream;

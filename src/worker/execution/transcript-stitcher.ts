@@ -4,13 +4,13 @@ import {
   type Transcript,
   type TranscriptSegment,
   type TranscriptWord,
-} from '../../contracts/formats/transcript.js';
+} from '@switchyard/engine-api/transcript.js';
 import { type AudioWindow } from '../audio/window-cutter.js';
 import {
   type TranscribeItem,
   type RecognizedTranscript,
   type RecognizedSegment,
-} from '../engines/speech-recognizer.js';
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { joinOverlap, type WindowText } from './overlap-words.js';
 
 /** Segments as in verbose_json: numbered, with defaults filled in. */

@@ -1,9 +1,13 @@
-import { RECOGNISER_RATE } from '../audio/pcm.js';
-import { quietestPoint } from '../audio/utterance-split.js';
-import { FRAME_SAMPLES, LONGEST_UTTERANCE, type VoiceEvent } from '../audio/voice-activity-tracker.js';
-import { type RecognizerEvent } from '../../contracts/grpc/stream.codec.js';
-import { type VoiceActivitySession } from '../engines/sherpa/voice-activity.js';
-import { type RecognizerStream } from '../engines/speech-recognizer.js';
+import { RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
+import { quietestPoint } from '@switchyard/engine-api/audio/utterance-split.js';
+import {
+  FRAME_SAMPLES,
+  LONGEST_UTTERANCE,
+  type VoiceEvent,
+} from '@switchyard/engine-api/audio/voice-activity-tracker.js';
+import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
+import { type VoiceActivitySession } from '@switchyard/engine-sherpa/voice-activity.js';
+import { type RecognizerStream } from '@switchyard/engine-api/speech-recognizer.js';
 import { type LiveStream, type EmitEvent } from './live-stream.js';
 
 /** Samples that may wait for the recogniser before the caller is throttled. */

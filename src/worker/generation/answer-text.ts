@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import { type Drawn } from '../engines/text-backend.port.js';
+import { type Drawn } from '@switchyard/engine-api/text-backend.port.js';
 
 /** Characters at the end of `text` that may be the beginning of one of `marks`; 0: none. */
 export function heldSuffix(text: string, marks: readonly string[]): number {

@@ -10,7 +10,7 @@ import {
   type ToolCallBody,
   usageChunk,
 } from '../../contracts/formats/generation-body.js';
-import { type TokenUsage } from '../../contracts/formats/usage.js';
+import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 import { type PlacedToken } from './answer-text.js';
 import { type Choice, type ChoiceOutput } from './choice.js';
 import { type ToolCall } from './tool-call-reader.js';

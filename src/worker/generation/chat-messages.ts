@@ -1,7 +1,7 @@
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { type CallableTool, callableTools, functionInChat, usableTools } from '../../contracts/tools/callable-tools.js';
 import { readTools } from '../../contracts/tools/read-tools.js';
-import { type GrammarTool, type TextBackendInfo } from '../engines/text-backend.port.js';
+import { type GrammarTool, type TextBackendInfo } from '@switchyard/engine-api/text-backend.port.js';
 
 export interface ToolFields {
   /** The answer has to be calls of these. */

@@ -1,7 +1,7 @@
-import { type GenerationEnd } from '../../core/iteration/generation-request.js';
+import { type GenerationEnd } from '@switchyard/engine-api/generation-request.js';
 import { AnswerText, type Piece, type PlacedToken } from './answer-text.js';
 import { type LiveSequence } from './sequence-events.js';
-import { type Drawn, type Sampling, type TextSequence } from '../engines/text-backend.port.js';
+import { type Drawn, type Sampling, type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
 import { type ToolCall, ToolCallReader } from './tool-call-reader.js';
 import { type WantedTools } from './generation-params.js';
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type AnswerObject, answerOf, askItem, says, textOf } from '../../../test/support/answers.js';
 import { type SimulatedOptions, SimulatedTextBackend } from '../../../test/support/simulated-text-backend.js';
-import { type TokenUsage } from '../../contracts/formats/usage.js';
+import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 import { type GenerateItem } from '../engines/text-generator.js';
 import { ContinuousGenerator } from './continuous-generator.js';
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { callersId } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { cancelledError, type EngineInfo } from '../engines/engine.js';
+import { cancelledError, type EngineInfo } from '@switchyard/engine-api/engine.js';
 import {
   demandTokens,
   type GenerateItem,
@@ -14,15 +14,13 @@ import { ChunkWriter, WholeWriter } from './answer-writer.js';
 import { contextExceeded, RunningAnswer } from './running-answer.js';
 import { type SchedulingOptions, StepLoop } from './step-loop.js';
 import { tokenAnswer } from './token-answer.js';
-import { BackendLost, type TextBackend, type TextSequence } from '../engines/text-backend.port.js';
+import { BackendLost, type TextBackend, type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
 import { type GenerationFields, parseGenerationParams } from './generation-params.js';
 
 export interface ContinuousOptions {
   readonly backend: TextBackend;
   /** Its name, as it is reported. */
   readonly engine: string;
-  /** Milliseconds that a step may take while a caller waits for the next token; absent: 50. */
-  readonly stepTargetMs?: number;
   /** What is not said follows from the backend. */
   readonly scheduling?: Partial<SchedulingOptions>;
   /** Monotonic milliseconds. */
@@ -70,9 +68,13 @@ export class ContinuousGenerator implements TextGenerator {
   }
 
   async load(): Promise<void> {
-    const { backend, scheduling, stepTargetMs = 50 } = this.#options;
+    const { backend, scheduling } = this.#options;
     await backend.load();
-    this.#loop = new StepLoop(backend, { ...defaults(backend, stepTargetMs), ...scheduling }, this.#nowMs);
+    this.#loop = new StepLoop(
+      backend,
+      { ...defaults(backend, backend.stepTargetMs ?? 50), ...scheduling },
+      this.#nowMs,
+    );
     this.#loop.start();
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type TextBackendInfo } from '../engines/text-backend.port.js';
+import { type TextBackendInfo } from '@switchyard/engine-api/text-backend.port.js';
 import { parseGenerationParams } from './generation-params.js';
 
 const INFO: TextBackendInfo = {

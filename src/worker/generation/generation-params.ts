@@ -1,12 +1,17 @@
 import { IgnoredFields } from '../../contracts/openai/field-rules.js';
 import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/text-or-tokens.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
-import { parseBoundedJson } from '../../core/shared/bounded-json.js';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type TokenItem } from '../engines/text-generator.js';
 import { chatMessages, type ToolFields, toolsOf } from './chat-messages.js';
 import { samplingOf, seedOf, stopOf } from './sampling-fields.js';
-import { type Grammar, type Prompt, type Sampling, type TextBackendInfo } from '../engines/text-backend.port.js';
+import {
+  type Grammar,
+  type Prompt,
+  type Sampling,
+  type TextBackendInfo,
+} from '@switchyard/engine-api/text-backend.port.js';
 
 export interface WantedTools {
   readonly parallel: boolean;

@@ -2,14 +2,14 @@ import {
   type SequenceCancelReason,
   type GenerationEnd,
   type SubmitRefusal,
-} from '../../core/iteration/generation-request.js';
+} from '@switchyard/engine-api/generation-request.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type GenerationEvent } from '../engines/text-generator.js';
 import { type AnswerWriter } from './answer-writer.js';
 import { Choice, type ChoiceListener, type ChoiceOptions, type ChoiceOutput } from './choice.js';
 import { EventBuffer } from './event-buffer.js';
 import { type StepLoop } from './step-loop.js';
-import { type TextSequence } from '../engines/text-backend.port.js';
+import { type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
 
 interface TooLong {
   readonly form: 'chat' | 'completion';

@@ -1,6 +1,6 @@
 import { type FieldReader } from '../../contracts/realtime/field-reader.js';
-import { parseBoundedJson } from '../../core/shared/bounded-json.js';
-import { type Grammar, type Sampling, type TextBackendInfo } from '../engines/text-backend.port.js';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { type Grammar, type Sampling, type TextBackendInfo } from '@switchyard/engine-api/text-backend.port.js';
 
 const MOST_STOPS = 4;
 const SEED_RANGE = 2n ** 32n;

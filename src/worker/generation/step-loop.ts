@@ -4,17 +4,22 @@ import {
   type ItemResult,
   itemsOf,
   type StepOutcome,
-} from '../../core/iteration/generation-plan.js';
+} from '@switchyard/engine-api/generation-plan.js';
 import {
   type SequenceCancelReason,
   type GenerationEnd,
   type SubmitRefusal,
-} from '../../core/iteration/generation-request.js';
+} from '@switchyard/engine-api/generation-request.js';
 import { type GenerationOptions, GenerationScheduler } from '../../core/iteration/generation-scheduler.js';
 import { type GenerationActivity } from '../engines/text-generator.js';
 import { type LiveSequence, SequenceEvents } from './sequence-events.js';
 import { StepPipeline } from './step-pipeline.js';
-import { type Drawn, type TextBackend, type TextOutcome, type TextSequence } from '../engines/text-backend.port.js';
+import {
+  type Drawn,
+  type TextBackend,
+  type TextOutcome,
+  type TextSequence,
+} from '@switchyard/engine-api/text-backend.port.js';
 
 export type SchedulingOptions = Omit<GenerationOptions<LiveSequence>, 'memory' | 'emitted' | 'ended'>;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { SimulatedTextBackend } from '../../../test/support/simulated-text-backend.js';
-import { type GenerationPlan, type StepItem } from '../../core/iteration/generation-plan.js';
+import { type GenerationPlan, type StepItem } from '@switchyard/engine-api/generation-plan.js';
 import { type LiveSequence } from './sequence-events.js';
 import { StepPace, StepPipeline } from './step-pipeline.js';
 

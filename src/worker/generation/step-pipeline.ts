@@ -1,8 +1,8 @@
-import { type GenerationPlan, itemsOf } from '../../core/iteration/generation-plan.js';
+import { type GenerationPlan, itemsOf } from '@switchyard/engine-api/generation-plan.js';
 import { type InFlightStep } from '../../core/iteration/generation-steps.js';
 import { blended } from '../../core/shared/blended.js';
 import { type LiveSequence } from './sequence-events.js';
-import { type TextBackend, type TextOutcome } from '../engines/text-backend.port.js';
+import { type TextBackend, type TextOutcome } from '@switchyard/engine-api/text-backend.port.js';
 
 /** Weight of the newest step. */
 const NEWEST = 0.3;

@@ -1,7 +1,7 @@
 import { type TokenForm } from '../../contracts/formats/generation-body.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
-import { parseBoundedJson } from '../../core/shared/bounded-json.js';
-import { type Prompt, type TextBackend } from '../engines/text-backend.port.js';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { type Prompt, type TextBackend } from '@switchyard/engine-api/text-backend.port.js';
 import { type GenerateItem, type GenerationEvent } from '../engines/text-generator.js';
 import { chatMessages } from './chat-messages.js';
 

@@ -5,7 +5,7 @@ import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../
 import { abortError } from '../../core/shared/abort-error.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { PcmIntake } from '../audio/resampler.js';
-import { openVoiceActivity } from '../engines/sherpa/voice-activity.js';
+import { sherpaPackage } from '../engines/load-package.js';
 import { CommittedStream, RecognitionSession } from '../execution/live-stream.js';
 import { StreamSlots } from '../execution/stream-slots.js';
 import { VoiceActivityStream } from '../execution/voice-activity-stream.js';
@@ -90,7 +90,7 @@ export class StreamService {
 
   async #session(config: StreamConfig, conversation: Conversation, signal: AbortSignal): Promise<void> {
     const intake = new PcmIntake(config.sampleRate);
-    const voice = config.voiceActivity && openVoiceActivity(config.voiceActivity);
+    const voice = config.voiceActivity && sherpaPackage().openVoiceActivity(config.voiceActivity);
     const { language, prompt, partials } = config;
     const { stream, lease } = await this.slots.open({ language, prompt, partials });
     const outbox = new EventOutbox<StreamEvent>(event => conversation.send(encodeStreamEvent(event)));

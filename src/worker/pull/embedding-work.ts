@@ -5,7 +5,7 @@ import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { readWhole } from '../../platform/storage/blob-keys.js';
-import { type TextEmbedder } from '../engines/text-embedder.js';
+import { type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
 import { EMBEDDER } from '../engines/worker-engine.js';
 import { EmbeddingService } from '../execution/embedding.service.js';
 import { type JobAnswer, type JobWork, wrongKind } from './job-work.js';

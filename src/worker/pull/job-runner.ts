@@ -8,7 +8,7 @@ import { RequestPriority } from '../../core/request/request-priority.js';
 import { type Suspicion } from '../../core/request/worker-lost.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { DeviceGone } from '../engines/engine.js';
+import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { type CancellableCall, InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { CrashMarkers } from './crash-markers.js';
 import { retryUntilAborted } from './retry-until-aborted.js';

@@ -2,7 +2,7 @@ import { type CallEnvelope, type CallExecution } from '../../contracts/grpc/call
 import { type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type EngineCapability, type EngineInfo } from '../engines/engine.js';
+import { type EngineCapability, type EngineInfo } from '@switchyard/engine-api/engine.js';
 
 /** A field that only some engines can honour. */
 export interface JobDemand {

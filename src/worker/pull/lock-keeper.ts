@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { threadEntry } from '../engines/threads/engine-thread.js';
+import { threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { type FromLockThread, type LockThreadData, type ToLockThread } from './lock-renewal.js';
 import { PullConnections } from './pull-connections.js';

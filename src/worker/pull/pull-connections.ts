@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Redis, type RedisOptions } from 'ioredis';
 import { type Logger } from 'pino';
 import { QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
-import { backoffMs } from '../../core/shared/backoff.js';
+import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { type SharedQueueAccess } from '../../platform/config/shared-queue-access.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';

@@ -5,7 +5,7 @@ import { encodeJobTranscript } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob, type TranscriptionJob } from '../../contracts/queue-jobs/queue-job.js';
 import { maxWholeAudioBytes, WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { aboutUrl } from '../audio/audio-download.js';
-import { type SpeechRecognizer } from '../engines/speech-recognizer.js';
+import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';
 import { LongTranscriptionService } from '../execution/long-transcription.service.js';
 import { type TranscriptAnswer, RecognitionService } from '../execution/recognition.service.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Backoff, backoffMs } from '../../core/shared/backoff.js';
+import { type Backoff, backoffMs } from '@switchyard/engine-api/backoff.js';
 import { JobLost } from './request-queue.js';
 
 export interface RetryOptions {

@@ -9,7 +9,7 @@ import { encodeSpeechPiece } from '../../contracts/queue-jobs/queue-messages.js'
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
-import { type SpeechSynthesizer } from '../engines/speech-synthesizer.js';
+import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { SYNTHESIZER } from '../engines/worker-engine.js';
 import { SynthesisService } from '../execution/synthesis.service.js';
 import { assertAble, type JobAnswer, type JobWork, wrongKind } from './job-work.js';

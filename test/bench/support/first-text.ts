@@ -1,4 +1,4 @@
-import { type SpeechRecognizer } from '../../../src/worker/engines/speech-recognizer.js';
+import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { createEngine } from '../../../src/worker/engine-factory.js';
 import { PcmIntake } from '../../../src/worker/audio/resampler.js';
 import { pcmWav } from '../../support/pcm-wav.js';

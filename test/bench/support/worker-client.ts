@@ -1,4 +1,4 @@
-import { PLAIN_TRANSCRIPTION } from '../../../src/contracts/formats/transcript.js';
+import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/transcript.js';
 import { credentials } from '@grpc/grpc-js';
 import {
   decodeTranscript,

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openVoiceActivity } from '../../../src/worker/engines/sherpa/voice-activity.js';
-import { type VoiceEvent } from '../../../src/worker/audio/voice-activity-tracker.js';
+import { openVoiceActivity } from '@switchyard/engine-sherpa/voice-activity.js';
+import { type VoiceEvent } from '@switchyard/engine-api/audio/voice-activity-tracker.js';
 import { createEngine } from '../../../src/worker/engine-factory.js';
 import { type StreamEvent } from '../../../src/contracts/grpc/stream.codec.js';
-import { type SpeechRecognizer } from '../../../src/worker/engines/speech-recognizer.js';
-import { type SpeechSynthesizer } from '../../../src/worker/engines/speech-synthesizer.js';
+import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
+import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { VoiceActivityStream } from '../../../src/worker/execution/voice-activity-stream.js';
 import { joinSamples, modelSpec, silence, synthesizeItem } from '../engines/engine-items.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Embedding, type EmbedItem, type TextEmbedder } from '../../../src/worker/engines/text-embedder.js';
+import { type Embedding, type EmbedItem, type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
 import { embedItem } from './engine-items.js';
 
 export interface EmbedderSubject {

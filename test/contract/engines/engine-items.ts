@@ -1,6 +1,6 @@
-import { type PreparedAudio, type TranscribeItem } from '../../../src/worker/engines/speech-recognizer.js';
-import { type SynthesizeItem } from '../../../src/worker/engines/speech-synthesizer.js';
-import { type EmbedItem } from '../../../src/worker/engines/text-embedder.js';
+import { type PreparedAudio, type TranscribeItem } from '@switchyard/engine-api/speech-recognizer.js';
+import { type SynthesizeItem } from '@switchyard/engine-api/speech-synthesizer.js';
+import { type EmbedItem } from '@switchyard/engine-api/text-embedder.js';
 import { type GenerateItem } from '../../../src/worker/engines/text-generator.js';
 import { type EngineName, type ModelKind, type ModelSpec } from '../../../src/platform/config/model-spec.js';
 

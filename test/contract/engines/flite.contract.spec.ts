@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEngine } from '../../../src/worker/engine-factory.js';
-import { type SpeechSynthesizer } from '../../../src/worker/engines/speech-synthesizer.js';
+import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { modelSpec, synthesizeItem } from './engine-items.js';
 import { describeSpeechSynthesizer } from './synthesizer-contract.js';
 

@@ -1,5 +1,5 @@
 import { createEngine } from '../../../src/worker/engine-factory.js';
-import { type TextEmbedder } from '../../../src/worker/engines/text-embedder.js';
+import { type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
 import { type TextGenerator } from '../../../src/worker/engines/text-generator.js';
 import { ENGINE_DEVICE } from '../../support/engine-device.js';
 import { llamaModel } from '../../support/llama-model.js';

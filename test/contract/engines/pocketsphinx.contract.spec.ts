@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEngine } from '../../../src/worker/engine-factory.js';
-import { type SpeechRecognizer } from '../../../src/worker/engines/speech-recognizer.js';
-import { type SpeechSynthesizer } from '../../../src/worker/engines/speech-synthesizer.js';
+import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
+import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { joinSamples, modelSpec, pcm, silence, synthesizeItem, transcribeItem } from './engine-items.js';
 import { wordErrors } from '../../support/word-errors.js';
 import { describeSpeechRecognizer, nextTurn, transcribeOne, valuesOf } from './recognizer-contract.js';

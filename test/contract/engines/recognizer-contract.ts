@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type EngineCapability, type ItemOutcome } from '../../../src/worker/engines/engine.js';
-import { type RecognizerEvent } from '../../../src/contracts/grpc/stream.codec.js';
+import { type EngineCapability, type ItemOutcome } from '@switchyard/engine-api/engine.js';
+import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   type PreparedAudio,
   type SpeechRecognizer,
   type TranscribeItem,
   type RecognizedTranscript,
-} from '../../../src/worker/engines/speech-recognizer.js';
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { transcribeItem } from './engine-items.js';
 
 /** What the suite needs to know of one engine. */

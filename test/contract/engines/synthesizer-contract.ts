@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type SpeechSynthesizer } from '../../../src/worker/engines/speech-synthesizer.js';
+import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { type CollectedSpeech, synthesizeItem } from './engine-items.js';
 
 export interface SynthesizerSubject {

@@ -1,7 +1,7 @@
 import { createEngine } from '../../../src/worker/engine-factory.js';
-import { type SpeechRecognizer } from '../../../src/worker/engines/speech-recognizer.js';
-import { type SpeechSynthesizer } from '../../../src/worker/engines/speech-synthesizer.js';
-import { type TextEmbedder } from '../../../src/worker/engines/text-embedder.js';
+import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
+import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
+import { type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
 import { type TextGenerator } from '../../../src/worker/engines/text-generator.js';
 import { describeTextEmbedder } from './embedder-contract.js';
 import { encoded, modelSpec } from './engine-items.js';

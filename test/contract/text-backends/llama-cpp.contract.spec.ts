@@ -1,5 +1,5 @@
-import { LlamaBackend } from '../../../src/worker/engines/llama-cpp/backend.js';
-import { readLlamaOptions } from '../../../src/worker/engines/llama-cpp/options.js';
+import { LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
+import { readLlamaOptions } from '@switchyard/engine-llama-cpp/options.js';
 import { llamaModel } from '../../support/llama-model.js';
 import { modelSpec } from '../engines/engine-items.js';
 import { describeTextBackend } from './text-backend.contract.js';

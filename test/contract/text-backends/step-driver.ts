@@ -1,10 +1,10 @@
-import { itemsOf, type ItemResult, type StepItem } from '../../../src/core/iteration/generation-plan.js';
+import { itemsOf, type ItemResult, type StepItem } from '@switchyard/engine-api/generation-plan.js';
 import {
   type Drawn,
   type Sampling,
   type TextBackend,
   type TextSequence,
-} from '../../../src/worker/engines/text-backend.port.js';
+} from '@switchyard/engine-api/text-backend.port.js';
 
 export const GREEDY: Sampling = {
   ...{ temperature: 0, topP: 1, topK: 0, minP: 0, seed: 1 },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TextBackend } from '../../../src/worker/engines/text-backend.port.js';
+import { type TextBackend } from '@switchyard/engine-api/text-backend.port.js';
 import { DICED, GREEDY, sequence, StepDriver } from './step-driver.js';
 
 export interface TextBackendSubject {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { LlamaBackend } from '../../../src/worker/engines/llama-cpp/backend.js';
-import { readLlamaOptions } from '../../../src/worker/engines/llama-cpp/options.js';
+import { LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
+import { readLlamaOptions } from '@switchyard/engine-llama-cpp/options.js';
 import { ContinuousGenerator } from '../../../src/worker/generation/continuous-generator.js';
 import { modelSpec } from '../../contract/engines/engine-items.js';
 import { answerOf, askItem } from '../../support/answers.js';

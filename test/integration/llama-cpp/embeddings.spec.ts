@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ItemOutcome } from '../../../src/worker/engines/engine.js';
-import { LlamaEmbedder } from '../../../src/worker/engines/llama-cpp/embedder.js';
-import { type LlamaEmbeddingOptions } from '../../../src/worker/engines/llama-cpp/options.js';
-import { type Embedding } from '../../../src/worker/engines/text-embedder.js';
+import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
+import { LlamaEmbedder } from '@switchyard/engine-llama-cpp/embedder.js';
+import { type LlamaEmbeddingOptions } from '@switchyard/engine-llama-cpp/options.js';
+import { type Embedding } from '@switchyard/engine-api/text-embedder.js';
 import { embedItem } from '../../contract/engines/engine-items.js';
 import { llamaModel } from '../../support/llama-model.js';
 

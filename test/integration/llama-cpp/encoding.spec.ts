@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LlamaBackend } from '../../../src/worker/engines/llama-cpp/backend.js';
+import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
 import { llamaModel } from '../../support/llama-model.js';
 import { llamaBackend } from '../../support/llama-harness.js';
 

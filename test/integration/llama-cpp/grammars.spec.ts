@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LlamaBackend } from '../../../src/worker/engines/llama-cpp/backend.js';
-import { type Grammar } from '../../../src/worker/engines/text-backend.port.js';
+import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
+import { type Grammar } from '@switchyard/engine-api/text-backend.port.js';
 import { GREEDY, llamaBackend, soloTokens, textSequence, LlamaHarness } from '../../support/llama-harness.js';
 
 const SEEDED = { ...GREEDY, temperature: 1, seed: 5 };

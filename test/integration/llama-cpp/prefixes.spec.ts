@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LlamaBackend } from '../../../src/worker/engines/llama-cpp/backend.js';
+import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
 import { llamaBackend, soloTokens, textSequence, LlamaHarness } from '../../support/llama-harness.js';
 
 describe('equal beginnings on llama.cpp', () => {

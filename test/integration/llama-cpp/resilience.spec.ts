@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { isAlive } from '../../../src/platform/process/is-alive.js';
-import { LlamaBackend } from '../../../src/worker/engines/llama-cpp/backend.js';
+import { LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
 import { llamaModel } from '../../support/llama-model.js';
 import { GREEDY, llamaBackend, LlamaHarness, soloTokens, textSequence } from '../../support/llama-harness.js';
 import { until } from '../../support/waiting.js';
@@ -66,7 +66,7 @@ describe('the llama.cpp process', () => {
 
   it('ends when the process that started it is killed', async () => {
     backend = new LlamaBackend({} as never);
-    const entry = pathToFileURL('dist/worker/engines/llama-cpp/backend.js').href;
+    const entry = pathToFileURL('dist/node_modules/@switchyard/engine-llama-cpp/backend.js').href;
     const options = {
       ...{ modelFile: await llamaModel(), device: 'cpu', contextTokens: 64, rows: 1, stepTokens: 16, threads: 1 },
       ...{ stepTimeoutMs: 60_000, loadTimeoutMs: 60_000 },

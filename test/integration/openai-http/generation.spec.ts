@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type EmbedItem } from '../../../src/worker/engines/text-embedder.js';
+import { type EmbedItem } from '@switchyard/engine-api/text-embedder.js';
 import { type GenerateItem, type GenerationEvent } from '../../../src/worker/engines/text-generator.js';
 import { type OpenAiHttpGenerator } from '../../../src/worker/engines/openai-http/generator.js';
 import { embedItem, generateItem } from '../../contract/engines/engine-items.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type PreparedAudio } from '../../../src/worker/engines/speech-recognizer.js';
+import { type PreparedAudio } from '@switchyard/engine-api/speech-recognizer.js';
 import { encoded, synthesizeItem, transcribeItem } from '../../contract/engines/engine-items.js';
 import { valuesOf } from '../../contract/engines/recognizer-contract.js';
 import { errorOf, UpstreamRig } from './upstream-rig.js';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom } from 'rxjs';
 import { encoded, synthesizeItem, transcribeItem } from '../../contract/engines/engine-items.js';
 import { REAL_TIMING } from '../../../src/platform/http/retry-timing.js';
-import { DeviceGone } from '../../../src/worker/engines/engine.js';
+import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { freePort } from '../../support/free-port.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { errorOf, UpstreamRig } from './upstream-rig.js';

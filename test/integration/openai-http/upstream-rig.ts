@@ -1,5 +1,5 @@
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { type ItemOutcome } from '../../../src/worker/engines/engine.js';
+import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import {
   readOpenAiHttpOptions,
   readOpenAiHttpSpeechOptions,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type DomainError } from '../../../src/core/shared/domain-error.js';
+import { type DomainError, errorDefinition } from '../../../src/core/shared/domain-error.js';
 import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
 
@@ -27,7 +27,7 @@ describe('admission', () => {
   it('refuses the request over the bound of its model with queue_full (429) and a Retry-After', () => {
     void harness.submitAll(ids(3));
     const error = thrown(() => harness.submit('r4'));
-    expect([error.code, error.definition.status]).toEqual(['queue_full', 429]);
+    expect([error.code, errorDefinition(error).status]).toEqual(['queue_full', 429]);
     expect(error.retryAfterMs).toBeGreaterThanOrEqual(1000);
     expect(error.retryAfterMs).toBeLessThanOrEqual(60_000);
     expect(() => harness.submit('b1', { model: 'beta' })).not.toThrow();

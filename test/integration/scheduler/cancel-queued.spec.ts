@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { errorDefinition } from '../../../src/core/shared/domain-error.js';
 import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
 import { aKey, aRef } from '../../support/requests.js';
 
@@ -17,7 +18,7 @@ describe('cancel of a queued request', () => {
     expect(await harness.scheduler.cancel(aRef('r1'), 'client')).toBe(true);
     const { settlement, attempts } = await settled;
     expect(settlement).toMatchObject({ status: 'cancelled', error: { code: 'request_cancelled' } });
-    expect(settlement.status === 'cancelled' && settlement.error.definition.status).toBe(499);
+    expect(settlement.status === 'cancelled' && errorDefinition(settlement.error).status).toBe(499);
     expect(attempts).toBe(0);
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type DomainError } from '../../../src/core/shared/domain-error.js';
+import { type DomainError, errorDefinition } from '../../../src/core/shared/domain-error.js';
 import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { SchedulerHarness } from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
@@ -15,7 +15,7 @@ describe('queue deadline', () => {
     harness = await SchedulerHarness.start({ settings: { 'queue.timeout_ms': 20 } });
     harness.pool.addWorker('b1', 'beta');
     const error = await errorOf(harness.submit('r1'));
-    expect([error.code, error.definition.status]).toEqual(['no_worker', 503]);
+    expect([error.code, errorDefinition(error).status]).toEqual(['no_worker', 503]);
     expect(error.retryAfterMs).toBe(10_000);
   });
 
@@ -28,7 +28,7 @@ describe('queue deadline', () => {
     harness.clock.advance(120_001);
     harness.pool.poke('alpha');
     const error = await errorOf(waiting);
-    expect([error.code, error.definition.status]).toEqual(['queue_timeout', 503]);
+    expect([error.code, errorDefinition(error).status]).toEqual(['queue_timeout', 503]);
     expect(error.retryAfterMs).toBeGreaterThanOrEqual(1000);
     expect(harness.scheduler.find(aRef('running'))?.state).toBe('running');
   });
@@ -88,7 +88,7 @@ describe('inference deadline', () => {
 
   it('answers with inference_timeout (504) and tells the worker to stop', async () => {
     const error = await errorOf(harness.submit('r1', short));
-    expect([error.code, error.definition.status]).toEqual(['inference_timeout', 504]);
+    expect([error.code, errorDefinition(error).status]).toEqual(['inference_timeout', 504]);
     expect(harness.pool.cancels).toEqual([{ workerId: 'a1', requestId: 'r1', reason: 'deadline' }]);
   });
 

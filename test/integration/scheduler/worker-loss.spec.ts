@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WorkerLostError } from '../../../src/core/request/worker-lost.js';
-import { type DomainError } from '../../../src/core/shared/domain-error.js';
+import { type DomainError, errorDefinition } from '../../../src/core/shared/domain-error.js';
 import { type WorkerTask } from '../../../src/gateway/worker-pool/worker-task.js';
 import { ids, SchedulerHarness, scraped } from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
@@ -49,7 +49,7 @@ describe('worker loss', () => {
     harness.pool.kill('a2');
     const { settlement, attempts } = await settled;
     const { error } = settlement as { error: DomainError };
-    expect([error.code, error.definition.status, attempts]).toEqual(['worker_crashed', 500, 2]);
+    expect([error.code, errorDefinition(error).status, attempts]).toEqual(['worker_crashed', 500, 2]);
     expect(error.retryAfterMs).toBeUndefined();
   });
 

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { catchError, firstValueFrom, from, map, of, race, timer } from 'rxjs';
 import { type JobStore } from '../../../core/jobs/job.ports.js';
 import { type Bottleneck, bottleneckOf, type ModelLoad } from '../../../core/status/bottleneck.js';
-import { fullErrorMessage } from '../../../core/shared/error-message.js';
+import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { JOB_STORE } from '../../../platform/database/database.tokens.js';
 import { DependencyMonitor } from '../../../platform/dependencies/dependency-monitor.js';

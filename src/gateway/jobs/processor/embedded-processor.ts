@@ -20,7 +20,7 @@ import {
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { ProcessLog } from '../../../platform/process/process-log.js';
 import { ProcessSupervisor } from '../../../platform/process/process-supervisor.js';
-import { RestartBackoff } from '../../../platform/process/restart-backoff.js';
+import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
 
 /** How the batch processor is started; tests start another program. */
 export interface ProcessorLaunch {

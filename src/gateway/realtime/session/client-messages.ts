@@ -4,7 +4,7 @@ import { CLOSE, type CloseCode } from '../../../contracts/realtime/close-code.js
 import { errorEvent, ignoredWarning } from '../../../contracts/realtime/server-event.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError, errorDefinition } from '../../../core/shared/domain-error.js';
 import { type ModelCatalog } from '../../models/model-catalog.js';
 import { type SessionOutbox } from './session-outbox.js';
 import { type SessionInput } from './session-input.js';
@@ -140,7 +140,7 @@ export class ClientMessages {
     try {
       this.target.input.append(audio);
     } catch (error) {
-      if (!(error instanceof DomainError) || error.definition.retry !== 'later') throw error;
+      if (!(error instanceof DomainError) || errorDefinition(error).retry !== 'later') throw error;
       this.target.fail(error, CLOSE.tryAgainLater);
     }
   }

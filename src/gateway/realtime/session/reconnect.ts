@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backoffMs } from '../../../core/shared/backoff.js';
+import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { type DomainError } from '../../../core/shared/domain-error.js';
 
 /** Between two attempts to get a slot. */

@@ -3,7 +3,7 @@ import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
 import { CLOSE, type CloseCode } from '../../../contracts/realtime/close-code.js';
 import { type ServerEvent, warningEvent } from '../../../contracts/realtime/server-event.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError, errorDefinition } from '../../../core/shared/domain-error.js';
 import { type Settings } from '../../../platform/config/settings.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { decodeG711 } from './g711.js';
@@ -194,7 +194,7 @@ export class SessionInput {
       );
     if (final) {
       this.options.emit('failed', 0);
-      const code = error.definition.retry === 'later' ? CLOSE.tryAgainLater : CLOSE.internalError;
+      const code = errorDefinition(error).retry === 'later' ? CLOSE.tryAgainLater : CLOSE.internalError;
       this.options.onFatal(error, code);
     }
     return this.options.items.next;

@@ -1,5 +1,5 @@
 import { assistantItem, type ServerEvent } from '../../../contracts/realtime/server-event.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError, errorDefinition } from '../../../core/shared/domain-error.js';
 import { type Speech } from './speech-synthesis.js';
 import { newItemId } from './transcript-items.js';
 
@@ -130,8 +130,8 @@ function detailsOf(ending: Ending): unknown {
     case 'cancelled':
       return { type: 'cancelled', reason: ending.reason };
     case 'failed': {
-      const { message, code, definition } = ending.error;
-      return { type: 'failed', error: { type: definition.type, code, message } };
+      const { message, code } = ending.error;
+      return { type: 'failed', error: { type: errorDefinition(ending.error).type, code, message } };
     }
   }
 }

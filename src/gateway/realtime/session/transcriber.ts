@@ -1,6 +1,6 @@
 import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
-import { backoffMs } from '../../../core/shared/backoff.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { DomainError, errorDefinition } from '../../../core/shared/domain-error.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { inSession, TrailingFinal } from './stream-events.js';
 import { PAUSES, reconnect, type Recovery } from './reconnect.js';
@@ -243,7 +243,7 @@ export class Transcriber {
 
   #lost(error: DomainError): void {
     if (error.code === 'queue_full') return this.#refused(error);
-    const retriable = error.definition.retry === 'later';
+    const retriable = errorDefinition(error).retry === 'later';
     this.#attempts += 1;
     if (!retriable) this.#forget(error);
     if (this.#attempts > MAX_ATTEMPTS) return this.#giveUp(error);

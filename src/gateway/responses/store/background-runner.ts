@@ -4,7 +4,7 @@ import { errorEnvelope } from '../../../contracts/openai/error-envelope.js';
 import { RequestPriority } from '../../../core/request/request-priority.js';
 import { type ResponseRef } from '../../../core/request/response-record.port.js';
 import { type StoredRequest } from '../../../core/request/stored-request.port.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError, errorDefinition } from '../../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { AsyncRequests, type StoredAttemptOptions } from '../../requests/async-requests.js';
@@ -46,7 +46,7 @@ export class BackgroundRunner implements OnModuleInit {
       return answered(200, { id, object: 'response', status: run.writer.response.status });
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      return { ...answered(error.definition.status, errorEnvelope(error)), error };
+      return { ...answered(errorDefinition(error).status, errorEnvelope(error)), error };
     }
   }
 

@@ -1,7 +1,7 @@
 import { withJsonFields } from '../../../contracts/formats/json-fields.js';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
-import { cancelledError, failed, type ItemOutcome, succeeded } from '../engine.js';
-import { type Embedding, type EmbedItem, type TextEmbedder } from '../text-embedder.js';
+import { cancelledError, failed, type ItemOutcome, succeeded } from '@switchyard/engine-api/engine.js';
+import { type Embedding, type EmbedItem, type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { UpstreamEngine } from './upstream-engine.js';
 import { textOf } from './upstream-exchange.js';

@@ -1,7 +1,7 @@
 import { withJsonFields } from '../../../contracts/formats/json-fields.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
-import { cancelledError } from '../engine.js';
+import { cancelledError } from '@switchyard/engine-api/engine.js';
 import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../text-generator.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { UpstreamEngine } from './upstream-engine.js';

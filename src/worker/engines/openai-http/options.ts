@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
-import { EngineOptions, EngineOptionsError } from '../engine-options.js';
+import { EngineOptions, EngineOptionsError } from '@switchyard/engine-api/engine-options.js';
 
 /** An OpenAI-compatible server, and how to call it. */
 export interface OpenAiHttpOptions {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type TranscribeItem } from '../speech-recognizer.js';
+import { type TranscribeItem } from '@switchyard/engine-api/speech-recognizer.js';
 import { fieldsOf, formatOf, multipartBody } from './recognizer.js';
 
 const item = (changes: Partial<TranscribeItem> = {}): TranscribeItem => ({

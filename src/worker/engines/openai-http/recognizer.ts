@@ -1,15 +1,15 @@
 import { type FormField, formFrame } from '../../../contracts/formats/multipart-form.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError, errorDefinition } from '../../../core/shared/domain-error.js';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
-import { bytesOf, RECOGNISER_RATE } from '../../audio/pcm.js';
+import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { wavHeader } from '../../../contracts/formats/wav-header.js';
-import { cancelledError, failed, type ItemOutcome, succeeded } from '../engine.js';
+import { cancelledError, failed, type ItemOutcome, succeeded } from '@switchyard/engine-api/engine.js';
 import {
   type KnownVoice,
   type SpeechRecognizer,
   type TranscribeItem,
   type RecognizedTranscript,
-} from '../speech-recognizer.js';
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { transcriptIn } from './transcript-answer.js';
 import { UpstreamEngine } from './upstream-engine.js';
@@ -166,7 +166,7 @@ function encodedAudio({ audio }: TranscribeItem): Encoded {
 /** As gpt-4o-transcribe and older servers put it: "response_format 'verbose_json' is not compatible with model …". */
 const isRefusalOfFormat = (error: unknown): boolean =>
   error instanceof DomainError &&
-  error.definition.retry === 'never' &&
+  errorDefinition(error).retry === 'never' &&
   (error.param === 'response_format' || /response_format|verbose_json/i.test(error.message));
 
 function parsed(text: string): unknown {

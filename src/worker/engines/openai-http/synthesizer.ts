@@ -1,14 +1,14 @@
 import { type IncomingMessage } from 'node:http';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
-import { samplesOf } from '../../audio/pcm.js';
-import { cancelledError, failed, type ItemOutcome, succeeded } from '../engine.js';
+import { samplesOf } from '@switchyard/engine-api/audio/pcm.js';
+import { cancelledError, failed, type ItemOutcome, succeeded } from '@switchyard/engine-api/engine.js';
 import {
   checkSpeechItem,
   type EngineVoice,
   nothingToSpeak,
   type SpeechSynthesizer,
   type SynthesizeItem,
-} from '../speech-synthesizer.js';
+} from '@switchyard/engine-api/speech-synthesizer.js';
 import { type OpenAiHttpSpeechOptions } from './options.js';
 import { UpstreamEngine } from './upstream-engine.js';
 import { type RequestBody } from './upstream-exchange.js';

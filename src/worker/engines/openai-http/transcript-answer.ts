@@ -1,5 +1,5 @@
-import { type TokenLogprob, type TranscriptWord } from '../../../contracts/formats/transcript.js';
-import { type RecognizedTranscript, type RecognizedSegment } from '../speech-recognizer.js';
+import { type TokenLogprob, type TranscriptWord } from '@switchyard/engine-api/transcript.js';
+import { type RecognizedTranscript, type RecognizedSegment } from '@switchyard/engine-api/speech-recognizer.js';
 
 const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];

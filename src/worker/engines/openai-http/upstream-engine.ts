@@ -1,6 +1,6 @@
 import { type BehaviorSubject } from 'rxjs';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
-import { type EngineCapability, type EngineInfo } from '../engine.js';
+import { type EngineCapability, type EngineInfo } from '@switchyard/engine-api/engine.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { textOf } from './upstream-exchange.js';
 import { Upstream } from './upstream.js';

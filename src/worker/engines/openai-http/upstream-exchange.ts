@@ -3,7 +3,7 @@ import { type IncomingMessage } from 'node:http';
 import * as https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { DeviceGone } from '../engine.js';
+import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { unusableAnswer, UpstreamFailure } from './upstream-failure.js';
 
 /** No connection came about, so the upstream has done nothing yet. */

@@ -1,5 +1,5 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { type TokenUsage } from '../../../contracts/formats/usage.js';
+import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 import { type GenerationEvent } from '../text-generator.js';
 import { problemIn, unusableAnswer } from './upstream-failure.js';
 

@@ -1,4 +1,4 @@
-import { type TokenUsage } from '../../../contracts/formats/usage.js';
+import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 import { type GenerationEvent } from '../text-generator.js';
 import { answerIn, failureIn, usageIn } from './upstream-generation.js';
 

@@ -3,7 +3,7 @@ import { type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { BehaviorSubject } from 'rxjs';
-import { backoffMs } from '../../../core/shared/backoff.js';
+import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { isLoopback } from '../../../platform/http/loopback.js';
 import { retryAfterMs } from '../../../platform/http/retry-after.js';

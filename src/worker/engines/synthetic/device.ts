@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { type EngineInfo } from '../engine.js';
+import { type EngineInfo } from '@switchyard/engine-api/engine.js';
 import { type FaultAction, type ScriptedFault, type SyntheticOptions } from './options.js';
 
 /**

@@ -1,9 +1,9 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { cancelledError, failed, type ItemOutcome, succeeded } from '../engine.js';
-import { type Embedding, type EmbedItem, type TextEmbedder } from '../text-embedder.js';
+import { cancelledError, failed, type ItemOutcome, succeeded } from '@switchyard/engine-api/engine.js';
+import { type Embedding, type EmbedItem, type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
 import { SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
-import { rerankRequest } from '../rerank-request.js';
+import { rerankRequest } from '@switchyard/engine-api/rerank-request.js';
 import { syntheticBody, inputsIn, vectorOf } from './text.js';
 
 /** Vectors with no model: directions that only the text decides, computed in groups at a scripted cost. */

@@ -1,4 +1,4 @@
-import { type TokenUsage } from '../../../contracts/formats/usage.js';
+import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   generationBody,
@@ -8,7 +8,7 @@ import {
 } from '../../../contracts/formats/generation-body.js';
 import { callersId } from '../../../core/request/request-key.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { cancelledError, type EngineInfo } from '../engine.js';
+import { cancelledError, type EngineInfo } from '@switchyard/engine-api/engine.js';
 import {
   demandTokens,
   type GenerateItem,

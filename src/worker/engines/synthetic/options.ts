@@ -1,5 +1,5 @@
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
-import { EngineOptions } from '../engine-options.js';
+import { EngineOptions } from '@switchyard/engine-api/engine-options.js';
 
 /**
  * `fail`: this item fails. `slow`: the call lasts `ms` longer. `hang`: the call never ends. `crash`: the process dies

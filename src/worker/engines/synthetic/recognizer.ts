@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { cancelledError, type EngineCapability, failed, type ItemOutcome, succeeded } from '../engine.js';
-import { type RecognizerEvent } from '../../../contracts/grpc/stream.codec.js';
+import {
+  cancelledError,
+  type EngineCapability,
+  failed,
+  type ItemOutcome,
+  succeeded,
+} from '@switchyard/engine-api/engine.js';
+import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   type PreparedAudio,
   type RecognizerStream,
@@ -9,7 +15,7 @@ import {
   type SpeechRecognizer,
   type TranscribeItem,
   type RecognizedTranscript,
-} from '../speech-recognizer.js';
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
 import { evenlySpread, syntheticText, syntheticTranscript } from './text.js';

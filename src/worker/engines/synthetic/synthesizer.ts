@@ -1,6 +1,11 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { cancelledError, failed, type ItemOutcome, succeeded } from '../engine.js';
-import { checkSpeechItem, nothingToSpeak, type SpeechSynthesizer, type SynthesizeItem } from '../speech-synthesizer.js';
+import { cancelledError, failed, type ItemOutcome, succeeded } from '@switchyard/engine-api/engine.js';
+import {
+  checkSpeechItem,
+  nothingToSpeak,
+  type SpeechSynthesizer,
+  type SynthesizeItem,
+} from '@switchyard/engine-api/speech-synthesizer.js';
 import { SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type TokenLogprob, type TranscriptWord } from '../../../contracts/formats/transcript.js';
-import { type RecognizedTranscript, type RecognizedSegment } from '../speech-recognizer.js';
+import { type TokenLogprob, type TranscriptWord } from '@switchyard/engine-api/transcript.js';
+import { type RecognizedTranscript, type RecognizedSegment } from '@switchyard/engine-api/speech-recognizer.js';
 
 /** Enough to tell inputs apart, little enough to cost nothing at 25 MB. */
 const HASHED_BYTES = 65_536;

@@ -1,0 +1,234 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { type Socket } from 'node:net';
+import { type Readable } from 'node:stream';
+import { LastLines, LogLineSplitter, OutputBound } from './output-lines.js';
+
+interface Guarded {
+  /** The shell that ends the child when this process is gone. */
+  readonly watcher: ChildProcess;
+  /** The child leads a process group, which ends with it. */
+  readonly leads: boolean;
+}
+
+const living = new Map<ChildProcess, Guarded>();
+
+/** Ends every child process at once. Their supervisors start successors unless they are closing. */
+export function killGuarded(): void {
+  for (const [child, { leads }] of living) signal(child, 'SIGKILL', leads);
+}
+
+/** @param leads all of the process group that it leads */
+function signal(child: ChildProcess, name: NodeJS.Signals, leads: boolean): void {
+  if (!leads || child.pid === undefined) return void child.kill(name);
+  try {
+    process.kill(-child.pid, name);
+  } catch {
+    // No process of the group is left.
+  }
+}
+
+/**
+ * Kills `child` when this process ends without having stopped it: at once after an uncaught exception or
+ * `process.exit`, and `limitMs` after this process was itself killed with SIGKILL. A child exits by itself when its IPC
+ * channel closes (`parent-loss`); the watcher ends those that are stopped, hung in native code or blocked.
+ */
+export function guard(child: ChildProcess, limitMs: number, leads = false): void {
+  if (living.size === 0) process.on('exit', killGuarded);
+  living.set(child, { watcher: watch(child, limitMs, leads), leads });
+}
+
+/** It has ended by itself. */
+export function unguard(child: ChildProcess): void {
+  living.get(child)?.watcher.stdin?.end('ended\n');
+  living.delete(child);
+  if (living.size === 0) process.off('exit', killGuarded);
+}
+
+/** `read` fails when the pipe closes without a line: this process is gone. */
+const WATCH = 'trap \'\' HUP INT TERM; read -r ended || { sleep "$2"; kill -9 "$1"; }';
+
+/**
+ * A shell of its own session: it depends on neither event loop, works for children in any language and costs less than
+ * 1 MB.
+ * Where there is no POSIX shell, only `parent-loss` ends the children of a killed process.
+ */
+function watch({ pid }: ChildProcess, limitMs: number, leads: boolean): ChildProcess {
+  const target = `${leads ? '-' : ''}${pid}`;
+  const args = ['-c', pid === undefined ? ':' : WATCH, 'orphan-guard', target, String(limitMs / 1000)];
+  const watcher = spawn('/bin/sh', args, { stdio: ['pipe', 'ignore', 'ignore'], detached: true, env: {} });
+  watcher.on('error', () => undefined);
+  watcher.stdin.on('error', () => undefined);
+  watcher.unref();
+  (watcher.stdin as Partial<Socket>).unref?.();
+  return watcher;
+}
+
+/** How a process ended. */
+export interface ProcessExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Why this process was ended by us, or could not be started. */
+  readonly reason?: string;
+  /** It said itself, with that reason, that it cannot start: another try can be expected to say the same. */
+  readonly startFailed?: boolean;
+  /** The last lines it wrote, oldest first, at most 50. */
+  readonly lines: readonly string[];
+}
+
+/** Why a process ended, in one line. */
+export function exitText({ code, signal: name, reason, lines }: ProcessExit): string {
+  if (reason !== undefined) return reason;
+  const last = lines.at(-1);
+  const how = name === null ? `with code ${code}` : `by ${name}`;
+  return `its process ended ${how}${last === undefined ? '' : `: ${last}`}`;
+}
+
+export type ProcessMessage = Readonly<Record<string, unknown>>;
+
+export interface ProcessOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** `advanced` carries typed arrays as they are; both ends are Node. Absent: `json`. */
+  readonly serialization?: 'json' | 'advanced';
+  /**
+   * How long it may live on when this process is killed, until it is killed as well (3000). It should end earlier by
+   * itself.
+   */
+  readonly orphanLimitMs?: number;
+  /**
+   * A program that is not ours: no IPC, bounded output, and a process group of its own, so that what it forks ends with
+   * it.
+   */
+  readonly foreign?: boolean;
+  /** Objects over IPC. The text of `{ type: 'failed', message }` also becomes the reason of the exit. */
+  onMessage(message: ProcessMessage): void;
+  /** Once, after the process has ended or could not be started. */
+  onExit(exit: ProcessExit): void;
+  onLine(stream: 'stdout' | 'stderr', line: string): void;
+}
+
+const LAST_LINES = 50;
+/** How long the pipes of a foreign program that has ended may hold its exit back: who left its group has them too. */
+const LAST_WORDS_MS = 1000;
+/** A worker cancels what it runs, a batch processor writes its checkpoint and releases its lease. */
+const ORPHAN_LIMIT_MS = 3000;
+
+/**
+ * One child process from spawn to exit. Its output is read from the first byte to the last: a pipe that is not read
+ * freezes its writer after 64 KiB.
+ */
+export class SupervisedProcess {
+  readonly #child: ChildProcess;
+  readonly #last = new LastLines(LAST_LINES);
+  readonly #foreign: boolean;
+  readonly #bound: OutputBound | undefined;
+  #reason: string | undefined;
+  #startFailed = false;
+  #ended = false;
+
+  constructor(private readonly options: ProcessOptions) {
+    this.#foreign = options.foreign ?? false;
+    if (this.#foreign) this.#bound = new OutputBound(excess => options.onLine('stderr', excess));
+    this.#child = spawn(options.command, options.args, {
+      env: options.env,
+      stdio: ['ignore', 'pipe', 'pipe', ...(this.#foreign ? [] : ['ipc' as const])],
+      serialization: options.serialization ?? 'json',
+      detached: this.#foreign,
+    });
+    guard(this.#child, options.orphanLimitMs ?? ORPHAN_LIMIT_MS, this.#foreign);
+    this.#drain('stdout', this.#child.stdout);
+    this.#drain('stderr', this.#child.stderr);
+    this.#child.on('message', message => this.#onMessage(message));
+    this.#child.on('error', error => this.#onError(error));
+    this.#child.once('exit', (code, name) => this.#onEnded(code, name));
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** What is wrong with one that runs. */
+  get problem(): string | undefined {
+    return this.#bound?.problem;
+  }
+
+  /** Lost silently when the process is gone: its exit is reported. */
+  send(message: object): void {
+    if (this.#child.connected) this.#child.send(message, () => undefined);
+  }
+
+  /** Asks it to drain and exit. */
+  terminate(): void {
+    this.#child.kill('SIGTERM');
+  }
+
+  /** Ends it whatever it does, stopped or hung. `reason` is reported by the exit. */
+  kill(reason: string): void {
+    this.#reason ??= reason;
+    signal(this.#child, 'SIGKILL', this.#foreign);
+  }
+
+  #drain(name: 'stdout' | 'stderr', stream: Readable | null): void {
+    const lines = new LogLineSplitter(line => {
+      this.#last.add(line);
+      this.options.onLine(name, line);
+    });
+    stream?.on('data', (chunk: Buffer) => (this.#bound?.admits(chunk.length) ?? true) && lines.push(chunk));
+    stream?.once('end', () => lines.end());
+  }
+
+  #onMessage(message: unknown): void {
+    const received = (message ?? {}) as ProcessMessage;
+    if (received.type === 'failed' && typeof received.message === 'string') {
+      this.#startFailed = this.#reason === undefined;
+      this.#reason ??= received.message;
+    }
+    this.options.onMessage(received);
+  }
+
+  /**
+   * What a foreign program forked may live on and hold its port. Its last words, which say why, may be in the pipes.
+   */
+  #onEnded(code: number | null, name: NodeJS.Signals | null): void {
+    if (!this.#foreign) return this.#onExit(code, name);
+    signal(this.#child, 'SIGKILL', true);
+    const end = (): void => this.#onExit(code, name);
+    const timer = setTimeout(end, LAST_WORDS_MS);
+    this.#child.once('close', () => {
+      clearTimeout(timer);
+      end();
+    });
+  }
+
+  /** Also emitted when a signal or a message cannot be delivered: only a process without a pid never started. */
+  #onError(error: Error): void {
+    if (this.#child.pid !== undefined) return this.options.onLine('stderr', error.message);
+    this.#reason ??= startProblem(error, this.options.command);
+    this.#onExit(null, null);
+  }
+
+  #onExit(code: number | null, signal: NodeJS.Signals | null): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    unguard(this.#child);
+    this.#bound?.end();
+    const last = this.#last;
+    const reason = this.#reason === undefined ? {} : { reason: this.#reason };
+    this.options.onExit({
+      code,
+      signal,
+      ...reason,
+      ...(this.#startFailed && { startFailed: true }),
+      // Read when asked: the pipes may deliver the last words after the exit.
+      get lines() {
+        return last.lines;
+      },
+    });
+  }
+}
+
+function startProblem({ code, message }: NodeJS.ErrnoException, command: string): string {
+  if (code === 'ENOENT') return `cannot start ${command}: no such program (ENOENT)`;
+  return code === 'EACCES' ? `cannot start ${command}: it may not be executed (EACCES)` : message;
+}

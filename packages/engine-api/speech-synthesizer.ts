@@ -1,0 +1,52 @@
+import { EngineError } from './coded-error.js';
+import { type EngineBase, type ItemOutcome } from './engine.js';
+
+/**
+ * What every voice refuses.
+ * @returns the voice that is asked for.
+ * @throws EngineError `voice_not_found`, `invalid_value`
+ */
+export function checkSpeechItem<Voice extends string>(item: SynthesizeItem, voices: readonly Voice[]): Voice {
+  const { speed } = item;
+  const voice = voices.find(id => id === item.voice);
+  if (voice === undefined) {
+    const message = `No voice '${item.voice}'; voices: ${voices.join(', ')}`;
+    throw new EngineError('voice_not_found', message, { param: 'voice' });
+  }
+  if (!(speed >= 0.25 && speed <= 4)) {
+    throw new EngineError('invalid_value', `speed is ${speed}; allowed: 0.25 to 4`, { param: 'speed' });
+  }
+  return voice;
+}
+
+/** For a text of which nothing would be heard. `voice` says which voices are meant, such as "an English voice". */
+export const nothingToSpeak = (voice?: string): EngineError =>
+  new EngineError('invalid_value', `input has nothing ${voice ? `that ${voice} can speak` : 'to speak'}`, {
+    param: 'input',
+  });
+
+export interface SynthesizeItem {
+  readonly requestId: string;
+  readonly text: string;
+  readonly voice: string;
+  /** 0.25..4 */
+  readonly speed: number;
+  readonly signal: AbortSignal;
+  /** Receives mono s16 at `sampleRate` as it is made, in order. */
+  emit(samples: Int16Array): void;
+}
+
+export interface EngineVoice {
+  readonly id: string;
+  readonly name: string;
+  readonly language: string;
+  readonly gender: 'female' | 'male' | '';
+}
+
+/** Synthesis. One engine call for the group; audio leaves through each item's `emit`, outcomes tell seconds made. */
+export interface SpeechSynthesizer extends EngineBase {
+  readonly kind: 'tts';
+  readonly sampleRate: number;
+  readonly voices: readonly EngineVoice[];
+  synthesize(batch: readonly SynthesizeItem[]): Promise<readonly ItemOutcome<{ readonly durationS: number }>[]>;
+}

@@ -1,0 +1,143 @@
+import { type GenerationPlan, type StepOutcome } from './generation-plan.js';
+import { type GenerationRequest } from './generation-request.js';
+import { type StepBackend } from './step-backend.port.js';
+
+/** What the tokens of an answer are held to. */
+export type Grammar = (
+  | { readonly type: 'json_object' }
+  | { readonly type: 'json_schema'; readonly schema: object }
+  | { readonly type: 'gbnf'; readonly text: string }
+  /** The whole answer matches a regular expression. */
+  | { readonly type: 'regex'; readonly pattern: string }
+  /** The answer is calls of these tools: one, or several where they are wanted. */
+  | { readonly type: 'tool_calls'; readonly tools: readonly GrammarTool[]; readonly several: boolean }
+) & {
+  /** The field that it came from, for messages; absent: OpenAI's. */
+  readonly param?: string;
+};
+
+export interface GrammarTool {
+  readonly name: string;
+  /** A JSON schema; absent: the function takes none. */
+  readonly parameters?: object;
+  /** Of the schema in the request, for messages. */
+  readonly path: string;
+}
+
+/**
+ * How tokens of one sequence are drawn. A draw depends on (seed, position, tokens before) and on nothing else
+ * (`StepBackend`).
+ */
+export interface Sampling {
+  /** 0: always the likeliest. */
+  readonly temperature: number;
+  readonly topP: number;
+  /** 0: no limit. */
+  readonly topK: number;
+  readonly minP: number;
+  readonly frequencyPenalty: number;
+  readonly presencePenalty: number;
+  /** 1: none. */
+  readonly repeatPenalty: number;
+  /** 0..2^32 - 1 */
+  readonly seed: number;
+  /** Added to the logits of these tokens, -100..100. */
+  readonly logitBias?: ReadonlyMap<number, number>;
+  readonly grammar?: Grammar;
+  /** Alternatives wanted per drawn token; 0: only the drawn one's own log-probability; absent: none at all. */
+  readonly logprobs?: number;
+}
+
+/** One sequence: what `GenerationScheduler` schedules, and how it is drawn. */
+export interface TextSequence extends GenerationRequest {
+  readonly sampling: Sampling;
+  /** Tokens at the end of the prompt that are the answer so far: it is continued. Absent: none. */
+  readonly begunTokens?: number;
+}
+
+export interface Alternative {
+  readonly token: number;
+  readonly bytes: Buffer;
+  readonly logprob: number;
+}
+
+/** What a draw brought besides the token's number (`ItemResult`). */
+export interface Drawn {
+  /** Text of the token; may begin or end inside a character. Empty for control tokens. */
+  readonly bytes: Buffer;
+  /** Natural logarithm of its probability, before temperature and cuts. */
+  readonly logprob?: number;
+  /** The likeliest first. */
+  readonly top?: readonly Alternative[];
+}
+
+export type TextOutcome =
+  | (Extract<StepOutcome<TextSequence>, { type: 'done' }> & {
+      /** Of each that drew a token. */
+      readonly drawn: ReadonlyMap<TextSequence, Drawn>;
+    })
+  | Exclude<StepOutcome<TextSequence>, { type: 'done' }>;
+
+/** What a caller wants to be continued; messages and tools in OpenAI's form. */
+export type Prompt =
+  | {
+      readonly type: 'chat';
+      /** Each has one text as its `content`. */
+      readonly messages: readonly Readonly<Record<string, unknown>>[];
+      readonly tools?: unknown;
+    }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'tokens'; readonly tokens: readonly number[] };
+
+export interface TextBackendInfo {
+  /** Tokens that prompt and answer may come to together. */
+  readonly contextTokens: number;
+  /** Sequences in one step. */
+  readonly rows: number;
+  /** Tokens in one step at most, `rows` or more. */
+  readonly stepTokens: number;
+  readonly model: string;
+  /** For `EngineInfo`: "cpu", "cuda:0", ..., and what the loaded files are. */
+  readonly device: string;
+  readonly revision: string;
+  /** The model brings a chat template. */
+  readonly chat: boolean;
+  /** The chat template knows tools. */
+  readonly toolCalls: boolean;
+  readonly grammar: boolean;
+}
+
+/** The process behind `encode` or `check` is gone with all that it kept: `reopen`, and ask again. */
+export class BackendLost extends Error {}
+
+/** A model behind a tokenizer, a template and steps: llama.cpp, or the simulator of the tests. */
+export interface TextBackend extends StepBackend<TextSequence> {
+  /** Known after `load`. */
+  readonly info: TextBackendInfo;
+  /** Milliseconds that a step may take while a caller waits for the next token; absent: 50. */
+  readonly stepTargetMs?: number;
+  /** Native decode calls so far: the proof that all sequences of a plan advance in one. */
+  readonly decodeCalls: number;
+  /** Opens the model. Idempotent. @throws Error when it cannot be. */
+  load(): Promise<void>;
+  /**
+   * May run beside a step.
+   * @throws BackendLost
+   * @throws EngineError invalid_value: no chat template, unknown role, image parts, token out of range.
+   */
+  encode(prompt: Prompt): Promise<readonly number[]>;
+  /** Of a token that `encode` has let pass; empty for control tokens. */
+  bytesOf(token: number): Buffer;
+  /**
+   * Before a sequence is submitted.
+   * @throws BackendLost
+   * @throws EngineError invalid_value: a grammar that does not compile, a biased token out of range.
+   */
+  check(sampling: Sampling): Promise<void>;
+  run(plan: GenerationPlan<TextSequence>): Promise<TextOutcome>;
+  /**
+   * `run` rejected: the process is gone. Starts a new one with the model loaded, after a capped back-off; the old state
+   * is void.
+   */
+  reopen(): Promise<void>;
+}

@@ -1,0 +1,28 @@
+import { type EngineBase, type ItemOutcome } from './engine.js';
+import { type TokenUsage } from './token-usage.js';
+
+export interface EmbedItem {
+  readonly requestId: string;
+  /** Absent: the body asks for embeddings. `rerank`: each vector is the score of a document. */
+  readonly form?: 'rerank';
+  /** The caller's JSON object of `/v1/embeddings` or `/v1/rerank`, byte by byte. */
+  readonly body: Buffer;
+  /** Vectors the answer must hold. */
+  readonly inputs: number;
+  readonly tenant: string;
+  readonly signal: AbortSignal;
+}
+
+export interface Embedding {
+  /** One vector per input, one after another. */
+  readonly vectors: Float32Array;
+  /** Length of one vector. */
+  readonly dimensions: number;
+  readonly usage?: TokenUsage;
+}
+
+/** Embedding. `embed` is one engine call for the whole group; it answers per item, in order, and never rejects. */
+export interface TextEmbedder extends EngineBase {
+  readonly kind: 'embedding';
+  embed(batch: readonly EmbedItem[]): Promise<readonly ItemOutcome<Embedding>[]>;
+}

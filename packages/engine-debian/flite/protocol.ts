@@ -1,0 +1,31 @@
+import { type EngineVoice } from '@switchyard/engine-api/speech-synthesizer.js';
+
+/** The clear 16 kHz voices of Debian's libflite1. kal is 8 kHz and robotic; kal16 is the same man. */
+export const FLITE_VOICES = [
+  { id: 'rms', name: 'RMS', language: 'en-US', gender: 'male' },
+  { id: 'slt', name: 'SLT', language: 'en-US', gender: 'female' },
+  { id: 'awb', name: 'AWB', language: 'en-GB', gender: 'male' },
+] as const satisfies readonly EngineVoice[];
+
+export type FliteVoiceId = (typeof FLITE_VOICES)[number]['id'];
+
+export const FLITE_VOICE_IDS: readonly FliteVoiceId[] = FLITE_VOICES.map(({ id }) => id);
+
+export const FLITE_SAMPLE_RATE = 16_000;
+
+interface SpeakRequest {
+  readonly sentences: readonly string[];
+  readonly voice: FliteVoiceId;
+  readonly speed: number;
+  /** Memory of a CancelFlag, looked at before each sentence. */
+  readonly cancel: SharedArrayBuffer;
+}
+
+export interface FliteProtocol {
+  /** One notice per sentence, as it is made; the reply tells the samples in all. */
+  speak: { request: SpeakRequest; reply: { readonly samples: number }; notice: Int16Array };
+}
+
+export interface FliteThreadInfo {
+  readonly revision: string;
+}

@@ -1,0 +1,142 @@
+import { splitIntoSentences } from '@switchyard/engine-api/audio/sentence-splitter.js';
+import { type EngineInfo } from '@switchyard/engine-api/engine.js';
+import {
+  checkSpeechItem,
+  nothingToSpeak,
+  type SpeechSynthesizer,
+  type SynthesizeItem,
+} from '@switchyard/engine-api/speech-synthesizer.js';
+import { EngineThread, threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
+import { SpeechCalls, type Spoken } from '@switchyard/engine-api/threads/speech-calls.js';
+import { ThreadPool } from '../threads/thread-pool.js';
+import {
+  FLITE_SAMPLE_RATE,
+  FLITE_VOICE_IDS,
+  FLITE_VOICES,
+  type FliteProtocol,
+  type FliteThreadInfo,
+} from './protocol.js';
+
+/** Signs of printed text, as flite knows them. */
+const PLAIN: Readonly<Record<string, string>> = {
+  '\u2018': "'",
+  '\u2019': "'",
+  '\u201c': '"',
+  '\u201d': '"',
+  '\u2013': ', ',
+  '\u2014': ', ',
+  '\u2026': '...',
+  '\u00df': 'ss',
+  '\u00e6': 'ae',
+  '\u00c6': 'Ae',
+  '\u00f8': 'o',
+  '\u00d8': 'O',
+  '\u00b0': ' degrees ',
+  '\u00a3': ' pounds ',
+  '\u20ac': ' euros ',
+};
+
+/** flite reads letters, digits and these signs aloud; from anything else it makes 0.2 s of silence. */
+const SPOKEN = /[A-Za-z0-9%&$@+=#~^*]/;
+
+/**
+ * What flite can be given: printable ASCII. Typographic signs become plain ones, accents fall off their letters,
+ * NUL and other control characters become spaces (a NUL would end the text, for C), line ends stay.
+ * Characters of other scripts are left out; `isSpeakable` tells whether anything remains to be said.
+ */
+export function toSpeakableText(text: string): string {
+  return [...text]
+    .map(character => PLAIN[character] ?? character)
+    .join('')
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^\x20-\x7e\n]+/g, ' ')
+    .replace(/[^\S\n]+/g, ' ')
+    .trim();
+}
+
+export function isSpeakable(text: string): boolean {
+  return SPOKEN.test(text);
+}
+
+/** Two threads that set the speed of the same voice would speak at each other's pace. */
+let loadedInProcess = false;
+
+/**
+ * English speech on the CPU, sentence by sentence. flite's voices are static data of the process, so there is one
+ * thread, and a process loads one of these.
+ */
+export class FliteSynthesizer implements SpeechSynthesizer {
+  readonly kind = 'tts';
+  readonly sampleRate = FLITE_SAMPLE_RATE;
+  readonly voices = FLITE_VOICES;
+  readonly #thread = new ThreadPool<FliteProtocol, FliteThreadInfo>(1, startThread);
+  readonly #calls = new SpeechCalls();
+  #holdsVoices = false;
+  #revision = '';
+  #loaded: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
+
+  get info(): EngineInfo {
+    return {
+      engine: 'flite',
+      device: 'cpu',
+      revision: this.#revision,
+      maxBatch: 1,
+      maxConcurrent: 1,
+      streams: 0,
+      capabilities: ['speech', 'speed'],
+      languages: ['en'],
+    };
+  }
+
+  load(): Promise<void> {
+    return (this.#loaded ??= this.#load());
+  }
+
+  synthesize(batch: readonly SynthesizeItem[]): Promise<readonly Spoken[]> {
+    return Promise.all(batch.map(item => this.#outcome(item)));
+  }
+
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #load(): Promise<void> {
+    if (loadedInProcess)
+      throw new Error('A process holds one flite engine at a time: its voices are static data of the library.');
+    loadedInProcess = true;
+    this.#holdsVoices = true;
+    await this.#thread.use(async thread => {
+      this.#revision = (await thread.ready).revision;
+    });
+  }
+
+  async #close(): Promise<void> {
+    this.#calls.cancelAll();
+    await this.#thread.close();
+    if (this.#holdsVoices) loadedInProcess = false;
+  }
+
+  #outcome(item: SynthesizeItem): Promise<Spoken> {
+    return this.#calls.outcome(item, FLITE_SAMPLE_RATE, async (cancel, onNotice) => {
+      const request = { ...readRequest(item), speed: item.speed, cancel };
+      return (await this.#thread.use(thread => thread.call('speak', request, { onNotice }))).samples;
+    });
+  }
+}
+
+function startThread(): EngineThread<FliteProtocol, FliteThreadInfo> {
+  return new EngineThread({
+    entry: threadEntry('./synthesizer.thread.js', import.meta.url),
+    name: 'flite',
+    data: undefined,
+  });
+}
+
+function readRequest(item: SynthesizeItem) {
+  const voice = checkSpeechItem(item, FLITE_VOICE_IDS);
+  const sentences = splitIntoSentences(toSpeakableText(item.text)).filter(isSpeakable);
+  if (sentences.length === 0) throw nothingToSpeak('an English voice');
+  return { sentences, voice };
+}

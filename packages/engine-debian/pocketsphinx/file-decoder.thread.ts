@@ -1,0 +1,54 @@
+import { workerData } from 'node:worker_threads';
+import { goBehindStreams } from '../threads/thread-priority.js';
+import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
+import { CancelFlag } from '@switchyard/engine-api/threads/thread-protocol.js';
+import { type DecodedWord, type DecoderThreadData, type FileDecoderProtocol, spokenWords } from './protocol.js';
+import { Decoder } from './decoder.js';
+import { findModelFiles } from './model-files.js';
+import { loadPocketSphinx } from './library.js';
+import { splitIntoUtterances } from '@switchyard/engine-api/audio/utterance-split.js';
+
+const RATE = 16_000;
+/** Half a second of audio, about 80 ms of work: the longest a cancel waits while the search runs. */
+const CHUNK_SAMPLES = RATE / 2;
+
+/**
+ * Decodes one file from a clean state: the same samples give the same words whatever was decoded before.
+ * Answers undefined when cancelled; checked before every chunk.
+ */
+function decodeFile(decoder: Decoder, samples: Int16Array, isCancelled: () => boolean): DecodedWord[] | undefined {
+  const durationS = samples.length / RATE;
+  const mean = decoder.cepstralMean(samples, isCancelled);
+  const words: DecodedWord[] = [];
+  for (const { from, to } of splitIntoUtterances(samples)) {
+    decoder.begin(mean);
+    for (let at = from; at < to && !isCancelled(); at += CHUNK_SAMPLES) {
+      decoder.feed(samples.subarray(at, Math.min(to, at + CHUNK_SAMPLES)));
+    }
+    if (isCancelled()) {
+      decoder.abandon();
+      return undefined;
+    }
+    words.push(...spokenWords(decoder.finish(), from / RATE, durationS));
+  }
+  return words;
+}
+
+/** Entry of a thread that decodes files. No decorators here or in anything imported. */
+serveThread<FileDecoderProtocol, undefined>(() => {
+  const { modelDir, besideStreams } = workerData as DecoderThreadData;
+  if (besideStreams) goBehindStreams();
+  const decoder = new Decoder(loadPocketSphinx(), findModelFiles(modelDir));
+  // Warm-up: the first utterance pages the language model in.
+  decodeFile(decoder, new Int16Array(4800).fill(1), () => false);
+  return {
+    info: undefined,
+    operations: {
+      decode: ({ samples, cancel }) => {
+        const flag = new CancelFlag(cancel);
+        return decodeFile(decoder, samples, () => flag.raised);
+      },
+    },
+    close: () => decoder.free(),
+  };
+});

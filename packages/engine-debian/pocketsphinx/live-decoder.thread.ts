@@ -1,0 +1,37 @@
+import { workerData } from 'node:worker_threads';
+import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
+import { CancelFlag } from '@switchyard/engine-api/threads/thread-protocol.js';
+import { Decoder } from './decoder.js';
+import { type DecoderThreadData, type LiveDecoderProtocol } from './protocol.js';
+import { LiveSession } from './live-session.js';
+import { findModelFiles } from './model-files.js';
+import { loadPocketSphinx } from './library.js';
+
+/** Entry of a thread that serves one live stream after another. No decorators here or in anything imported. */
+serveThread<LiveDecoderProtocol, undefined>(() => {
+  const { modelDir } = workerData as DecoderThreadData;
+  const decoder = new Decoder(loadPocketSphinx(), findModelFiles(modelDir));
+  let session: LiveSession | undefined;
+  const current = (): LiveSession => {
+    if (session === undefined) throw new Error('no stream is open');
+    return session;
+  };
+  const closeSession = (): void => {
+    session = undefined;
+    // Its utterance ends once the answer is out: an unwanted second pass must not delay a cancel.
+    setImmediate(() => session === undefined && decoder.abandon());
+  };
+  return {
+    info: undefined,
+    operations: {
+      open: ({ partials, cancel }) => {
+        const flag = new CancelFlag(cancel);
+        session = new LiveSession({ decoder, partials, isCancelled: () => flag.raised });
+      },
+      push: ({ samples }) => current().push(samples),
+      commit: () => current().commit(),
+      close: closeSession,
+    },
+    close: () => decoder.free(),
+  };
+});

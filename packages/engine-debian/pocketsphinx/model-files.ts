@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { aptInstallCommand } from '@switchyard/engine-api/engine.js';
+
+/** Where the three parts of a PocketSphinx model lie. */
+export interface ModelFiles {
+  readonly acousticModel: string;
+  readonly languageModel: string;
+  readonly dictionary: string;
+}
+
+/** Throws with what to install when a part is missing. */
+export function findModelFiles(modelDir: string): ModelFiles {
+  const files: ModelFiles = {
+    acousticModel: join(modelDir, 'en-us'),
+    languageModel: join(modelDir, 'en-us.lm.bin'),
+    dictionary: join(modelDir, 'cmudict-en-us.dict'),
+  };
+  const missing = Object.values(files).filter((path: string) => !existsSync(path));
+  if (missing.length > 0) {
+    throw new Error(
+      `PocketSphinx model files are missing: ${missing.join(', ')}. Install them with ` +
+        `\`${aptInstallCommand('pocketsphinx-en-us')}\`, or point options.modelDir at a folder that has them.`,
+    );
+  }
+  return files;
+}
+
+/** Name and fingerprint of what was loaded: "en-us sha256:0123456789ab". Streamed, so the loop stays free. */
+export async function modelRevision(modelDir: string): Promise<string> {
+  const files = findModelFiles(modelDir);
+  const hash = createHash('sha256');
+  for (const path of [join(files.acousticModel, 'mdef'), files.dictionary, files.languageModel]) {
+    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  }
+  return `${basename(modelDir)} sha256:${hash.digest('hex').slice(0, 12)}`;
+}

@@ -1,0 +1,84 @@
+import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
+
+/** PocketSphinx analyses speech in frames of 10 ms. */
+export const FRAMES_PER_SECOND = 100;
+
+/** A word or filler (`<sil>`, `[NOISE]`, `++UM++`) as the decoder spells it. */
+export interface DecodedWord {
+  readonly word: string;
+  /** Seconds. */
+  readonly start: number;
+  readonly end: number;
+  /** Posterior probability, 0..1. */
+  readonly confidence: number;
+}
+
+const FILLER = /^(<.*>|\[.*\]|\+\+.*\+\+)$/;
+const PRONUNCIATION_VARIANT = /\(\d+\)$/;
+
+function isFiller(word: string): boolean {
+  return FILLER.test(word);
+}
+
+/** "read(2)" is the second pronunciation of "read". */
+function plainWord(word: string): string {
+  return word.replace(PRONUNCIATION_VARIANT, '');
+}
+
+/** A raw hypothesis as people write it: no fillers, no variant marks. */
+export function plainText(hypothesis: string): string {
+  return hypothesis
+    .split(/\s+/)
+    .filter(word => word !== '' && !isFiller(word))
+    .map(plainWord)
+    .join(' ');
+}
+
+/** The spoken words only, shifted by `offsetS` and kept inside `[0, durationS]`. */
+export function spokenWords(decoded: readonly DecodedWord[], offsetS: number, durationS: number): DecodedWord[] {
+  const clamp = (seconds: number): number => Math.min(durationS, Math.max(0, round(seconds + offsetS)));
+  return decoded
+    .filter(({ word }) => !isFiller(word))
+    .map(({ word, start, end, confidence }) => ({
+      word: plainWord(word),
+      start: clamp(start),
+      end: clamp(end),
+      confidence: Math.round(confidence * 1000) / 1000,
+    }));
+}
+
+/** Milliseconds are finer than a frame; more digits would only be noise of floating point. */
+function round(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}
+
+export interface DecoderThreadData {
+  readonly modelDir: string;
+  /** Live streams are decoded on the same machine, and go first. */
+  readonly besideStreams: boolean;
+}
+
+interface DecodeRequest {
+  /** Mono 16 kHz, in shared memory. */
+  readonly samples: Int16Array;
+  /** Memory of a CancelFlag. */
+  readonly cancel: SharedArrayBuffer;
+}
+
+interface OpenRequest {
+  readonly partials: boolean;
+  readonly cancel: SharedArrayBuffer;
+}
+
+/** One file at a time; undefined: cancelled. */
+export interface FileDecoderProtocol {
+  decode: { request: DecodeRequest; reply: readonly DecodedWord[] | undefined; notice: never };
+}
+
+/** One live stream at a time. */
+export interface LiveDecoderProtocol {
+  open: { request: OpenRequest; reply: void; notice: never };
+  push: { request: { readonly samples: Int16Array }; reply: readonly RecognizerEvent[]; notice: never };
+  commit: { request: undefined; reply: readonly RecognizerEvent[]; notice: never };
+  close: { request: undefined; reply: void; notice: never };
+}

@@ -1,0 +1,23 @@
+import koffi, { type LibraryHandle } from 'koffi';
+import { aptInstallCommand } from '@switchyard/engine-api/engine.js';
+import { errorMessage } from '@switchyard/engine-api/error-message.js';
+
+/**
+ * Handles are kept for the life of the thread. koffi closes a library when its handle is collected, and with it goes
+ * memory that native code still points at: a voice, a lexicon, the text of a function.
+ */
+const kept: LibraryHandle[] = [];
+
+/** Opens a shared library by its soname; a failure names the Debian packages that bring it. */
+export function openNativeLibrary(soname: string, debianPackages: readonly string[]): LibraryHandle {
+  try {
+    const library = koffi.load(soname);
+    kept.push(library);
+    return library;
+  } catch (cause) {
+    const reason = errorMessage(cause);
+    throw new Error(`Cannot load ${soname} (${reason}). Install it with \`${aptInstallCommand(...debianPackages)}\`.`, {
+      cause,
+    });
+  }
+}

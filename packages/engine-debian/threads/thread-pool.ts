@@ -1,0 +1,83 @@
+import { EngineError } from '@switchyard/engine-api/coded-error.js';
+import { type EngineThread } from '@switchyard/engine-api/threads/engine-thread.js';
+import { type ThreadProtocol } from '@switchyard/engine-api/threads/thread-protocol.js';
+
+interface Waiter<T> {
+  readonly resolve: (thread: T) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Threads of one kind, started when first needed, reused, replaced when dead, never more than `size` at once.
+ * A thread is held by one user at a time: that is what keeps two users' audio apart.
+ */
+export class ThreadPool<P extends ThreadProtocol<P>, Info = unknown> {
+  readonly #idle: EngineThread<P, Info>[] = [];
+  readonly #held = new Set<EngineThread<P, Info>>();
+  readonly #waiting: Waiter<EngineThread<P, Info>>[] = [];
+  #closed: Promise<void> | undefined;
+
+  constructor(
+    private readonly size: number,
+    private readonly start: () => EngineThread<P, Info>,
+  ) {}
+
+  get available(): number {
+    return this.size - this.#held.size;
+  }
+
+  /** A thread for the caller alone, first come first served. Pair with `release`. */
+  async acquire(): Promise<EngineThread<P, Info>> {
+    if (this.#closed) throw closedError();
+    if (this.available === 0) {
+      return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+    }
+    const thread = this.#takeIdle() ?? this.start();
+    this.#held.add(thread);
+    try {
+      await thread.ready;
+      return thread;
+    } catch (error) {
+      await thread.close();
+      this.release(thread);
+      throw error;
+    }
+  }
+
+  release(thread: EngineThread<P, Info>): void {
+    if (!this.#held.delete(thread)) return;
+    if (thread.alive) this.#idle.push(thread);
+    const next = this.#waiting.shift();
+    if (next) this.acquire().then(next.resolve, next.reject);
+  }
+
+  async use<T>(work: (thread: EngineThread<P, Info>) => Promise<T>): Promise<T> {
+    const thread = await this.acquire();
+    try {
+      return await work(thread);
+    } finally {
+      this.release(thread);
+    }
+  }
+
+  /** Waits for running calls, ends every thread. Idempotent: the same promise. */
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    for (const waiter of this.#waiting.splice(0)) waiter.reject(closedError());
+    await Promise.all([...this.#idle, ...this.#held].map(thread => thread.close()));
+  }
+
+  #takeIdle(): EngineThread<P, Info> | undefined {
+    for (;;) {
+      const thread = this.#idle.pop();
+      if (thread === undefined || thread.alive) return thread;
+    }
+  }
+}
+
+function closedError(): EngineError {
+  return new EngineError('engine_failed', 'The engine is closed.');
+}

@@ -1,0 +1,188 @@
+import { type GenerationPlan } from '@switchyard/engine-api/generation-plan.js';
+import {
+  type Prompt,
+  type Sampling,
+  type TextBackend,
+  type TextBackendInfo,
+  type TextOutcome,
+  type TextSequence,
+} from '@switchyard/engine-api/text-backend.port.js';
+import { vocabularySizeOf } from './gguf-header.js';
+import { demandShallow, grammarParam, grammarRefused, rememberGrammar } from './grammar-text.js';
+import { drawThreads, type LlamaOptions } from './options.js';
+import { LlamaCallOverdue, LlamaChild } from './process.js';
+import {
+  type ChildInfo,
+  type ChildSettings,
+  type GrammarCheck,
+  type LlamaOperations,
+  type StepFrame,
+  type StepReply,
+} from './protocol.js';
+import { SlotMemory } from './slot-memory.js';
+import { engineFailed, SlotSteps } from './slot-steps.js';
+import { Vocabulary } from './vocabulary.js';
+
+/** Tokens per block of KV memory, the unit of shared beginnings. */
+const BLOCK_TOKENS = 32;
+/**
+ * What a token may add to the time of a step before the process is taken as hung; a slow machine needs a tenth of it.
+ */
+const TOKEN_LIMIT_MS = 250;
+/** A grammar within bounds takes a tenth of a second; no sequence gets a token while one is compiled. */
+const GRAMMAR_LIMIT_MS = 5000;
+
+/**
+ * llama.cpp behind `TextBackend`: all items of a plan in one native decode, in a child process. `SlotMemory` decides
+ * which slot of the context a sequence has; the child computes and draws, and may die at any time.
+ */
+export class LlamaBackend implements TextBackend {
+  readonly memory: SlotMemory;
+  readonly #options: LlamaOptions;
+  readonly #child: LlamaChild<LlamaOperations, ChildInfo>;
+  readonly #steps: SlotSteps;
+  #loading: Promise<void> | undefined;
+  #info: ChildInfo | undefined;
+  #known: Vocabulary | undefined;
+  #running: Promise<unknown> = Promise.resolve();
+  /** One after another: what one takes is not counted against the next. */
+  #checking: Promise<unknown> = Promise.resolve();
+  #runs = 0;
+  /** Of the last step: one that is sent behind it may take so much longer. */
+  #limitMs = 0;
+
+  get stepTargetMs(): number | undefined {
+    return this.#options.stepTargetMs;
+  }
+
+  constructor(options: LlamaOptions) {
+    this.#options = options;
+    const { contextTokens, rows, kvTokens = rows * contextTokens } = options;
+    const shape = { slots: rows, slotTokens: contextTokens, blockTokens: BLOCK_TOKENS };
+    this.memory = new SlotMemory({ ...shape, tokens: kvTokens });
+    this.#steps = new SlotSteps(this.memory);
+    const settings = settingsOf(options);
+    this.#child = new LlamaChild({
+      ...{ entry: './native/generator.child.js', settings, options, poolThreads: settings.drawThreads },
+      onOpen: info => this.#forget(info),
+    });
+  }
+
+  get info(): TextBackendInfo {
+    const { contextTokens, rows, stepTokens, modelFile, device } = this.#options;
+    const known = this.#info;
+    return {
+      ...{ contextTokens, rows, stepTokens },
+      model: known?.model ?? modelFile,
+      device: known?.device ?? device,
+      revision: known?.revision ?? '',
+      chat: known?.chat ?? false,
+      toolCalls: known?.toolCalls ?? false,
+      grammar: true,
+    };
+  }
+
+  get decodeCalls(): number {
+    return this.#runs;
+  }
+
+  /** Of the process with the model in it; for tests that kill it. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  load(): Promise<void> {
+    return (this.#loading ??= this.#open());
+  }
+
+  async encode(prompt: Prompt): Promise<readonly number[]> {
+    if (prompt.type === 'tokens') return this.#vocabulary.checked(prompt.tokens, 'prompt');
+    return [...(await this.#child.ask('encode', prompt))];
+  }
+
+  bytesOf(token: number): Buffer {
+    return this.#vocabulary.bytesOf(token);
+  }
+
+  async check({ logitBias, grammar }: Sampling): Promise<void> {
+    if (logitBias) this.#vocabulary.checked([...logitBias.keys()], 'logit_bias');
+    if (!grammar) return;
+    const check = { grammar, param: grammarParam(grammar) };
+    demandShallow(grammar, check.param);
+    const checked = this.#checking.then(() => this.#compiled(check));
+    this.#checking = checked.catch(() => undefined);
+    rememberGrammar(grammar, await checked);
+  }
+
+  run(plan: GenerationPlan<TextSequence>): Promise<TextOutcome> {
+    const running = this.#run(plan);
+    this.#running = running.catch(() => undefined);
+    return running;
+  }
+
+  /** A call that encodes may have noticed first, and opened it. */
+  async reopen(): Promise<void> {
+    await this.#child.reopen();
+    if (this.#info) this.#forget(this.#info);
+  }
+
+  async close(): Promise<void> {
+    // A step that hangs is not waited for longer than it may take.
+    await this.#running;
+    await this.#child.close();
+  }
+
+  async #open(): Promise<void> {
+    await this.#child.open();
+    this.#known = new Vocabulary(await this.#child.ask('vocabulary', undefined));
+  }
+
+  /**
+   * One that does not come to an end costs the process; who sent it is refused, and all others go on in another one.
+   */
+  async #compiled(check: GrammarCheck): Promise<string> {
+    try {
+      return await this.#child.ask('grammar', check, GRAMMAR_LIMIT_MS);
+    } catch (error) {
+      if (!(error instanceof LlamaCallOverdue)) throw error;
+      throw grammarRefused(check.param, `it could not be compiled within ${GRAMMAR_LIMIT_MS} ms`);
+    }
+  }
+
+  #forget(info: ChildInfo): void {
+    this.#info = info;
+    this.memory.reset(info);
+  }
+
+  async #run(plan: GenerationPlan<TextSequence>): Promise<TextOutcome> {
+    const step = this.#steps.prepare(plan, this.#vocabulary);
+    if (step.frame === undefined) return { type: 'done', results: step.refused, drawn: new Map() };
+    const reply = await this.#compute(plan, step.frame);
+    if (reply.skipped === undefined && reply.failure === undefined)
+      return this.#steps.outcome(step, reply, this.#vocabulary);
+    this.#steps.failed(step);
+    return reply.skipped ? { type: 'skipped' } : { type: 'failed', error: engineFailed(String(reply.failure)) };
+  }
+
+  async #compute({ ahead }: GenerationPlan<TextSequence>, frame: StepFrame): Promise<StepReply> {
+    const limitMs = this.#options.stepTimeoutMs + frame.tokens.length * TOKEN_LIMIT_MS;
+    const waitMs = ahead ? this.#limitMs : 0;
+    this.#limitMs = limitMs;
+    const reply = await this.#child.call('step', frame, waitMs + limitMs);
+    if (!reply.skipped) this.#runs += 1;
+    return reply;
+  }
+
+  get #vocabulary(): Vocabulary {
+    if (this.#known === undefined) throw new Error('The model is not loaded.');
+    return this.#known;
+  }
+}
+
+function settingsOf(options: LlamaOptions): ChildSettings {
+  const { modelFile, device, gpuLayers, contextTokens, rows, kvTokens, stepTokens, threads, exact = false } = options;
+  const shared = { modelFile, device, contextTokens, rows, stepTokens, threads, exact };
+  const draws = drawThreads(options, vocabularySizeOf(modelFile));
+  const memory = kvTokens !== undefined && { kvTokens };
+  return { ...shared, drawThreads: draws, ...memory, ...(gpuLayers !== undefined && { gpuLayers }) };
+}

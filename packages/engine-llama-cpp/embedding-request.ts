@@ -1,0 +1,92 @@
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { EngineError } from '@switchyard/engine-api/coded-error.js';
+
+/** One text of a group: whose it is, and which of its. */
+export interface TextPiece {
+  readonly item: number;
+  readonly input: number;
+  readonly tokens: Int32Array;
+}
+
+export interface RunBounds {
+  /** Each text has at most so many. */
+  readonly batchTokens: number;
+  readonly batchTexts: number;
+}
+
+/**
+ * Texts of all requests of a group in as few native runs as fit, like lengths together: a run computes every pair of
+ * its positions, so a short text beside a long one costs more than among its like.
+ */
+export function embeddingRuns(pieces: readonly TextPiece[], { batchTokens, batchTexts }: RunBounds): TextPiece[][] {
+  const runs: TextPiece[][] = [];
+  let run: TextPiece[] = [];
+  let tokens = 0;
+  for (const piece of pieces.toSorted((a, b) => a.tokens.length - b.tokens.length)) {
+    if (run.length === batchTexts || tokens + piece.tokens.length > batchTokens) {
+      runs.push(run);
+      run = [];
+      tokens = 0;
+    }
+    run.push(piece);
+    tokens += piece.tokens.length;
+  }
+  return run.length > 0 ? [...runs, run] : runs;
+}
+
+/** One text of a request, as text or as tokens of the model. */
+export type EmbeddingInput = string | readonly number[];
+
+export interface EmbeddingRequest {
+  readonly inputs: readonly EmbeddingInput[];
+  /** `input` is one text, not a list. */
+  readonly isOne: boolean;
+  /** Length of the vectors; absent: as the model makes them. */
+  readonly dimensions: number | undefined;
+}
+
+export interface EmbeddingLimits {
+  readonly dimensions: number;
+  readonly vocabularySize: number;
+  /** The model was trained so that the beginning of a vector is one. */
+  readonly shortenable: boolean;
+}
+
+/** `input` and `dimensions` of `/v1/embeddings`. @throws EngineError */
+export function readEmbeddingRequest(body: Buffer, limits: EmbeddingLimits): EmbeddingRequest {
+  const { input, dimensions } = parseBoundedJson(body.toString('utf8')) as { input?: unknown; dimensions?: unknown };
+  const isOne = typeof input === 'string' || (Array.isArray(input) && input.every(part => typeof part === 'number'));
+  const listed: unknown = isOne ? [input] : input;
+  if (!Array.isArray(listed) || listed.length === 0)
+    throw invalid('`input` is a text, a list of texts, or tokens.', 'input');
+  return {
+    inputs: listed.map((one: unknown, index) => inputOf(one, paramOf(index, isOne), limits)),
+    isOne,
+    dimensions: dimensionsOf(dimensions, limits),
+  };
+}
+
+/** Its name in messages. */
+export const paramOf = (index: number, isOne: boolean): string => (isOne ? 'input' : `input[${index}]`);
+
+function inputOf(input: unknown, param: string, { vocabularySize }: EmbeddingLimits): EmbeddingInput {
+  if (typeof input === 'string' && input !== '') return input;
+  if (!Array.isArray(input) || input.length === 0)
+    throw invalid(`\`${param}\` is neither a text nor a list of tokens, or is empty.`, param);
+  const isToken = (token: unknown): token is number =>
+    typeof token === 'number' && Number.isInteger(token) && token >= 0 && token < vocabularySize;
+  if (input.every(isToken)) return input;
+  throw invalid(`\`${param}\` has a token that is not one of the model's, 0 to ${vocabularySize - 1}.`, param);
+}
+
+function dimensionsOf(wanted: unknown, { dimensions, shortenable }: EmbeddingLimits): number | undefined {
+  if (wanted === undefined || wanted === null || wanted === dimensions) return undefined;
+  if (!shortenable)
+    throw new EngineError('unsupported_parameter', `The model makes vectors of ${dimensions} numbers and no others.`, {
+      param: 'dimensions',
+    });
+  if (typeof wanted === 'number' && Number.isInteger(wanted) && wanted >= 1 && wanted < dimensions) return wanted;
+  throw invalid(`\`dimensions\` is ${JSON.stringify(wanted)}; allowed: 1 to ${dimensions}.`, 'dimensions');
+}
+
+const invalid = (message: string, param: string): EngineError => new EngineError('invalid_value', message, { param });

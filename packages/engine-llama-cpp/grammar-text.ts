@@ -1,0 +1,108 @@
+import { type GrammarTool, type Grammar } from '@switchyard/engine-api/text-backend.port.js';
+import { demandBounded } from '@switchyard/json-schema-gbnf/gbnf-limits.js';
+import { anyObjectGrammar, either, GrammarRules, literal } from '@switchyard/json-schema-gbnf/grammar-rules.js';
+import { schemaExpression, schemaGrammar } from '@switchyard/json-schema-gbnf/json-schema-grammar.js';
+import { EngineError } from '@switchyard/engine-api/coded-error.js';
+import { StringRules } from '@switchyard/json-schema-gbnf/string-rules.js';
+
+/** GBNF of each grammar that is still in use: choices of a request share theirs, and ask at each begin. */
+const texts = new WeakMap<Grammar, string>();
+
+/** JSON values in a schema, and how deep they lie: what crosses to the child and is walked through there. */
+const MOST_VALUES = 50_000;
+const DEEPEST_VALUE = 1500;
+
+export const rememberGrammar = (grammar: Grammar, text: string): void => void texts.set(grammar, text);
+
+/** Written once, by the child when the grammar is checked. */
+export function knownGrammarText(grammar: Grammar): string {
+  const text = texts.get(grammar) ?? grammarText(grammar);
+  texts.set(grammar, text);
+  return text;
+}
+
+/**
+ * Counts without recursion.
+ * @throws EngineError invalid_value: more values, or deeper ones, than can be checked in reasonable time
+ */
+export function demandShallow(grammar: Grammar, param: string): void {
+  let values = 0;
+  let level: unknown[] = [grammar];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    values += level.length;
+    if (depth > DEEPEST_VALUE) throw grammarRefused(param, `values in values are at most ${DEEPEST_VALUE} deep`);
+    if (values > MOST_VALUES) throw grammarRefused(param, `has more than ${MOST_VALUES} values`);
+    level = level.flatMap((value): unknown[] =>
+      typeof value === 'object' && value !== null ? Object.values(value) : [],
+    );
+  }
+}
+
+export const grammarRefused = (param: string, why: string): EngineError =>
+  new EngineError('invalid_value', `\`${param}\`: ${why}.`, { param });
+
+/** Calls side by side, where several are wanted. */
+const MOST_CALLS = 8;
+
+/**
+ * Calls of tools and nothing else, in the form that `ToolCallReader` reads; the arguments of each are valid under the
+ * schema of its parameters. @throws GrammarError as `schemaGrammar`, with the path of the schema in `tools`
+ */
+function toolCallGrammar(tools: readonly GrammarTool[], several: boolean): string {
+  const rules = new GrammarRules('tools');
+  const calls = tools.map(({ name, parameters, path }) => {
+    // A function without parameters takes none; an object without a type is one all the same.
+    const given = parameters === undefined ? '"{" space "}"' : schemaExpression(asObject(parameters), path, rules);
+    return `${literal(name)} space "," space "\\"arguments\\"" space ":" space ${rules.add(given)}`;
+  });
+  const call = rules.add(
+    `"<tool_call>" space "{" space "\\"name\\"" space ":" space ${either(calls)} space "}" space "</tool_call>"`,
+  );
+  rules.set('root', several ? `${call} ("\\n" ${call}){0,${MOST_CALLS - 1}}` : call);
+  return rules.text();
+}
+
+function regexGrammar(pattern: string, path: string): string {
+  const rules = new GrammarRules(path);
+  rules.set('root', new StringRules(rules, false).matching(`^(?:${pattern})$`, path));
+  return rules.text();
+}
+
+const asObject = (parameters: object): object => ({ type: 'object', ...parameters });
+
+/**
+ * As GBNF, within bounds.
+ * @throws GrammarError: it cannot be held, or costs more than the engine may spend on it
+ */
+export function grammarText(grammar: Grammar): string {
+  const param = grammarParam(grammar);
+  const text = writtenOf(grammar, param);
+  demandBounded(text, param);
+  return text;
+}
+
+/** The field that a grammar came from. */
+export const grammarParam = ({ type, param }: Grammar): string =>
+  param ??
+  {
+    gbnf: 'grammar',
+    json_object: 'response_format',
+    json_schema: 'response_format.json_schema.schema',
+    regex: 'guided_regex',
+    tool_calls: 'tools',
+  }[type];
+
+function writtenOf(grammar: Grammar, param: string): string {
+  switch (grammar.type) {
+    case 'gbnf':
+      return grammar.text;
+    case 'json_object':
+      return anyObjectGrammar();
+    case 'json_schema':
+      return schemaGrammar(grammar.schema, param);
+    case 'regex':
+      return regexGrammar(grammar.pattern, param);
+    case 'tool_calls':
+      return toolCallGrammar(grammar.tools, grammar.several);
+  }
+}

@@ -1,0 +1,137 @@
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { GrammarError } from '@switchyard/json-schema-gbnf/grammar-error.js';
+import { grammarText } from '../grammar-text.js';
+import {
+  type ChildInfo,
+  type ChildSettings,
+  type GrammarCheck,
+  type LlamaOperations,
+  type SlotCosts,
+} from '../protocol.js';
+import { type NativeContext, openDivided, openModel } from './library.js';
+import { PromptEncoder } from './prompt-encoder.js';
+import { SamplerPool } from './sequence-drawer.js';
+import { type ChildService, Refusal, serveChild } from './serve-child.js';
+import { StepRunner } from './step-runner.js';
+import { vocabularyOf } from './token-text.js';
+import { openUnified } from './unified-context.js';
+import { errorMessage } from '@switchyard/engine-api/error-message.js';
+
+const MOST_TOKENS = 32;
+const NONE = new Uint32Array(0);
+
+/**
+ * The first run of everything is slow; the second one is measured: what a token of a prompt, and a copy of a sequence,
+ * cost.
+ */
+export async function warmUp(
+  context: NativeContext,
+  token: number,
+  { rows, stepTokens, contextTokens }: Pick<ChildSettings, 'rows' | 'stepTokens' | 'contextTokens'>,
+): Promise<SlotCosts> {
+  // Twice as many, and two more, have to fit.
+  const many = Math.min(MOST_TOKENS, stepTokens, Math.floor(contextTokens / 2) - 1);
+  const computing = async (sequence: number, position: number, count: number): Promise<number> => {
+    const beginMs = performance.now();
+    context.initBatch(count);
+    context.addToBatch(sequence, position, new Uint32Array(count).fill(token), NONE);
+    await context.decodeBatch();
+    return performance.now() - beginMs;
+  };
+  await computing(0, 0, many);
+  const computeMs = (await computing(0, many, many)) / many;
+  const copyMs = rows > 1 ? await copying(context, 2 * many, computing) : 0;
+  for (let slot = 0; slot < Math.min(rows, 2); slot++) context.disposeSequence(slot);
+  return { computeMs, copyMs };
+}
+
+/** The library only notes a copy; the next run makes it. */
+async function copying(
+  context: NativeContext,
+  position: number,
+  computing: (sequence: number, position: number, count: number) => Promise<number>,
+): Promise<number> {
+  const aloneMs = await computing(0, position, 1);
+  await context.copySequenceStateFromOtherSequence(1, 0);
+  return Math.max(0, (await computing(1, position + 1, 1)) - aloneMs);
+}
+
+/** Compiled grammars that are kept. */
+const GRAMMARS = 32;
+
+type Answers = {
+  readonly [K in keyof LlamaOperations]: (
+    request: LlamaOperations[K]['request'],
+  ) => LlamaOperations[K]['reply'] | Promise<LlamaOperations[K]['reply']>;
+};
+
+serveChild(open);
+
+async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
+  const { size } = await stat(settings.modelFile);
+  const { rows, contextTokens, kvTokens } = settings;
+  const opened = await openModel(settings, kvTokens !== undefined);
+  const { bindings, native, model, device } = opened;
+  const grammar = grammarShelf(
+    text => new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' }),
+  );
+  const decoding =
+    kvTokens === undefined
+      ? await openDivided(opened, settings, grammar)
+      : openUnified({ ...settings, kvTokens }, device !== 'cpu');
+  const { context } = decoding;
+  const costs = await warmUp(context, Math.max(0, native.tokenBos()), settings);
+  const { metadata } = model.fileInfo;
+  const vocabularySize = metadata.tokenizer.ggml.tokens.length;
+  const template = metadata.tokenizer.chat_template;
+  const encoder = new PromptEncoder({ bindings, model: native, vocabularySize, template, contextTokens });
+  const drawsInLine = settings.drawThreads === 1;
+  const samplers = new SamplerPool(drawsInLine ? rows : settings.drawThreads, () => decoding.newSampler());
+  const runner = new StepRunner({ ...decoding, samplers, contextTokens, drawsInLine });
+  const architecture = metadata.general.architecture;
+  const answers: Answers = {
+    step: frame => runner.run(frame),
+    encode: prompt => encoder.encode(prompt),
+    grammar: check => checked(check, grammar),
+    vocabulary: () => vocabularyOf(native, vocabularySize),
+  };
+  const info: ChildInfo = {
+    device,
+    model: metadata.general.name ?? basename(settings.modelFile),
+    revision: `${basename(settings.modelFile)} (${decoding.description}, ${size} bytes)`,
+    vocabularySize,
+    trainedContextTokens: decoding.trainedContextTokens,
+    chat: encoder.chat,
+    toolCalls: encoder.toolCalls,
+    cutsBack:
+      !(bindings.getIsArchRecurrent(architecture) ?? false) && !(bindings.getIsArchHybrid(architecture) ?? false),
+    costs,
+  };
+  return { info, operations: answers };
+}
+
+function checked({ grammar, param }: GrammarCheck, compile: (text: string) => object): string {
+  try {
+    const text = grammarText(grammar);
+    compile(text);
+    return text;
+  } catch (error) {
+    if (error instanceof GrammarError) throw new Refusal('invalid_value', error.message, error.param);
+    const why = errorMessage(error);
+    throw new Refusal('invalid_value', `The grammar cannot be read: ${why}`, param);
+  }
+}
+
+/** Requests of one application share a few grammars; the oldest goes when there are many. */
+function grammarShelf(compile: (text: string) => object): (text: string) => object {
+  const shelf = new Map<string, object>();
+  return text => {
+    const grammar = shelf.get(text) ?? compile(text);
+    shelf.delete(text);
+    shelf.set(text, grammar);
+    const [oldest] = shelf.keys();
+    if (shelf.size > GRAMMARS && oldest !== undefined) shelf.delete(oldest);
+    return grammar;
+  };
+}

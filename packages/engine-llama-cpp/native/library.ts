@@ -1,0 +1,205 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type * as LlamaPackage from 'node-llama-cpp';
+import { type ChildSettings, type LlamaDevice } from '../protocol.js';
+import { errorMessage } from '@switchyard/engine-api/error-message.js';
+
+const INSTALL = 'switchyard engines install llama-cpp';
+const GPU_INSTALL = { cuda: 'llama-cpp', vulkan: 'llama-cpp-vulkan' } as const;
+
+/**
+ * The native side of node-llama-cpp, which its own classes keep to themselves: they draw a token per call and sequence,
+ * and shift the context when it is full without a word. Its shape belongs to one version, which is pinned.
+ */
+export interface NativeContext {
+  initBatch(tokens: number): void;
+  /** Places of the wanted logits in the batch. */
+  addToBatch(sequence: number, position: number, tokens: Uint32Array, logitsOf: Uint32Array): Uint32Array;
+  decodeBatch(): Promise<void>;
+  sampleToken(place: number, sampler: NativeSampler): Promise<number>;
+  sampleToken(...args: LookedFor): Promise<Looked>;
+  /** Positions from `start` to before `end`; -1: to the last one. */
+  removeTokenCellsFromSequence(sequence: number, start: number, end: number): boolean;
+  disposeSequence(sequence: number): void;
+  copySequenceStateFromOtherSequence(target: number, source: number): Promise<number>;
+}
+
+/** Logits as they are: of these tokens, or of the likeliest ones. */
+export type LookedFor = [
+  ...[place: number, sampler: NativeSampler, probabilities: false, confidence: false],
+  logits: readonly [tokens: readonly number[], max: false, min: false, selected: boolean, top: number],
+  totalWeight: boolean,
+];
+export type Looked = [
+  ...[token: number, probabilities: undefined, confidence: undefined],
+  ...[logits: number[], totalWeight: number],
+];
+
+/** How far a sequence is in its grammar. */
+export interface GrammarState {
+  /** As samplers take it. */
+  readonly native: unknown;
+  accept(token: number): void;
+  dispose(): void;
+}
+
+/** What computes and draws the tokens of a model. */
+export interface Decoding {
+  readonly context: NativeContext;
+  newSampler(): NativeSampler;
+  /** @throws Error when the text cannot be read */
+  grammarState(text: string): GrammarState;
+  readonly trainedContextTokens: number;
+  /** Such as "llama 1B Q8_0". */
+  readonly description: string;
+}
+
+export interface NativeSampler {
+  applyConfig(config: Readonly<Record<string, unknown>>): void;
+  dispose(): void;
+}
+
+export interface NativeModel {
+  tokenize(text: string, specialTokens: boolean): Uint32Array;
+  getTokenString(token: number): string | undefined;
+  getTokenAttributes(token: number): number;
+  isEogToken(token: number): boolean;
+  /** 1 SentencePiece, 2 byte-level BPE, 3 WordPiece, 4 unigram, 5 RWKV */
+  getVocabularyType(): number;
+  tokenBos(): number;
+  tokenEos(): number;
+  shouldPrependBosToken(): boolean;
+  getModelDescription(): string;
+}
+
+export interface NativeBindings {
+  readonly AddonSampler: (new (model: NativeModel) => NativeSampler) & {
+    acceptGrammarEvaluationStateToken(state: object, token: number): void;
+  };
+  readonly AddonGrammar: new (text: string, options: { addonExports: NativeBindings; rootRuleName: string }) => object;
+  readonly AddonGrammarEvaluationState: new (model: NativeModel, grammar: object) => object;
+  readonly AddonJinjaRenderer: new (template: string) => {
+    render(variables: Readonly<Record<string, unknown>>): string;
+  };
+  getIsArchRecurrent(architecture: string): boolean | undefined;
+  getIsArchHybrid(architecture: string): boolean | undefined;
+}
+
+export interface OpenedModel {
+  readonly bindings: NativeBindings;
+  readonly native: NativeModel;
+  readonly model: LlamaPackage.LlamaModel;
+  /** "cpu", "cuda", "vulkan", "metal" */
+  readonly device: string;
+}
+
+/**
+ * @param vocabOnly without its weights
+ * @throws Error that says what to install, or what is wrong with the file.
+ */
+export async function openModel(
+  { modelFile, device, gpuLayers }: Pick<ChildSettings, 'modelFile' | 'device' | 'gpuLayers'>,
+  vocabOnly: boolean,
+): Promise<OpenedModel> {
+  const library = await loadPackage();
+  const llama = await openLibrary(library, device);
+  const layers = gpuLayers !== undefined && !vocabOnly && { gpuLayers };
+  const loading = llama.loadModel({ modelPath: modelFile, vocabOnly, ...layers });
+  const model = await loading.catch(async (error: unknown) => {
+    await nextTurn();
+    throw new Error(`${modelFile} cannot be loaded: ${loggedReason ?? errorMessage(error)}`, { cause: error });
+  });
+  const { _bindings: bindings } = llama as unknown as { readonly _bindings: NativeBindings };
+  const { _model: native } = model as unknown as { readonly _model: NativeModel };
+  return { bindings, native, model, device: llama.gpu === false ? 'cpu' : llama.gpu };
+}
+
+/** Why a model does not load: llama.cpp writes it to its log, the error says only that it failed. */
+let loggedReason: string | undefined;
+
+function log(_level: LlamaPackage.LlamaLogLevel, message: string): void {
+  process.stderr.write(`${message.trimEnd()}\n`);
+  loggedReason = /error loading model: (.+)/.exec(message)?.[1] ?? loggedReason;
+}
+
+/** Loads the library for the device, and nothing else: "cpu", "cuda", ... @throws Error that says what to install */
+export async function openDevice(device: LlamaDevice): Promise<string> {
+  const { gpu } = await openLibrary(await loadPackage(), device);
+  return gpu === false ? 'cpu' : gpu;
+}
+
+/**
+ * The classes of node-llama-cpp, whose context gives each sequence `contextTokens` of memory.
+ * @param compile of a grammar; throws what is wrong with it
+ */
+export async function openDivided(
+  { model, native, bindings }: OpenedModel,
+  settings: Pick<ChildSettings, 'rows' | 'contextTokens' | 'stepTokens' | 'threads' | 'exact'>,
+  compile: (text: string) => object,
+): Promise<Decoding> {
+  const { AddonSampler, AddonGrammarEvaluationState } = bindings;
+  const grammarState = (text: string): GrammarState => {
+    const state = new AddonGrammarEvaluationState(native, compile(text));
+    const accept = (token: number): void => AddonSampler.acceptGrammarEvaluationStateToken(state, token);
+    return { native: state, accept, dispose: () => undefined };
+  };
+  return {
+    context: await openContext(model, settings),
+    newSampler: () => new AddonSampler(native),
+    grammarState,
+    trainedContextTokens: model.trainContextSize,
+    description: native.getModelDescription(),
+  };
+}
+
+async function openContext(
+  model: LlamaPackage.LlamaModel,
+  settings: Pick<ChildSettings, 'rows' | 'contextTokens' | 'stepTokens' | 'threads' | 'exact'>,
+): Promise<NativeContext> {
+  const context = await model.createContext({
+    sequences: settings.rows,
+    contextSize: settings.contextTokens,
+    batchSize: settings.stepTokens,
+    threads: settings.threads,
+    // Both together: flash attention of 32 bit memory is no more exact than 16 bits are.
+    ...(settings.exact && {
+      ...{ experimentalKvCacheKeyType: 'F32', experimentalKvCacheValueType: 'F32' },
+      flashAttention: false,
+    }),
+    // Models with a sliding window forget what a later request could have gone on from.
+    swaFullCache: true,
+  });
+  return (context as unknown as { readonly _ctx: NativeContext })._ctx;
+}
+
+async function loadPackage(): Promise<typeof LlamaPackage> {
+  try {
+    return await import('node-llama-cpp');
+  } catch (error) {
+    throw new Error(`node-llama-cpp is not there or does not load: ${INSTALL} (${errorMessage(error)})`, {
+      cause: error,
+    });
+  }
+}
+
+/** Never builds, never downloads; a device that was asked for by name and is not there is an error. */
+async function openLibrary(library: typeof LlamaPackage, device: LlamaDevice): Promise<LlamaPackage.Llama> {
+  try {
+    return await library.getLlama({
+      gpu: device === 'cpu' ? false : device,
+      build: 'never',
+      progressLogs: false,
+      logLevel: library.LlamaLogLevel.warn,
+      logger: log,
+    });
+  } catch (error) {
+    if (device === 'auto' || device === 'cpu')
+      throw new Error(`llama.cpp has no binary for this machine: ${INSTALL} (${errorMessage(error)})`, {
+        cause: error,
+      });
+    throw new Error(
+      `llama.cpp does not run on ${device} here: switchyard gpu install ${GPU_INSTALL[device]}, ` +
+        `and a driver for the device (${errorMessage(error)})`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,189 @@
+import { type Grammar, type Prompt, type Sampling } from '@switchyard/engine-api/text-backend.port.js';
+
+export const POOLINGS = ['model', 'mean', 'first', 'last', 'rank'] as const;
+/** How the vector of a text comes from those of its tokens; `model`: as the file says; `rank`: it is a score. */
+export type Pooling = (typeof POOLINGS)[number];
+
+export interface EmbeddingSettings extends Pick<ChildSettings, 'modelFile' | 'device' | 'gpuLayers' | 'threads'> {
+  /** Tokens of one native run. */
+  readonly batchTokens: number;
+  /** Texts in one native run. */
+  readonly batchTexts: number;
+  readonly pooling: Pooling;
+}
+
+export interface EmbeddingInfo {
+  readonly device: string;
+  readonly revision: string;
+  readonly dimensions: number;
+  readonly vocabularySize: number;
+  readonly trainedContextTokens: number;
+  /** A reranking model: a text is a query with a document, and its vector one number, from 0 to 1. */
+  readonly ranks: boolean;
+}
+
+export interface EmbeddingOperations {
+  readonly tokenize: { readonly request: readonly string[]; readonly reply: readonly Int32Array[] };
+  /** A query with each document, of models that rank. */
+  readonly pairs: {
+    readonly request: { readonly query: string; readonly documents: readonly string[] };
+    readonly reply: readonly Int32Array[];
+  };
+  /** One native run. Vectors of length 1, or scores, one after another. */
+  readonly embed: {
+    readonly request: { readonly tokens: Int32Array; readonly counts: readonly number[] };
+    readonly reply: Float32Array;
+  };
+}
+
+/** What the child process loads, on its command line. */
+export interface ChildSettings {
+  /** A GGUF file. */
+  readonly modelFile: string;
+  readonly device: LlamaDevice;
+  /** Layers on the GPU; absent: as many as fit. */
+  readonly gpuLayers?: number;
+  /** Tokens of one sequence. */
+  readonly contextTokens: number;
+  /** Sequences that run at the same time. */
+  readonly rows: number;
+  /** Tokens that all sequences have room for together; absent: each has `contextTokens` of its own. */
+  readonly kvTokens?: number;
+  /** Tokens of one native batch. */
+  readonly stepTokens: number;
+  /** Attention and its memory in 32 bits. */
+  readonly exact: boolean;
+  readonly threads: number;
+  /**
+   * Draws that are made at the same time, each a pass over the vocabulary; 1: all stand in line behind the native run.
+   */
+  readonly drawThreads: number;
+}
+
+export type LlamaDevice = 'auto' | 'cpu' | 'cuda' | 'vulkan';
+
+/** Told by the child once the model is loaded and warm. */
+export interface ChildInfo {
+  readonly device: string;
+  readonly model: string;
+  readonly revision: string;
+  readonly vocabularySize: number;
+  /** Tokens that the model was trained to look back at. */
+  readonly trainedContextTokens: number;
+  readonly chat: boolean;
+  readonly toolCalls: boolean;
+  /** False: memory of a sequence cannot be cut back, only emptied (recurrent models). */
+  readonly cutsBack: boolean;
+  readonly costs: SlotCosts;
+}
+
+/** Milliseconds, measured while warming up. */
+export interface SlotCosts {
+  /** Of one token of a prompt. */
+  readonly computeMs: number;
+  /** Of a copy of one sequence's memory to another, whatever its length: llama.cpp copies the whole buffer. */
+  readonly copyMs: number;
+}
+
+/** Text of all tokens, one after another; `ends[i]` is where token i ends. */
+export interface VocabularyData {
+  readonly bytes: Uint8Array;
+  readonly ends: Uint32Array;
+  /** Tokens that end an answer. */
+  readonly endTokens: Uint32Array;
+}
+
+/** What happens to KV memory before a step, in this order. */
+export const CUT = 0;
+export const COPY = 1;
+/** Numbers per operation: CUT slot keep 0, COPY slot keep from. */
+export const OPERATION_WIDTH = 4;
+/** Numbers per item: slot, position, count of tokens, 1 when the next token is drawn. */
+export const ITEM_WIDTH = 4;
+
+/**
+ * In place of a token: the one that was drawn last in its slot. The step before draws it, when it is not known yet
+ * what.
+ */
+export const AWAITED = 0xffffffff;
+
+/** One native decode: columns instead of objects, as it is sent for every token of every answer. */
+export interface StepFrame {
+  /** It goes on from the frame before it: if that failed, this one is not run. */
+  readonly follows: boolean;
+  readonly operations: Int32Array;
+  /** Sequences that are new in their slot, or come back to it. */
+  readonly begins: readonly SequenceStart[];
+  readonly items: Int32Array;
+  /** Tokens of all items, one after another; `AWAITED` among them. */
+  readonly tokens: Uint32Array;
+}
+
+export interface SequenceStart {
+  readonly slot: number;
+  readonly sampling: WireSampling;
+  /** Tokens of the answer so far: penalties and grammar go on from there. */
+  readonly answer: Uint32Array;
+}
+
+/** `Sampling` as it crosses to the child: biases as arrays, the grammar as GBNF text. */
+export interface WireSampling extends Omit<Sampling, 'logitBias' | 'grammar'> {
+  readonly biasTokens?: Uint32Array;
+  readonly biasValues?: Float32Array;
+  readonly grammar?: string;
+}
+
+export interface DrawnProbabilities {
+  readonly logprob: number;
+  /** The likeliest first. */
+  readonly tokens: readonly number[];
+  readonly logprobs: readonly number[];
+}
+
+export interface StepReply {
+  /** Per item: the token drawn; -1: none was to be drawn; -2: its draw failed. */
+  readonly drawn: Int32Array;
+  /** By item, for those who asked. */
+  readonly probabilities?: ReadonlyMap<number, DrawnProbabilities>;
+  /** By item: why its draw failed. */
+  readonly failures?: ReadonlyMap<number, string>;
+  /** The native run as a whole failed; nothing was drawn. */
+  readonly failure?: string;
+  /** The frame that this one goes on from failed. */
+  readonly skipped?: true;
+}
+
+export const NOT_DRAWN = -1;
+export const DRAW_FAILED = -2;
+
+export interface GrammarCheck {
+  readonly grammar: Grammar;
+  /** The field that it came from. */
+  readonly param: string;
+}
+
+/** Operations of the child: request and reply. */
+export interface LlamaOperations {
+  readonly step: { readonly request: StepFrame; readonly reply: StepReply };
+  readonly encode: { readonly request: Prompt; readonly reply: Uint32Array };
+  /**
+   * Writes a grammar as GBNF and compiles it, to refuse it early: neither holds up the loop that answers health checks.
+   */
+  readonly grammar: { readonly request: GrammarCheck; readonly reply: string };
+  readonly vocabulary: { readonly request: undefined; readonly reply: VocabularyData };
+}
+
+export type FromChild<Info> =
+  | { readonly type: 'ready'; readonly info: Info }
+  /** It cannot load; its exit follows. */
+  | { readonly type: 'failed'; readonly message: string }
+  | { readonly type: 'reply'; readonly id: number; readonly reply: unknown }
+  /** The caller's mistake. */
+  | {
+      readonly type: 'refused';
+      readonly id: number;
+      readonly code: 'invalid_value' | 'unsupported_parameter' | 'context_length_exceeded';
+      readonly message: string;
+      readonly param?: string;
+    }
+  | { readonly type: 'error'; readonly id: number; readonly message: string };

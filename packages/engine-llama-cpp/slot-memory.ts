@@ -1,0 +1,288 @@
+import { type KvMemory, type MemoryRequest } from '@switchyard/engine-api/kv-memory.port.js';
+import { type SlotCosts } from './protocol.js';
+
+export type SlotOperation =
+  | { readonly type: 'cut'; readonly slot: number; readonly keep: number }
+  | { readonly type: 'copy'; readonly slot: number; readonly keep: number; readonly from: number };
+
+export interface SlotMemoryOptions {
+  readonly slots: number;
+  /** Most tokens of one slot. */
+  readonly slotTokens: number;
+  /** Tokens of all slots together, `slotTokens` to `slots` times that; with fewer than that, slots share them. */
+  readonly tokens: number;
+  readonly blockTokens: number;
+}
+
+/** What is known of the process once its model is loaded. */
+export interface SlotProperties {
+  readonly costs: SlotCosts;
+  /** False: a slot cannot be cut back, only emptied; no beginnings are shared then. */
+  readonly cutsBack: boolean;
+}
+
+/** A sequence as it begins, or returns, in a slot: its sampler starts from these tokens. */
+export interface SlotContent {
+  readonly tokens: readonly number[];
+}
+
+interface Slot {
+  readonly index: number;
+  holder: object | undefined;
+  salt: string;
+  /** The tokens of the sequence that holds it, or held it last: the sequence's own array, never a copy. */
+  tokens: readonly number[];
+  /** The first of them that are computed, or will be by operations that are sent before the next run. */
+  computed: number;
+  /** Cells that the native memory may have in use. */
+  written: number;
+  /** It may hold more than `written`: a step failed, or nothing is known of it yet. */
+  isDirty: boolean;
+  /** The sampler of its sequence is not set up yet. */
+  isNew: boolean;
+  /** Tokens that its holder has room for. */
+  reserved: number;
+  /** Counts allocations and writes; the smallest was unused for the longest. */
+  usedAt: number;
+}
+
+/**
+ * KV memory of llama.cpp: a slot of the native context for each sequence. A beginning is shared by keeping a free slot
+ * whose end is cut off, or by a copy, and only under the same salt. Free slots keep what they hold until its room is
+ * needed. What has to happen in native memory is collected as operations, which `takeOperations` hands to the next
+ * native run in the order in which they were decided.
+ */
+export class SlotMemory implements KvMemory<object> {
+  readonly #options: SlotMemoryOptions;
+  readonly #slots: Slot[];
+  readonly #held = new Map<object, Slot>();
+  #properties: SlotProperties = { costs: { computeMs: 0, copyMs: 0 }, cutsBack: true };
+  #operations: SlotOperation[] = [];
+  #clock = 0;
+
+  constructor(options: SlotMemoryOptions) {
+    this.#options = options;
+    this.#slots = Array.from({ length: options.slots }, (_, index) => ({
+      ...{ index, holder: undefined, salt: '', tokens: [], computed: 0, written: 0, reserved: 0, usedAt: 0 },
+      ...{ isDirty: true, isNew: true },
+    }));
+  }
+
+  get blocks(): number {
+    return this.blocksFor(this.#options.tokens);
+  }
+
+  get blockTokens(): number {
+    return this.#options.blockTokens;
+  }
+
+  get available(): number {
+    return [...this.#held.values()].reduce((blocks, { reserved }) => blocks - this.blocksFor(reserved), this.blocks);
+  }
+
+  get capacity(): number {
+    return this.#options.slotTokens;
+  }
+
+  /** Computed tokens in slots that no sequence holds: they can be found until their slot is needed. */
+  get kept(): number {
+    return this.#slots.reduce((sum, { holder, computed }) => sum + (holder === undefined ? computed : 0), 0);
+  }
+
+  blocksFor(tokens: number): number {
+    return Math.ceil(tokens / this.#options.blockTokens);
+  }
+
+  /** Its slot. */
+  blocksOf(key: object): readonly number[] {
+    return [this.#slotOf(key).index];
+  }
+
+  heldAlone(key: object): number {
+    return this.blocksFor(this.#slotOf(key).reserved);
+  }
+
+  allocate(key: object, request: MemoryRequest): number | undefined {
+    if (this.#held.has(key)) throw new Error('This sequence holds a slot already.');
+    if (request.capacity > this.capacity || this.blocksFor(request.capacity) > this.available) return undefined;
+    const slot = this.#cheapest(request);
+    if (slot === undefined) return undefined;
+    this.#fill(slot, request);
+    this.#held.set(key, slot);
+    const { salt, tokens, capacity } = request;
+    Object.assign(slot, { holder: key, salt, tokens, isNew: true, reserved: capacity, usedAt: ++this.#clock });
+    this.#makeRoom();
+    return slot.computed;
+  }
+
+  grow(key: object, tokens: number): boolean {
+    const slot = this.#slotOf(key);
+    if (tokens <= slot.reserved) return true;
+    if (tokens > this.capacity || this.blocksFor(tokens) - this.blocksFor(slot.reserved) > this.available) return false;
+    slot.reserved = tokens;
+    this.#makeRoom();
+    return true;
+  }
+
+  /** Free slots are all alike to a sequence that waits for one: it finds no more than before. */
+  computed(key: object, count: number): boolean {
+    this.#slotOf(key).computed = count;
+    return false;
+  }
+
+  intact(key: object): number {
+    return this.#slotOf(key).computed;
+  }
+
+  release(key: object): void {
+    const slot = this.#held.get(key);
+    if (slot === undefined) return;
+    this.#held.delete(key);
+    slot.holder = undefined;
+  }
+
+  forgetContents(): void {
+    this.#operations = [];
+    for (const slot of this.#slots) Object.assign(slot, { computed: 0, written: 0, isDirty: true, isNew: true });
+  }
+
+  /** A new process: nothing is in its slots, whatever their holders count on. */
+  reset(properties: SlotProperties): void {
+    this.#properties = properties;
+    this.forgetContents();
+  }
+
+  audit(): void {
+    for (const { index, holder, computed, written, tokens } of this.#slots) {
+      if (holder !== undefined && this.#held.get(holder)?.index !== index)
+        throw new Error(`Slot ${index} is held by a sequence that does not have it.`);
+      if (computed > written || computed > tokens.length)
+        throw new Error(`Slot ${index}: ${computed} computed of ${written} written and ${tokens.length} known tokens.`);
+    }
+    if (this.available < this.#keptBlocks)
+      throw new Error(`${this.#keptBlocks} blocks are kept, and only ${this.available} are not reserved.`);
+    const holders = this.#slots.filter(({ holder }) => holder !== undefined).length;
+    if (holders !== this.#held.size) throw new Error(`${holders} slots are held by ${this.#held.size} sequences.`);
+  }
+
+  /** `count` tokens from `position` on go through the model in the next run; what stood there is cut off first. */
+  write(index: number, position: number, count: number): void {
+    const slot = this.#slots[index]!;
+    if (position > slot.written) throw new Error(`Position ${position} of a slot with ${slot.written} tokens.`);
+    if (slot.isDirty || slot.written > position) this.#cut(slot, position);
+    slot.written = position + count;
+    slot.usedAt = ++this.#clock;
+  }
+
+  /**
+   * True once for each sequence in its slot, and again after a failed step: its sampler has to be set up with `tokens`.
+   */
+  begins(index: number): SlotContent | undefined {
+    const slot = this.#slots[index]!;
+    if (!slot.isNew) return undefined;
+    slot.isNew = false;
+    return slot;
+  }
+
+  /** What native memory has to do before the next run, in this order. */
+  takeOperations(): readonly SlotOperation[] {
+    const operations = this.#operations;
+    this.#operations = [];
+    return operations;
+  }
+
+  /**
+   * A run failed, or was skipped, with these operations and items: what it wrote is void, and what it copied is not
+   * there.
+   */
+  failed(operations: readonly SlotOperation[], indices: readonly number[]): void {
+    for (const index of [...indices, ...operations.map(({ slot }) => slot)])
+      Object.assign(this.#slots[index]!, { isDirty: true, isNew: true });
+    for (const { type, slot } of operations) if (type === 'copy') this.#slots[slot]!.computed = 0;
+    if (!this.#properties.cutsBack) for (const index of indices) this.#slots[index]!.computed = 0;
+    // At once: others count on the room, whenever this slot is used again.
+    for (const index of new Set(operations.map(({ slot }) => slot)))
+      this.#cut(this.#slots[index]!, this.#slots[index]!.computed);
+  }
+
+  /** Brings the beginning of the sequence into its slot: keeps it, copies it, or leaves it to be computed. */
+  #fill(slot: Slot, request: MemoryRequest): void {
+    const source = this.#source(slot, request);
+    const keep = source === undefined ? 0 : this.#usable(source, request);
+    if (source === undefined || source === slot) {
+      if (slot.isDirty || slot.written > keep) this.#cut(slot, keep);
+    } else {
+      this.#operations.push({ type: 'copy', slot: slot.index, keep, from: source.index });
+      Object.assign(slot, { written: keep, isDirty: false });
+    }
+    slot.computed = keep;
+  }
+
+  /** Where the beginning comes from: the slot itself, another one, or nowhere. */
+  #source(slot: Slot, request: MemoryRequest): Slot | undefined {
+    const own = this.#usable(slot, request);
+    const longest = this.#slots.reduce((best, other) =>
+      this.#usable(other, request) > this.#usable(best, request) ? other : best,
+    );
+    const { computeMs, copyMs } = this.#properties.costs;
+    if ((this.#usable(longest, request) - own) * computeMs > copyMs) return longest;
+    return own > 0 ? slot : undefined;
+  }
+
+  /**
+   * The free slot that costs least: nothing to copy, little to compute, no gap between slots in use (each gap is one
+   * more pass through the model in every step), and the contents that were unused for the longest.
+   */
+  #cheapest(request: MemoryRequest): Slot | undefined {
+    const free = this.#slots.filter(({ holder }) => holder === undefined);
+    const own = new Map(free.map(slot => [slot, this.#usable(slot, request)]));
+    const lost = (slot: Slot): number => (slot.computed > 0 ? slot.usedAt : -1);
+    const [best] = free.sort(
+      (a, b) => own.get(b)! - own.get(a)! || this.#heldBeside(b) - this.#heldBeside(a) || lost(a) - lost(b),
+    );
+    return best;
+  }
+
+  /**
+   * Empties free slots, first the one that was unused for the longest, until the others fit beside what is reserved.
+   */
+  #makeRoom(): void {
+    const filled = this.#slots.filter(({ holder, written }) => holder === undefined && written > 0);
+    for (const slot of filled.sort((a, b) => a.usedAt - b.usedAt)) {
+      if (this.#keptBlocks <= this.available) return;
+      this.#cut(slot, 0);
+      slot.computed = 0;
+    }
+  }
+
+  /** Of slots that no sequence holds. */
+  get #keptBlocks(): number {
+    const kept = (slot: Slot): number => (slot.holder === undefined ? this.blocksFor(slot.written) : 0);
+    return this.#slots.reduce((blocks, slot) => blocks + kept(slot), 0);
+  }
+
+  #heldBeside({ index }: Slot): number {
+    const isHeld = (at: number): number => (this.#slots[at]?.holder === undefined ? 0 : 1);
+    return isHeld(index - 1) + isHeld(index + 1);
+  }
+
+  /** Tokens that this slot begins with as well, in whole blocks; one token at least is left to compute. */
+  #usable({ salt, tokens, computed }: Slot, wanted: MemoryRequest): number {
+    if (salt !== wanted.salt || !this.#properties.cutsBack) return 0;
+    const most = Math.min(computed, wanted.tokens.length - 1);
+    let same = 0;
+    while (same < most && tokens[same] === wanted.tokens[same]) same++;
+    return same - (same % this.blockTokens);
+  }
+
+  #cut(slot: Slot, keep: number): void {
+    this.#operations.push({ type: 'cut', slot: slot.index, keep });
+    Object.assign(slot, { written: keep, isDirty: false });
+  }
+
+  #slotOf(key: object): Slot {
+    const slot = this.#held.get(key);
+    if (slot === undefined) throw new Error('This sequence holds no slot.');
+    return slot;
+  }
+}

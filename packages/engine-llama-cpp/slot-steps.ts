@@ -1,0 +1,181 @@
+import {
+  type GenerationPlan,
+  type ItemResult,
+  itemsOf,
+  type StepItem,
+} from '@switchyard/engine-api/generation-plan.js';
+import { EngineError } from '@switchyard/engine-api/coded-error.js';
+import {
+  type Drawn,
+  type Sampling,
+  type TextOutcome,
+  type TextSequence,
+} from '@switchyard/engine-api/text-backend.port.js';
+import { knownGrammarText } from './grammar-text.js';
+import {
+  AWAITED,
+  COPY,
+  CUT,
+  DRAW_FAILED,
+  type DrawnProbabilities,
+  type SequenceStart,
+  type StepFrame,
+  type StepReply,
+  type WireSampling,
+} from './protocol.js';
+import { type SlotMemory, type SlotOperation } from './slot-memory.js';
+import { type Vocabulary } from './vocabulary.js';
+
+interface PlacedItem {
+  readonly item: StepItem<TextSequence>;
+  readonly slot: number;
+}
+
+/** A plan on its way to the child. */
+export interface SlotStep {
+  /** Undefined when there is nothing to run. */
+  readonly frame: StepFrame | undefined;
+  readonly operations: readonly SlotOperation[];
+  /** In the order of the frame. */
+  readonly placed: readonly PlacedItem[];
+  /** Results of items that cannot be run. */
+  readonly refused: ReadonlyMap<TextSequence, ItemResult>;
+}
+
+/** Translates plans to frames for the child, and its replies to outcomes. */
+export class SlotSteps {
+  readonly #memory: SlotMemory;
+  readonly #sampling = new WeakMap<TextSequence, WireSampling>();
+  /** Why a sequence cannot be run. */
+  readonly #unsound = new WeakMap<TextSequence, Error>();
+
+  constructor(memory: SlotMemory) {
+    this.#memory = memory;
+  }
+
+  prepare(plan: GenerationPlan<TextSequence>, vocabulary: Vocabulary): SlotStep {
+    const refused = new Map<TextSequence, ItemResult>();
+    for (const item of itemsOf(plan)) {
+      const error = this.#problemOf(item, vocabulary);
+      if (error) refused.set(item.request, { type: 'failed', error });
+    }
+    const placed = itemsOf(plan)
+      .filter(({ request }) => !refused.has(request))
+      .map(item => ({ item, slot: item.blocks[0]! }))
+      // llama.cpp takes sequences through the model together as long as their numbers follow one another.
+      .sort((a, b) => a.slot - b.slot);
+    if (placed.length === 0) return { frame: undefined, operations: [], placed, refused };
+    for (const { item, slot } of placed) this.#memory.write(slot, item.position, item.count);
+    const operations = this.#memory.takeOperations();
+    const begins = placed.filter(({ item }) => item.sample).flatMap(one => this.#start(one));
+    return { frame: frameOf(plan.ahead, operations, begins, placed), operations, placed, refused };
+  }
+
+  /** The outcome of a step that ran. */
+  outcome({ placed, refused }: SlotStep, reply: StepReply, vocabulary: Vocabulary): TextOutcome {
+    const results = new Map(refused);
+    const drawn = new Map<TextSequence, Drawn>();
+    placed.forEach(({ item: { request, sample } }, index) => {
+      const token = reply.drawn[index]!;
+      if (!sample) results.set(request, { type: 'computed' });
+      else if (token === DRAW_FAILED)
+        results.set(request, { type: 'failed', error: engineFailed(String(reply.failures?.get(index))) });
+      else if (vocabulary.isEnd(token)) results.set(request, { type: 'stop' });
+      else {
+        results.set(request, { type: 'token', token });
+        drawn.set(request, drawnOf(vocabulary, token, reply.probabilities?.get(index)));
+      }
+    });
+    return { type: 'done', results, drawn };
+  }
+
+  /** The step failed or was skipped. */
+  failed({ operations, placed }: SlotStep): void {
+    const slots = placed.map(({ slot }) => slot);
+    this.#memory.failed(operations, slots);
+  }
+
+  /**
+   * What would fail the run for all sequences, or cannot be drawn. Kept, as the item of a plan made ahead does not show
+   * it.
+   */
+  #problemOf({ request, position, count, tokens }: StepItem<TextSequence>, vocabulary: Vocabulary): Error | undefined {
+    const known = this.#unsound.get(request);
+    if (known) return known;
+    try {
+      if (position + count > this.#memory.capacity)
+        throw engineFailed(`the sequence exceeds the context of ${this.#memory.capacity} tokens.`);
+      vocabulary.checked(tokens, 'prompt');
+      this.#samplingOf(request);
+      return undefined;
+    } catch (error) {
+      this.#unsound.set(request, error as Error);
+      return error as Error;
+    }
+  }
+
+  #start({ item: { request, position, count }, slot }: PlacedItem): SequenceStart[] {
+    const content = this.#memory.begins(slot);
+    if (content === undefined) return [];
+    const answerAt = request.prompt.length - (request.begunTokens ?? 0);
+    const answer = Uint32Array.from(content.tokens.slice(answerAt, Math.max(request.prompt.length, position + count)));
+    return [{ slot, sampling: this.#samplingOf(request), answer }];
+  }
+
+  /** @throws EngineError invalid_value for a grammar that cannot be compiled */
+  #samplingOf(sequence: TextSequence): WireSampling {
+    const known = this.#sampling.get(sequence) ?? wireSampling(sequence.sampling);
+    this.#sampling.set(sequence, known);
+    return known;
+  }
+}
+
+export const engineFailed = (why: string): EngineError => new EngineError('engine_failed', `llama.cpp: ${why}`);
+
+function wireSampling({ logitBias, grammar, logprobs, ...numbers }: Sampling): WireSampling {
+  return {
+    ...numbers,
+    ...(logitBias && {
+      biasTokens: Uint32Array.from(logitBias.keys()),
+      biasValues: Float32Array.from(logitBias.values()),
+    }),
+    ...(grammar && { grammar: knownGrammarText(grammar) }),
+    ...(logprobs !== undefined && { logprobs }),
+  };
+}
+
+function frameOf(
+  follows: boolean,
+  operations: readonly SlotOperation[],
+  begins: readonly SequenceStart[],
+  placed: readonly PlacedItem[],
+): StepFrame {
+  const columns = ({ item: { position, count, sample }, slot }: PlacedItem): number[] => [
+    ...[slot, position, count],
+    sample ? 1 : 0,
+  ];
+  // The only unknown token of a plan made ahead is the one that the step before it draws.
+  const tokensOf = ({ item: { tokens, count } }: PlacedItem): readonly number[] =>
+    tokens.length < count ? [...tokens, AWAITED] : tokens;
+  return {
+    ...{ follows, begins },
+    operations: Int32Array.from(operations.flatMap(operationColumns)),
+    items: Int32Array.from(placed.flatMap(columns)),
+    tokens: Uint32Array.from(placed.flatMap(tokensOf)),
+  };
+}
+
+const operationColumns = (operation: SlotOperation): number[] => {
+  const { slot, keep } = operation;
+  return operation.type === 'cut' ? [CUT, slot, keep, 0] : [COPY, slot, keep, operation.from];
+};
+
+function drawnOf(vocabulary: Vocabulary, token: number, known: DrawnProbabilities | undefined): Drawn {
+  const bytes = vocabulary.bytesOf(token);
+  if (known === undefined) return { bytes };
+  const top = known.tokens.map((id, at) => ({
+    ...{ token: id, bytes: vocabulary.bytesOf(id) },
+    logprob: known.logprobs[at]!,
+  }));
+  return { bytes, logprob: known.logprob, top };
+}

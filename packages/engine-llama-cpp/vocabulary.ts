@@ -1,0 +1,41 @@
+import { EngineError } from '@switchyard/engine-api/coded-error.js';
+import { type VocabularyData } from './protocol.js';
+
+/** What a model's tokens say, as bytes: a token may be part of a character. */
+export class Vocabulary {
+  readonly #bytes: Buffer;
+  readonly #ends: Uint32Array;
+  readonly #endTokens: ReadonlySet<number>;
+
+  constructor({ bytes, ends, endTokens }: VocabularyData) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#ends = ends;
+    this.#endTokens = new Set(endTokens);
+  }
+
+  get size(): number {
+    return this.#ends.length;
+  }
+
+  /** These tokens. @throws EngineError invalid_value: one is not of the model. */
+  checked(tokens: readonly number[], param: string): readonly number[] {
+    const stranger = tokens.find(token => !this.#has(token));
+    if (stranger === undefined) return tokens;
+    const message = `\`${param}\`: token ${stranger} is not one of the model's, 0 to ${this.size - 1}.`;
+    throw new EngineError('invalid_value', message, { param });
+  }
+
+  /** Empty for control tokens. A view, not a copy. */
+  bytesOf(token: number): Buffer {
+    return this.#bytes.subarray(token === 0 ? 0 : this.#ends[token - 1], this.#ends[token]);
+  }
+
+  /** The model has said all. */
+  isEnd(token: number): boolean {
+    return this.#endTokens.has(token);
+  }
+
+  #has(token: number): boolean {
+    return Number.isInteger(token) && token >= 0 && token < this.size;
+  }
+}

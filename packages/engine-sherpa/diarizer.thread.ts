@@ -1,0 +1,68 @@
+import { workerData } from 'node:worker_threads';
+import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
+import { type EmbeddingExtractor, loadSherpa, type SpeakerTurn, toFloats } from './library.js';
+import { type DiarizerProtocol, type DiarizerThreadData } from './protocol.js';
+import { nameSpeakers } from './speaker-turns.js';
+
+const RATE = 16_000;
+/** More of one voice does not make its print better, only slower. */
+const LONGEST_PRINT = 30 * RATE;
+
+/** Entry of the thread that tells speakers apart. No decorators here or in anything imported. */
+serveThread<DiarizerProtocol, undefined>(() => {
+  const { config, embedding, leastLikeness } = workerData as DiarizerThreadData;
+  const sherpa = loadSherpa();
+  const diarization = new sherpa.OfflineSpeakerDiarization(config);
+  const extractor = new sherpa.SpeakerEmbeddingExtractor(embedding);
+  return {
+    info: undefined,
+    operations: {
+      diarize: ({ samples, known }) => {
+        const audio = toFloats(samples);
+        const turns = inOrderOfAppearance(diarization.process(audio));
+        const count = turns.reduce((most, { speaker }) => Math.max(most, speaker + 1), 0);
+        const voices = Array.from({ length: count }, (_, i) => printOf(extractor, voiceOf(audio, turns, i)));
+        const prints = known.map(voice => ({
+          name: voice.name,
+          embedding: printOf(extractor, toFloats(voice.samples)),
+        }));
+        const names = known.length === 0 ? nameSpeakers(voices, [], 1) : nameSpeakers(voices, prints, leastLikeness);
+        return turns.map(({ start, end, speaker }) => ({ start, end, speaker: names[speaker] ?? '' }));
+      },
+    },
+    close: () => undefined,
+  };
+});
+
+/** Clusters come numbered in any order. */
+function inOrderOfAppearance(turns: readonly SpeakerTurn[]): SpeakerTurn[] {
+  const numbers = new Map<number, number>();
+  return [...turns]
+    .sort((a, b) => a.start - b.start)
+    .map(turn => {
+      const speaker = numbers.get(turn.speaker) ?? numbers.size;
+      numbers.set(turn.speaker, speaker);
+      return { ...turn, speaker };
+    });
+}
+
+function voiceOf(audio: Float32Array, turns: readonly SpeakerTurn[], speaker: number): Float32Array {
+  const voice = new Float32Array(LONGEST_PRINT);
+  let length = 0;
+  for (const turn of turns) {
+    if (turn.speaker !== speaker || length === LONGEST_PRINT) continue;
+    const from = Math.round(turn.start * RATE);
+    const part = audio.subarray(from, Math.min(Math.round(turn.end * RATE), from + LONGEST_PRINT - length));
+    voice.set(part, length);
+    length += part.length;
+  }
+  return voice.subarray(0, length);
+}
+
+/** Zeros, which match no speaker, for audio too short for the model. */
+function printOf(extractor: EmbeddingExtractor, samples: Float32Array): Float32Array {
+  const stream = extractor.createStream();
+  stream.acceptWaveform({ sampleRate: RATE, samples });
+  stream.inputFinished();
+  return extractor.isReady(stream) ? extractor.compute(stream, false) : new Float32Array(0);
+}

@@ -1,0 +1,90 @@
+import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
+import { type KnownVoice } from '@switchyard/engine-api/speech-recognizer.js';
+import { type RecognizerResult } from './library.js';
+
+export interface RecognizerThreadData {
+  readonly streaming: boolean;
+  /** Configuration of an OfflineRecognizer or an OnlineRecognizer. */
+  readonly config: object;
+}
+
+/** What was heard in one stretch of a file; seconds from its start. */
+export interface HeardUtterance {
+  readonly start: number;
+  readonly end: number;
+  readonly result: RecognizerResult;
+}
+
+interface DecodeRequest {
+  /** Mono 16 kHz, in shared memory. */
+  readonly samples: Int16Array;
+  /** Memory of a CancelFlag. */
+  readonly cancel: SharedArrayBuffer;
+}
+
+/** What the streaming recogniser did; a run decodes one step of every stream that is ready. */
+export interface StreamCounters {
+  readonly runs: number;
+  readonly rows: number;
+  readonly largest: number;
+}
+
+interface StreamCall {
+  readonly id: number;
+}
+
+/** Files and live streams of one model. `decode` answers undefined when cancelled. */
+export interface RecognizerProtocol {
+  decode: { request: DecodeRequest; reply: true | undefined; notice: HeardUtterance };
+  open: { request: StreamCall & { readonly partials: boolean }; reply: void; notice: never };
+  push: {
+    request: StreamCall & { readonly samples: Int16Array };
+    reply: readonly RecognizerEvent[];
+    notice: never;
+  };
+  commit: { request: StreamCall; reply: readonly RecognizerEvent[]; notice: never };
+  close: { request: StreamCall; reply: void; notice: never };
+  counters: { request: undefined; reply: StreamCounters; notice: never };
+}
+
+export interface SpeechThreadData {
+  readonly config: object;
+}
+
+export interface SpeechThreadInfo {
+  readonly sampleRate: number;
+  readonly speakers: number;
+}
+
+export interface SpeakRequest {
+  readonly sentences: readonly string[];
+  readonly speaker: number;
+  readonly speed: number;
+  readonly cancel: SharedArrayBuffer;
+}
+
+export interface SpeechProtocol {
+  speak: { request: SpeakRequest; reply: { readonly samples: number }; notice: Int16Array<ArrayBuffer> };
+}
+
+/** Who speaks when; seconds from the start of the file. */
+export interface NamedTurn {
+  readonly start: number;
+  readonly end: number;
+  readonly speaker: string;
+}
+
+export interface DiarizerThreadData {
+  /** Configurations of an OfflineSpeakerDiarization and a SpeakerEmbeddingExtractor. */
+  readonly config: object;
+  readonly embedding: object;
+  readonly leastLikeness: number;
+}
+
+export interface DiarizerProtocol {
+  diarize: {
+    request: { readonly samples: Int16Array; readonly known: readonly KnownVoice[] };
+    reply: readonly NamedTurn[];
+    notice: never;
+  };
+}

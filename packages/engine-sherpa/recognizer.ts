@@ -1,0 +1,219 @@
+import { EngineError } from '@switchyard/engine-api/coded-error.js';
+import { cancelledError, type EngineInfo, failed, type ItemOutcome, succeeded } from '@switchyard/engine-api/engine.js';
+import {
+  type RecognizerStream,
+  type RecognizerStreamOptions,
+  type SpeechRecognizer,
+  type TranscribeItem,
+  type RecognizedTranscript,
+  pcmOf,
+} from '@switchyard/engine-api/speech-recognizer.js';
+import { EngineThread, threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
+import { CancelFlag, shareSamples } from '@switchyard/engine-api/threads/thread-protocol.js';
+import { type HeardSegment, segmentOf, transcriptOf } from './transcript.js';
+import { ModelFolder } from './model-files.js';
+import { findRecognizerModel } from './recognizer-model.js';
+import { SherpaDiarizer } from './diarizer.js';
+import { type SherpaRecognizerOptions } from './options.js';
+import { type HeardUtterance, type NamedTurn, type RecognizerProtocol, type StreamCounters } from './protocol.js';
+import { SherpaStream } from './stream.js';
+import { bySpeaker } from './speaker-turns.js';
+
+interface RecognizerLimits {
+  /** Languages a request may name; empty: none, the model finds out. */
+  readonly languages: readonly string[];
+  readonly hasTimes: boolean;
+}
+
+/** Refuses what this engine could only ignore: every accepted field acts. */
+function requireSupported(item: TranscribeItem, { languages, hasTimes }: RecognizerLimits): void {
+  requireLanguage(item.language, languages);
+  if (item.task === 'translate') throw cannot('task', 'does not translate');
+  if (item.prompt !== '') throw cannot('prompt', 'takes no prompt; leave `prompt` out');
+  if (item.temperature !== 0)
+    throw cannot('temperature', 'always answers the likeliest words; leave `temperature` at 0');
+  if (item.logprobs) throw cannot('include[]', 'tells no log probabilities');
+  if ((item.hotWords ?? []).length > 0) throw cannot('hot_words', 'takes no hot words');
+  if (item.wordTimestamps && !hasTimes) throw cannot('timestamp_granularities', 'tells no times of words');
+}
+
+/** A model hears what it was loaded for: a language can be confirmed, not chosen per request. */
+function requireLanguage(language: string, languages: readonly string[]): void {
+  if (language === '') return;
+  const base = language.toLowerCase().split(/[-_]/, 1)[0];
+  if (languages.some(known => known.toLowerCase().split('-', 1)[0] === base)) return;
+  const allowed =
+    languages.length === 0
+      ? 'this model finds out by itself, leave `language` out or set options.language'
+      : `allowed: ${languages.join(', ')}`;
+  throw new EngineError('invalid_value', `language is '${language}'; ${allowed}`, { param: 'language' });
+}
+
+function cannot(param: string, why: string): EngineError {
+  return new EngineError('unsupported_parameter', `This sherpa-onnx model ${why}.`, { param });
+}
+
+/**
+ * Any recognition model of sherpa-onnx, on the CPU: one copy of it on one thread, shared by files or by files and live
+ * streams.
+ */
+export class SherpaRecognizer implements SpeechRecognizer {
+  readonly kind = 'stt';
+  readonly input = 'pcm';
+  /** Absent without streams, as the contract has it. */
+  readonly openStream?: (options: RecognizerStreamOptions) => Promise<RecognizerStream>;
+  readonly #cancels = new Set<CancelFlag>();
+  readonly #streams = new Set<SherpaStream>();
+  #thread: EngineThread<RecognizerProtocol> | undefined;
+  readonly #diarizer: SherpaDiarizer | undefined;
+  #revision = '';
+  #hasTimes = false;
+  #opened = 0;
+  #loaded: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(private readonly options: SherpaRecognizerOptions) {
+    if (options.streams > 0) this.openStream = wanted => this.#openStream(wanted);
+    if (options.diarization) this.#diarizer = new SherpaDiarizer(options.diarization, options.threads);
+  }
+
+  get info(): EngineInfo {
+    const { maxBatch, streams, diarization } = this.options;
+    return {
+      engine: 'sherpa-onnx',
+      device: 'cpu',
+      revision: this.#revision,
+      maxBatch,
+      maxConcurrent: 1,
+      streams,
+      capabilities: [
+        'transcribe',
+        ...(this.#hasTimes ? (['word_timestamps'] as const) : []),
+        ...(diarization ? (['diarize'] as const) : []),
+        ...(streams > 0 ? (['stream'] as const) : []),
+      ],
+      languages: this.#limits.languages,
+    };
+  }
+
+  load(): Promise<void> {
+    return (this.#loaded ??= this.#load());
+  }
+
+  checkFiles(): string {
+    this.#diarizer?.checkFiles();
+    return `type ${this.#find().model.type}`;
+  }
+
+  transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
+    return Promise.all(batch.map(item => this.#outcome(item)));
+  }
+
+  /** How many streams went through the model together. */
+  streamCounters(): Promise<StreamCounters> {
+    return this.#running.call('counters', undefined);
+  }
+
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  get #limits(): RecognizerLimits {
+    const { language, languages } = this.options;
+    return { hasTimes: this.#hasTimes, languages: language === '' ? languages : [language] };
+  }
+
+  get #running(): EngineThread<RecognizerProtocol> {
+    if (this.#thread && !this.#closed) return this.#thread;
+    throw new EngineError('engine_failed', 'The engine is closed.');
+  }
+
+  #find() {
+    const { modelDir, precision, streams } = this.options;
+    const folder = ModelFolder.open(modelDir, precision);
+    return { folder, model: findRecognizerModel(folder, { ...this.options, streaming: streams > 0 }) };
+  }
+
+  async #load(): Promise<void> {
+    const { streams } = this.options;
+    const { folder, model } = this.#find();
+    const config = {
+      featConfig: { sampleRate: 16_000, featureDim: 80 },
+      modelConfig: model.modelConfig,
+      enableEndpoint: 0,
+    };
+    this.#thread = new EngineThread({
+      entry: threadEntry('./recognizer.thread.js', import.meta.url),
+      name: 'sherpa-onnx',
+      data: { streaming: streams > 0, config },
+    });
+    await Promise.all([this.#thread.ready, this.#diarizer?.load()]);
+    this.#hasTimes = model.hasTimes;
+    this.#revision = `${model.type} ${await folder.revision()}`;
+  }
+
+  async #close(): Promise<void> {
+    for (const flag of this.#cancels) flag.raise();
+    await Promise.all([...this.#streams].map(stream => stream.close()));
+    await Promise.all([this.#thread?.close(), this.#diarizer?.close()]);
+  }
+
+  async #openStream({ language, partials }: RecognizerStreamOptions): Promise<RecognizerStream> {
+    requireLanguage(language, this.#limits.languages);
+    const thread = this.#running;
+    if (this.#streams.size >= this.options.streams) {
+      throw new EngineError('queue_full', `All ${this.options.streams} live streams of this worker are in use.`);
+    }
+    const id = this.#opened++;
+    const stream = new SherpaStream(thread, id, () => this.#streams.delete(stream));
+    this.#streams.add(stream);
+    await thread.call('open', { id, partials });
+    return stream;
+  }
+
+  async #outcome(item: TranscribeItem): Promise<ItemOutcome<RecognizedTranscript>> {
+    try {
+      requireSupported(item, this.#limits);
+      const heard = await this.#decode(item);
+      if (heard === undefined || item.signal.aborted) return failed(cancelledError(item.requestId));
+      const { languages } = this.#limits;
+      return succeeded(transcriptOf(heard, languages.length === 1 ? (languages[0] ?? '') : '', item.wordTimestamps));
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  async #decode(item: TranscribeItem): Promise<readonly HeardSegment[] | undefined> {
+    if (item.signal.aborted) return undefined;
+    const pcm = pcmOf(item, 'sherpa-onnx');
+    const heard: HeardSegment[] = [];
+    if (pcm.length === 0) return heard;
+    const flag = new CancelFlag();
+    const raise = (): void => flag.raise();
+    item.signal.addEventListener('abort', raise, { once: true });
+    this.#cancels.add(flag);
+    const turns = item.diarize ? await this.#turns(item, pcm) : [];
+    const onNotice = (utterance: HeardUtterance): void => {
+      const segment = segmentOf(utterance, pcm.length / 16_000);
+      for (const part of segment ? bySpeaker(segment, turns) : []) {
+        heard.push(part);
+        item.onSegment?.(part.segment, item.wordTimestamps ? part.words : []);
+      }
+    };
+    try {
+      const samples = await shareSamples(pcm);
+      const done = await this.#running.call('decode', { samples, cancel: flag.memory }, { onNotice });
+      return done && heard;
+    } finally {
+      this.#cancels.delete(flag);
+      item.signal.removeEventListener('abort', raise);
+    }
+  }
+
+  #turns({ knownSpeakers = [] }: TranscribeItem, pcm: Int16Array): Promise<readonly NamedTurn[]> {
+    if (this.#diarizer) return this.#diarizer.turnsOf(pcm, knownSpeakers);
+    const message =
+      'This model does not tell speakers apart; options.segmentationModel and embeddingModel are not set.';
+    throw new EngineError('unsupported_parameter', message, { param: 'response_format' });
+  }
+}

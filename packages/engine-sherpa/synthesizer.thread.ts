@@ -1,0 +1,40 @@
+import { workerData } from 'node:worker_threads';
+import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
+import { CancelFlag } from '@switchyard/engine-api/threads/thread-protocol.js';
+import { loadSherpa } from './library.js';
+import { type SpeechProtocol, type SpeechThreadData, type SpeechThreadInfo } from './protocol.js';
+
+/** Entry of the thread that holds one speech model. No decorators here or in anything imported. */
+serveThread<SpeechProtocol, SpeechThreadInfo>(async () => {
+  const { config } = workerData as SpeechThreadData;
+  const sherpa = loadSherpa();
+  const tts = await sherpa.OfflineTts.createAsync(config);
+  return {
+    info: { sampleRate: tts.sampleRate, speakers: Math.max(1, tts.numSpeakers) },
+    operations: {
+      // Sentence by sentence ourselves: a refusal from the package's own chunk callback comes too late, the rest is
+      // spoken all the same.
+      speak: ({ sentences, speaker, speed, cancel }, emit) => {
+        const flag = new CancelFlag(cancel);
+        let total = 0;
+        for (const text of sentences) {
+          if (flag.raised) break;
+          const { samples } = tts.generate({ text, sid: speaker, speed, enableExternalBuffer: false });
+          total += samples.length;
+          const pcm = toPcm(samples);
+          emit(pcm, [pcm.buffer]);
+        }
+        return { samples: total };
+      },
+    },
+    close: () => undefined,
+  };
+});
+
+function toPcm(samples: Float32Array): Int16Array<ArrayBuffer> {
+  const pcm = new Int16Array(samples.length);
+  for (let i = 0; i < samples.length; i++) {
+    pcm[i] = Math.round(Math.max(-1, Math.min(1, samples[i] ?? 0)) * 32_767);
+  }
+  return pcm;
+}

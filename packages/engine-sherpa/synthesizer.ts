@@ -1,0 +1,112 @@
+import { EngineError } from '@switchyard/engine-api/coded-error.js';
+import { splitIntoSentences } from '@switchyard/engine-api/audio/sentence-splitter.js';
+import { type EngineInfo } from '@switchyard/engine-api/engine.js';
+import {
+  checkSpeechItem,
+  type EngineVoice,
+  nothingToSpeak,
+  type SpeechSynthesizer,
+  type SynthesizeItem,
+} from '@switchyard/engine-api/speech-synthesizer.js';
+import { EngineThread, threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
+import { SpeechCalls, type Spoken } from '@switchyard/engine-api/threads/speech-calls.js';
+import { ModelFolder } from './model-files.js';
+import { findSpeechModel } from './synthesizer-model.js';
+import { type SherpaSpeechOptions } from './options.js';
+import { type SpeakRequest, type SpeechProtocol, type SpeechThreadInfo } from './protocol.js';
+
+/** Any speech model of sherpa-onnx, on the CPU, sentence by sentence. The model's speakers are the voices. */
+export class SherpaSynthesizer implements SpeechSynthesizer {
+  readonly kind = 'tts';
+  readonly #calls = new SpeechCalls();
+  #thread: EngineThread<SpeechProtocol, SpeechThreadInfo> | undefined;
+  #model: SpeechThreadInfo = { sampleRate: 0, speakers: 0 };
+  #revision = '';
+  #loaded: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(private readonly options: SherpaSpeechOptions) {}
+
+  get info(): EngineInfo {
+    return {
+      ...{ engine: 'sherpa-onnx', device: 'cpu', revision: this.#revision },
+      ...{ maxBatch: 1, maxConcurrent: 1, streams: 0 },
+      capabilities: ['speech', 'speed'],
+      languages: this.options.language === '' ? [] : [this.options.language],
+    };
+  }
+
+  /** Hz; known after `load()`. */
+  get sampleRate(): number {
+    return this.#model.sampleRate;
+  }
+
+  get voices(): readonly EngineVoice[] {
+    return Array.from({ length: this.#model.speakers }, (_, i) => {
+      const id = this.options.speakers[i] ?? String(i);
+      return { id, name: id, language: this.options.language, gender: '' };
+    });
+  }
+
+  load(): Promise<void> {
+    return (this.#loaded ??= this.#load());
+  }
+
+  checkFiles(): string {
+    return `type ${this.#find().type}`;
+  }
+
+  synthesize(batch: readonly SynthesizeItem[]): Promise<readonly Spoken[]> {
+    return Promise.all(batch.map(item => this.#outcome(item)));
+  }
+
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  #find() {
+    const folder = ModelFolder.open(this.options.modelDir, this.options.precision);
+    return { folder, ...findSpeechModel(folder, this.options) };
+  }
+
+  async #load(): Promise<void> {
+    const { folder, type, config } = this.#find();
+    this.#thread = new EngineThread({
+      entry: threadEntry('./synthesizer.thread.js', import.meta.url),
+      name: 'sherpa-onnx',
+      data: { config },
+    });
+    const model = await this.#thread.ready;
+    const named = this.options.speakers.length;
+    if (named > model.speakers) {
+      throw new Error(
+        `options.speakers has ${named} names; the model in '${folder.path}' has ${model.speakers} speakers.`,
+      );
+    }
+    this.#model = model;
+    this.#revision = `${type} ${await folder.revision()}`;
+  }
+
+  async #close(): Promise<void> {
+    this.#calls.cancelAll();
+    await this.#thread?.close();
+  }
+
+  #outcome(item: SynthesizeItem): Promise<Spoken> {
+    return this.#calls.outcome(item, this.sampleRate, async (cancel, onNotice) => {
+      const request = { ...this.#readRequest(item), cancel };
+      if (!this.#thread || this.#closed) throw new EngineError('engine_failed', 'The engine is closed.');
+      const { samples } = await this.#thread.call('speak', request, { onNotice });
+      if (samples === 0 && !item.signal.aborted) throw nothingToSpeak('this voice');
+      return samples;
+    });
+  }
+
+  #readRequest(item: SynthesizeItem): Omit<SpeakRequest, 'cancel'> {
+    const voices = this.voices.map(({ id }) => id);
+    checkSpeechItem(item, voices);
+    const sentences = splitIntoSentences(item.text).filter(sentence => /[\p{L}\p{N}]/u.test(sentence));
+    if (sentences.length === 0) throw nothingToSpeak('this voice');
+    return { sentences, speaker: voices.indexOf(item.voice), speed: item.speed };
+  }
+}

@@ -1,0 +1,67 @@
+import { writeDate } from './date.js';
+import { writeDigitRun } from './digit-run.js';
+import { writeMeasure } from './measure.js';
+import { writeMoney } from './money.js';
+import { writeNumber, writeSharedScale } from './number.js';
+import { writeOrdinal } from './ordinal.js';
+import { writeTime } from './time.js';
+import { rewrite, type Rule, type Token } from './token.js';
+
+interface TokenizedText {
+  readonly tokens: readonly Token[];
+  /** White space after the last token. */
+  readonly tail: string;
+}
+
+const WORD_CHARACTER = /[\p{L}\p{N}]/u;
+
+/** Cuts at white space and at hyphens inside words. Linear: no pattern here can look at a character twice. */
+export function tokenize(text: string): TokenizedText {
+  const tokens: Token[] = [];
+  let end = 0;
+  for (const { 0: chunk, index } of text.matchAll(/\S+/g)) {
+    pushChunk(tokens, chunk, text.slice(end, index));
+    end = index + chunk.length;
+  }
+  return { tokens, tail: text.slice(end) };
+}
+
+function pushChunk(tokens: Token[], chunk: string, gap: string): void {
+  let from = 0;
+  let to = chunk.length;
+  while (from < to && !WORD_CHARACTER.test(chunk.charAt(from))) from += 1;
+  while (to > from && !WORD_CHARACTER.test(chunk.charAt(to - 1))) to -= 1;
+  const parts = chunk.slice(from, to).split('-');
+  parts.forEach((spoken, index) => {
+    tokens.push({
+      gap: index === 0 ? gap : '-',
+      before: index === 0 ? chunk.slice(0, from) : '',
+      spoken,
+      after: index === parts.length - 1 ? chunk.slice(to) : '',
+      word: spoken.toLowerCase().replaceAll('’', "'"),
+    });
+  });
+}
+
+/** From the most to the least particular: "at ten thirty" is a time before it is a number. */
+export const ENGLISH_RULES: readonly Rule[] = [
+  writeDate,
+  writeMoney,
+  writeMeasure,
+  writeSharedScale,
+  writeTime,
+  writeDigitRun,
+  writeOrdinal,
+  writeNumber,
+];
+
+/** English by rules, American conventions; when in doubt a word stays a word. */
+export class EnglishNormalizer {
+  readonly language = 'en';
+
+  /** Spoken form → written form, in time linear in the length of the text. */
+  normalize(text: string): string {
+    const { tokens, tail } = tokenize(text);
+    return rewrite(tokens, ENGLISH_RULES) + tail;
+  }
+}

@@ -1,0 +1,254 @@
+import { arrayExpression } from './array-rules.js';
+import { either, GrammarRules, literal } from './grammar-rules.js';
+import { numberAllows, numberExpression } from './number-rules.js';
+import { objectExpression } from './object-rules.js';
+import { isSchemaObject, schemaList, type Schema, schemaOf, shown } from './schema-fields.js';
+import { refused } from './grammar-error.js';
+import { concerns, isAnnotation, type JsonType, keywordOf } from './schema-keywords.js';
+import { allMerged, mergedSchemas } from './schema-merge.js';
+import { type SchemaWriter } from './schema-writer.js';
+import { stringDemands, StringRules } from './string-rules.js';
+
+const DEEPEST_REFERENCE = 100;
+
+/**
+ * A JSON schema as GBNF: every whole answer that the grammar lets through is valid under the schema (`schema-keywords`
+ * tells how far each keyword is held). @param path of the schema in the request, for messages
+ * @throws GrammarError at a keyword that could not be honoured, or beyond a bound
+ */
+export function schemaGrammar(schema: object, path: string): string {
+  const rules = new GrammarRules(path);
+  rules.set('root', schemaExpression(schema, path, rules));
+  return rules.text();
+}
+
+/** As `schemaGrammar`, among other rules. */
+export const schemaExpression = (schema: object, path: string, rules: GrammarRules): string =>
+  new SchemaGrammar(schema as Schema, path, rules).expression();
+
+class SchemaGrammar implements SchemaWriter {
+  readonly strings: StringRules;
+  readonly #references = new Map<string, string>();
+  readonly #known = new Map<object, string>();
+  readonly #resolved = new Map<object, Schema>();
+  #following = 0;
+
+  constructor(
+    private readonly root: Schema,
+    private readonly path: string,
+    readonly rules: GrammarRules,
+  ) {
+    this.strings = new StringRules(this.rules);
+  }
+
+  expression(): string {
+    return this.#expression(this.root, this.path);
+  }
+
+  rule(schema: unknown, path: string): string {
+    const known = isSchemaObject(schema) ? this.#known.get(schema) : undefined;
+    if (known !== undefined) return known;
+    const name = this.rules.add();
+    if (isSchemaObject(schema)) this.#known.set(schema, name);
+    this.rules.set(name, this.#expression(schema, path));
+    return name;
+  }
+
+  resolved(given: unknown, path: string): Schema {
+    if (given === true) return {};
+    const known = isSchemaObject(given) ? this.#resolved.get(given) : undefined;
+    if (known) return known;
+    if (this.#following >= DEEPEST_REFERENCE)
+      throw refused(path, `more than ${DEEPEST_REFERENCE} references or \`allOf\` lead from one to the next`);
+    this.rules.count(path);
+    this.#following += 1;
+    const schema = this.#merged(schemaOf(given, path), path);
+    this.#following -= 1;
+    this.#resolved.set(given as object, schema);
+    return schema;
+  }
+
+  #merged(given: Schema, path: string): Schema {
+    const { $ref: reference, ...rest } = given;
+    let schema = given;
+    if (reference !== undefined) {
+      const [target, place] = this.#targetOf(reference, path);
+      const followed = this.resolved(target, place);
+      schema = Object.keys(rest).length === 0 ? followed : mergedSchemas(rest, followed, path);
+    }
+    if (schema.allOf === undefined) return schema;
+    return allMerged(schema, path, (member, at) => this.resolved(member, at));
+  }
+
+  valuesOf(schema: Schema, path: string): readonly unknown[] | undefined {
+    const { const: constant, enum: choices, type } = schema;
+    if (choices === undefined && constant === undefined)
+      return type === 'boolean' ? [true, false] : type === 'null' ? [null] : undefined;
+    const listed = choices === undefined ? [constant] : schemaList(choices, `${path}.enum`);
+    const wanted = constant === undefined ? undefined : JSON.stringify(constant);
+    return listed
+      .filter(value => wanted === undefined || JSON.stringify(value) === wanted)
+      .filter(value => this.#allows(schema, value, path));
+  }
+
+  #expression(schema: unknown, path: string): string {
+    if (schema === true) return 'value';
+    return this.rules.inside(path, () => this.#expressionOf(schemaOf(schema, path), path));
+  }
+
+  #expressionOf(schema: Schema, path: string): string {
+    const { $ref: reference, allOf, nullable, anyOf, oneOf } = schema;
+    if (reference !== undefined && isAlone(schema, '$ref')) return this.#reference(reference, path);
+    if (Array.isArray(allOf) && allOf.length === 1 && isAlone(schema, 'allOf'))
+      return this.#expression(allOf[0], `${path}.allOf[0]`);
+    if (reference !== undefined || allOf !== undefined) return this.#expression(this.resolved(schema, path), path);
+    demandKnown(schema, path);
+    if (nullable === true) return either([this.#expression({ ...schema, nullable: false }, path), 'null']);
+    if (anyOf !== undefined) return this.#either(schema, 'anyOf', path);
+    if (oneOf !== undefined) return this.#either(schema, 'oneOf', path);
+    return this.#valueOrTyped(schema, path);
+  }
+
+  #valueOrTyped(schema: Schema, path: string): string {
+    if (schema.enum !== undefined || schema.const !== undefined) {
+      const values = this.valuesOf(schema, path) ?? [];
+      if (values.length > 0) return schema.enum === undefined ? literal(values[0]) : either(values.map(literal));
+      throw refused(`${path}.${schema.enum === undefined ? 'const' : 'enum'}`, 'no value meets the keywords beside it');
+    }
+    const types = typesOf(schema, path);
+    if (types.length === 0) return 'value';
+    const written = [...new Set(types)].map(type => this.#typed(schema, type, path));
+    return Array.isArray(schema.type) || written.length > 1 ? either(written) : written[0]!;
+  }
+
+  /** What stands beside the options holds for each of them. */
+  #either(schema: Schema, keyword: 'anyOf' | 'oneOf', path: string): string {
+    const { [keyword]: options, ...rest } = schema;
+    if (rest.oneOf !== undefined) throw refused(`${path}.oneOf`, 'cannot be held beside `anyOf`');
+    const isPlain = isAlone(schema, keyword);
+    return either(
+      schemaList(options, `${path}.${keyword}`).map((option, index) => {
+        const at = `${path}.${keyword}[${index}]`;
+        return this.#expression(isPlain ? option : mergedSchemas(rest, this.resolved(option, at), at), at);
+      }),
+    );
+  }
+
+  #typed(schema: Schema, type: JsonType, path: string): string {
+    for (const keyword of Object.keys(schema))
+      if (keywordOf(keyword).treatment === 'refused' && concerns(keyword, type))
+        throw refused(`${path}.${keyword}`, 'this keyword cannot be held');
+    switch (type) {
+      case 'object':
+        return objectExpression(schema, path, this);
+      case 'array':
+        return arrayExpression(schema, path, this);
+      case 'string':
+        return this.strings.expression(stringDemands(schema, path));
+      case 'number':
+      case 'integer':
+        return numberExpression(withFormat(schema, path), type, path);
+      case 'boolean':
+      case 'null':
+        return type;
+    }
+  }
+
+  #allows(schema: Schema, value: unknown, path: string): boolean {
+    const types = schema.type === undefined ? undefined : typesOf(schema, path);
+    const own = typeOf(value);
+    if (types && !types.includes(own) && !(own === 'integer' && types.includes('number'))) return false;
+    if (typeof value === 'number') return numberAllows(withFormat(schema, path), value, path);
+    if (typeof value === 'string') return this.strings.allows(value, stringDemands(schema, path));
+    const unchecked = Object.keys(schema).find(name => keywordOf(name).of !== undefined && concerns(name, own));
+    if (unchecked === undefined) return true;
+    throw refused(`${path}.${unchecked}`, `cannot be held beside a list of values with ${shown(value)}`);
+  }
+
+  #reference(reference: unknown, path: string): string {
+    const known = typeof reference === 'string' ? this.#references.get(reference) : undefined;
+    if (known !== undefined) return known;
+    const [target, place] = this.#targetOf(reference, path);
+    const name = this.rules.add();
+    this.#references.set(String(reference), name);
+    this.rules.set(name, this.#expression(target, place));
+    return name;
+  }
+
+  #targetOf(reference: unknown, path: string): readonly [target: unknown, path: string] {
+    if (typeof reference !== 'string' || !reference.startsWith('#'))
+      throw refused(`${path}.$ref`, `only references into the schema itself are followed; got ${shown(reference)}`);
+    let [target, place]: [unknown, string] = [this.root, this.path];
+    for (const part of partsOf(reference)) {
+      const isThere = (isSchemaObject(target) || Array.isArray(target)) && Object.hasOwn(target, part);
+      target = isThere ? (target as Schema)[part] : undefined;
+      place = `${place}.${part}`;
+    }
+    if (target === undefined) throw refused(`${path}.$ref`, `${shown(reference)} leads nowhere`);
+    return [target, place];
+  }
+}
+
+/** Beside it stand only annotations, and definitions that are not used here. */
+function isAlone(schema: Schema, keyword: string): boolean {
+  const silent = (name: string): boolean =>
+    isAnnotation(name) || name === '$defs' || name === 'definitions' || (name === 'nullable' && schema[name] !== true);
+  return Object.keys(schema).every(name => name === keyword || silent(name));
+}
+
+function demandKnown(schema: Schema, path: string): void {
+  for (const keyword of Object.keys(schema)) {
+    const { treatment, of } = keywordOf(keyword);
+    if (treatment === 'refused' && of === undefined) throw refused(`${path}.${keyword}`, 'this keyword cannot be held');
+  }
+}
+
+const TYPES: readonly JsonType[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
+
+/** Those that are named; without, those that some keyword is about. Empty: any value. */
+function typesOf(schema: Schema, path: string): readonly JsonType[] {
+  const { type } = schema;
+  if (type === undefined) {
+    const about = Object.keys(schema).flatMap(name =>
+      isAnnotation(name) ? [] : (keywordOf(name).of ?? []).slice(0, 1),
+    );
+    return about.length === 0 && typeof schema.format === 'string' ? ['string'] : [...new Set(about)];
+  }
+  const named = Array.isArray(type) ? schemaList(type, `${path}.type`) : [type];
+  return named.map(one => {
+    const known = TYPES.find(each => each === one);
+    if (known === undefined) throw refused(`${path}.type`, `${shown(one)} is no type`);
+    return known;
+  });
+}
+
+function typeOf(value: unknown): JsonType {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value === 'string' ? 'string' : typeof value === 'boolean' ? 'boolean' : 'object';
+}
+
+const DESCRIBING_NUMBERS: ReadonlySet<unknown> = new Set(['int64', 'float', 'double', 'decimal']);
+
+/** Of a number. */
+function withFormat(schema: Schema, path: string): Schema {
+  const { format } = schema;
+  if (format === undefined || DESCRIBING_NUMBERS.has(format)) return schema;
+  if (format === 'int32') return mergedSchemas(schema, { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }, path);
+  throw refused(`${path}.format`, `cannot be held for a number; got ${shown(format)}`);
+}
+
+/** Steps of a JSON pointer. */
+function partsOf(reference: string): readonly string[] {
+  const parts = reference.slice(1).split('/');
+  return parts.filter(part => part !== '').map(part => decoded(part).replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

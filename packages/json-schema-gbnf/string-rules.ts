@@ -1,0 +1,254 @@
+import { type GrammarRules, repeated } from './grammar-rules.js';
+import { patternLanguage, PatternRefused } from './pattern-reader.js';
+import { type CodeRange, type CodeSet, type Language, Languages, LanguageTooLarge } from './regular-language.js';
+import { type Bounds, boundsOf, type Schema, shown } from './schema-fields.js';
+import { refused } from './grammar-error.js';
+import { patternsOf } from './schema-merge.js';
+
+const HEX = '[0-9a-f]';
+const LABEL = '[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?';
+const SHORT_LABEL = '[A-Za-z0-9]([A-Za-z0-9-]{0,18}[A-Za-z0-9])?';
+const BYTE = '(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])';
+const DAY = '(0[1-9]|[12][0-9])';
+const DATE = `[1-9][0-9]{3}-((0[13578]|1[02])-(${DAY}|3[01])|(0[469]|11)-(${DAY}|30)|02-(0[1-9]|1[0-9]|2[0-8]))`;
+const MINUTE = '([01][0-9]|2[0-3]):[0-5][0-9]';
+const TIME = `${MINUTE}:[0-5][0-9](\\.[0-9]{1,6})?(Z|[+-]${MINUTE})`;
+const GROUP = '[0-9a-f]{1,4}';
+const IN_URI = "([A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F][0-9A-F])";
+const SPAN = 'T([0-9]{1,4}H([0-9]{1,4}M([0-9]{1,4}S)?)?|[0-9]{1,4}M([0-9]{1,4}S)?|[0-9]{1,4}S)';
+const DAYS = '([0-9]{1,4}Y([0-9]{1,4}M([0-9]{1,4}D)?)?|[0-9]{1,4}M([0-9]{1,4}D)?|[0-9]{1,4}D)';
+
+/**
+ * Values of `format` that can be held, as patterns: what they let through is valid, not all that is valid (no 29
+ * February).
+ */
+const KNOWN_FORMATS: Readonly<Record<string, string>> = {
+  date: `^${DATE}$`,
+  time: `^${TIME}$`,
+  'date-time': `^${DATE}T${TIME}$`,
+  duration: `^P([0-9]{1,4}W|${DAYS}(${SPAN})?|${SPAN})$`,
+  email: `^[A-Za-z0-9_+-]{1,30}(\\.[A-Za-z0-9_+-]{1,16}){0,2}@(${LABEL}\\.)+[A-Za-z]{2,16}$`,
+  hostname: `^${SHORT_LABEL}(\\.${SHORT_LABEL}){0,3}$`,
+  ipv4: `^(${BYTE}\\.){3}${BYTE}$`,
+  ipv6: `^((${GROUP}:){7}${GROUP}|::(${GROUP}(:${GROUP}){0,5})?|(${GROUP}:){1,3}(:${GROUP}){1,3}|(${GROUP}:){1,5}:)$`,
+  uri: `^https?://(${LABEL}\\.)*${LABEL}(:[1-9][0-9]{0,3})?(/${IN_URI}*)?(\\?${IN_URI}*)?(#${IN_URI}*)?$`,
+  uuid: `^${HEX}{8}-${HEX}{4}-[1-8]${HEX}{3}-[89ab]${HEX}{3}-${HEX}{12}$`,
+};
+
+/** Values of `format` that say how a text is shown or what it is for, and rule nothing out. */
+const DESCRIBING_FORMATS: ReadonlySet<unknown> = new Set([
+  ...['password', 'binary', 'path', 'file-path', 'directory-path', 'textarea', 'multi-line', 'markdown'],
+]);
+
+/**
+ * Patterns that zod 4 writes beside a format and that let all of our texts of that format through, but take too many
+ * states to hold.
+ */
+const IMPLIED_PATTERNS: ReadonlyMap<string, string> = new Map([
+  [
+    '^(?=.{1,253}\\.?$)[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?' +
+      '(?:\\.[a-zA-Z0-9](?:[-0-9a-zA-Z]{0,61}[0-9a-zA-Z])?)*\\.?$',
+    'hostname',
+  ],
+]);
+
+/** What the keywords of strings ask for. @throws GrammarError at a format that is not known */
+export function stringDemands(schema: Schema, path: string): StringDemands {
+  const texts = schema.pattern === undefined ? [] : patternsOf(schema.pattern);
+  const patterns = texts.map(text => {
+    if (typeof text === 'string') return { text, path: `${path}.pattern` };
+    throw refused(`${path}.pattern`, `must be a regular expression; got ${shown(text)}`);
+  });
+  const format = formatOf(schema, patterns.length > 0, path);
+  return {
+    lengths: boundsOf(schema, ['minLength', 'maxLength'], path),
+    patterns: patterns.filter(({ text }) => format === undefined || IMPLIED_PATTERNS.get(text) !== format),
+    ...(format !== undefined && { format }),
+    path,
+  };
+}
+
+/** Undefined: none that rules anything out. Beside a pattern, an unknown format is a name for that pattern. */
+function formatOf({ format }: Schema, hasPattern: boolean, path: string): string | undefined {
+  if (format === undefined || DESCRIBING_FORMATS.has(format)) return undefined;
+  if (typeof format === 'string' && Object.hasOwn(KNOWN_FORMATS, format)) return format;
+  if (hasPattern && typeof format === 'string') return undefined;
+  const known = Object.keys(KNOWN_FORMATS).join(', ');
+  throw refused(`${path}.format`, `cannot be held; those that can are ${known}; got ${shown(format)}`);
+}
+
+/** What a text has to be, all of it at once. */
+interface StringDemands {
+  readonly lengths: Bounds;
+  readonly patterns: readonly { readonly text: string; readonly path: string }[];
+  readonly format?: string;
+  /** Of the schema, for messages. */
+  readonly path: string;
+}
+
+/** Of one schema; a pattern for an address of any kind has about 50. */
+const MOST_STATES = 2500;
+
+/**
+ * Of JSON strings of one code unit each: nothing that would count twice. Control characters are those with an escape of
+ * two.
+ */
+const ALPHABET: CodeSet = [
+  [0x08, 0x0a],
+  [0x0c, 0x0d],
+  [0x20, 0x7e],
+  [0x80, 0xd7ff],
+  [0xe000, 0xffff],
+];
+
+interface Edge {
+  readonly set: CodeRange[];
+  readonly to: Language;
+}
+
+/** The texts of one schema as grammar: deterministic, so that one place of an answer has few ways on. */
+export class StringRules {
+  readonly #languages = new Languages(ALPHABET);
+  readonly #written = new Map<Language, string>();
+  #states = 0;
+
+  /** @param isJson false: characters are written as they are, not as those of a JSON string */
+  constructor(
+    private readonly rules: GrammarRules,
+    private readonly isJson = true,
+  ) {}
+
+  /** Texts of a pattern, without quotation marks. @throws GrammarError at what cannot be held */
+  matching(text: string, path: string): string {
+    return this.#automaton({ lengths: { least: 0, most: Infinity }, patterns: [{ text, path }], path });
+  }
+
+  /** As an expression with its quotation marks. @throws GrammarError at what cannot be held */
+  expression(demands: StringDemands): string {
+    const { lengths, patterns, format } = demands;
+    if (patterns.length > 0 || format !== undefined) return `"\\"" ${this.#automaton(demands)} "\\""`;
+    if (lengths.least === 0 && lengths.most === Infinity) return 'string';
+    return `"\\"" ${repeated('char', lengths, this.rules.add)} "\\""`;
+  }
+
+  /** Whether `text` meets the demands. */
+  allows(text: string, demands: StringDemands): boolean {
+    const length = [...text].length;
+    const { lengths, patterns, format } = demands;
+    if (length < lengths.least || length > lengths.most) return false;
+    if (patterns.length === 0 && format === undefined) return true;
+    return this.#held(demands, () => this.#languages.has(this.#languageOf(demands), text));
+  }
+
+  #automaton(demands: StringDemands): string {
+    return this.#held(demands, () => {
+      const language = this.#languageOf(demands);
+      const known = this.#written.get(language) ?? this.#write(language);
+      if (known === undefined) throw refused(demands.path, 'there is no text that meets all that is asked of it');
+      this.#written.set(language, known);
+      return known;
+    });
+  }
+
+  #held<T>({ path, patterns }: StringDemands, work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof LanguageTooLarge)) throw error;
+      throw refused(
+        patterns[0]?.path ?? path,
+        `cannot be held: the texts of this schema need more than ${MOST_STATES} states`,
+      );
+    }
+  }
+
+  #languageOf({ lengths: { least, most }, patterns, format }: StringDemands): Language {
+    const languages = this.#languages;
+    const held = patterns.map(({ text, path }) => {
+      try {
+        return patternLanguage(text, languages);
+      } catch (error) {
+        throw error instanceof PatternRefused ? refused(path, error.message) : error;
+      }
+    });
+    if (format !== undefined) held.push(patternLanguage(KNOWN_FORMATS[format]!, languages));
+    return languages.intersection([...held, languages.repeated(languages.set(ALPHABET), least, most)]);
+  }
+
+  /** @returns the rule of the language; undefined: it has no text */
+  #write(start: Language): string | undefined {
+    const edges = this.#statesOf(start);
+    const alive = aliveOf(edges);
+    if (!alive.has(start)) return undefined;
+    const names = new Map([...alive].map(state => [state, this.rules.add()] as const));
+    for (const state of alive) {
+      const ways = edges.get(state)!.filter(({ to }) => alive.has(to));
+      const bodies = ways.flatMap(({ set, to }) => characters(set, this.isJson).map(one => `${one} ${names.get(to)!}`));
+      this.rules.set(names.get(state)!, [...bodies, ...(state.nullable ? ['""'] : [])].join(' | '));
+    }
+    return names.get(start);
+  }
+
+  #statesOf(start: Language): ReadonlyMap<Language, readonly Edge[]> {
+    const edges = new Map<Language, Edge[]>();
+    for (const open = [start]; open.length > 0;) {
+      const state = open.pop()!;
+      if (edges.has(state)) continue;
+      if (++this.#states > MOST_STATES) throw new LanguageTooLarge();
+      const ways = new Map<Language, Edge>();
+      for (const piece of this.#languages.pieces(state)) {
+        const to = this.#languages.after(state, piece[0]);
+        if (to === this.#languages.none) continue;
+        const way = ways.get(to) ?? { set: [], to };
+        way.set.push(piece);
+        ways.set(to, way);
+      }
+      edges.set(state, [...ways.values()]);
+      open.push(...ways.keys());
+    }
+    return edges;
+  }
+}
+
+/** States from which a text can come to its end. */
+function aliveOf(edges: ReadonlyMap<Language, readonly Edge[]>): ReadonlySet<Language> {
+  const sources = new Map<Language, Language[]>();
+  for (const [from, ways] of edges) for (const { to } of ways) sources.set(to, [...(sources.get(to) ?? []), from]);
+  const alive = new Set<Language>();
+  for (const open = [...edges.keys()].filter(({ nullable }) => nullable); open.length > 0;) {
+    const state = open.pop()!;
+    if (alive.has(state)) continue;
+    alive.add(state);
+    open.push(...(sources.get(state) ?? []));
+  }
+  return alive;
+}
+
+const ESCAPED: Readonly<Record<number, string>> = {
+  ...{ 0x08: '\\\\b', 0x09: '\\\\t', 0x0a: '\\\\n', 0x0c: '\\\\f', 0x0d: '\\\\r' },
+  ...{ 0x22: '\\\\\\"', 0x5c: '\\\\\\\\' },
+};
+
+/** As GBNF: a class of those that stand for themselves, a literal for each that JSON escapes. */
+function characters(set: readonly CodeRange[], isJson: boolean): readonly string[] {
+  if (!isJson) return [`[${set.map(shownRange).join('')}]`];
+  const isIn = (code: number): boolean => set.some(([first, last]) => code >= first && code <= last);
+  const escaped = Object.keys(ESCAPED).map(Number).filter(isIn);
+  const plain = set.flatMap(([first, last]) => {
+    const cuts = [0x22, 0x5c].filter(cut => cut >= first && cut <= last);
+    const starts = [Math.max(first, 0x20), ...cuts.map(cut => cut + 1)];
+    return starts.map((start, at) => [start, (cuts[at] ?? last + 1) - 1] as const).filter(([from, to]) => from <= to);
+  });
+  return [
+    ...(plain.length > 0 ? [`[${plain.map(shownRange).join('')}]`] : []),
+    ...escaped.map(code => `"${ESCAPED[code]!}"`),
+  ];
+}
+
+const shownRange = ([first, last]: CodeRange): string =>
+  first === last ? shownCode(first) : `${shownCode(first)}-${shownCode(last)}`;
+
+function shownCode(code: number): string {
+  const character = String.fromCodePoint(code);
+  return /[A-Za-z\d]/.test(character) ? character : `\\u${code.toString(16).toUpperCase().padStart(4, '0')}`;
+}
