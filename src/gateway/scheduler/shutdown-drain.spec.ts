@@ -43,4 +43,10 @@ describe('the grace of a shutdown', () => {
     await grace.wait(never);
     expect(grace.leftMs()).toBe(0);
   });
+
+  it('is over earlier by what the rejection of a long queue takes', async () => {
+    const grace = graceAt(0);
+    await grace.wait(never, 9900);
+    expect(grace.leftMs()).toBe(10_000);
+  });
 });

@@ -6,6 +6,9 @@ import { DispatchLoop } from './dispatch-loop.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestRegistry } from './request-registry.js';
 
+/** What it takes to tell the caller of one waiting request. */
+const REJECTION_MS = 0.5;
+
 /** The one deadline of a shutdown: `server.shutdown_grace_ms` after its first hook. */
 @Injectable()
 export class ShutdownGrace implements OnModuleDestroy {
@@ -36,9 +39,10 @@ export class ShutdownGrace implements OnModuleDestroy {
   /**
    * Resolves when `requests` and all other work have ended, or the time is up. The time for cancelling at workers is
    * subtracted, so that everything fits into the grace. Rejects only if `requests` does.
+   * @param spareMs how much earlier the time is up
    */
-  async wait(requests: Promise<unknown>): Promise<void> {
-    const waitMs = Math.max(0, this.leftMs() - this.settings.cancellation.rpcTimeoutMs);
+  async wait(requests: Promise<unknown>, spareMs = 0): Promise<void> {
+    const waitMs = Math.max(0, this.leftMs() - this.settings.cancellation.rpcTimeoutMs - spareMs);
     let timer: NodeJS.Timeout | undefined;
     const timeIsUp = new Promise<void>(resolve => (timer = setTimeout(resolve, waitMs)));
     await Promise.race([Promise.all([requests, ...this.#work]), timeIsUp]);
@@ -65,6 +69,9 @@ export class ShutdownDrain {
   /** To be called with the intake closed: requests that are accepted later are not awaited. */
   async run(): Promise<void> {
     this.loop.flush();
+    // A long queue is rejected ahead of the end, while what runs goes on.
+    await this.grace.wait(this.registry.idle(), this.registry.size * REJECTION_MS);
+    await this.canceller.cancelMatching(({ state }) => state === 'queued', 'shutdown');
     await this.grace.wait(this.registry.idle());
     const { size } = this.registry;
     if (size > 0) this.#logger.warn({ requests: size }, 'shutdown grace is over: cancelling the remaining requests');

@@ -82,7 +82,7 @@ describe('drain', () => {
     );
     expect(codes).toEqual(['shutting_down', 'shutting_down']);
     expect(harness.pool.cancels).toEqual([{ workerId: 'a1', requestId: 'running', reason: 'shutdown' }]);
-    expect(order.filter(step => step.startsWith('settled'))).toEqual(['settled running', 'settled queued']);
+    expect(order.filter(step => step.startsWith('settled'))).toEqual(['settled queued', 'settled running']);
     expect(order.at(-1)).toBe('pool closed');
   });
 
