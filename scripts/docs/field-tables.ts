@@ -1,5 +1,4 @@
 import { type FieldRule, type FieldRules, PASSED_ON } from '../../src/contracts/openai/field-rules.js';
-import { REQUEST_FIELDS } from '../../src/contracts/openai/request-fields.js';
 import {
   CLIENT_SECRET_FIELDS,
   EVENT_FIELDS,
@@ -7,6 +6,7 @@ import {
   REALTIME_QUERY,
   SESSION_FIELDS,
 } from '../../src/contracts/realtime/session-fields.js';
+import { REQUEST_FIELDS } from '../../src/gateway/http/openapi/request-fields.js';
 import { code, table } from './markdown-table.js';
 
 type Groups = Readonly<Record<string, FieldRules>>;

@@ -2,21 +2,8 @@ import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
-import { BatchCreateDto, BatchListQueryDto } from '../../src/contracts/openai/batch.dto.js';
-import { EmbeddingDto } from '../../src/contracts/openai/embedding.dto.js';
 import { type FieldRule, IgnoredFields, PASSED_ON } from '../../src/contracts/openai/field-rules.js';
-import { FileCreateDto, FileListQueryDto } from '../../src/contracts/openai/file.dto.js';
-import { ChatCompletionDto, CompletionDto } from '../../src/contracts/openai/generation.dto.js';
-import { REQUEST_FIELDS } from '../../src/contracts/openai/request-fields.js';
-import { ResponseDto, ResponseInputDto } from '../../src/contracts/openai/response.dto.js';
-import { RerankDto } from '../../src/contracts/openai/rerank.dto.js';
-import { SpeechDto } from '../../src/contracts/openai/speech.dto.js';
-import { InputItemsQueryDto, RetrieveQueryDto } from '../../src/contracts/openai/stored-response.dto.js';
-import { DetokenizeDto, TokenizeDto } from '../../src/contracts/openai/token.dto.js';
-import { TranscriptionDto } from '../../src/contracts/openai/transcription.dto.js';
-import { TranslationDto } from '../../src/contracts/openai/translation.dto.js';
-import { UploadCompleteDto, UploadCreateDto, UploadPartCreateDto } from '../../src/contracts/openai/upload.dto.js';
-import { AsrFormDto, AsrQueryDto, DetectLanguageQueryDto } from '../../src/contracts/whisper-asr/asr.dto.js';
+import { REQUEST_DTOS, REQUEST_FIELDS } from '../../src/gateway/http/openapi/request-fields.js';
 import { openEnvelope, readClientEvent } from '../../src/contracts/realtime/client-event.js';
 import { FieldReader } from '../../src/contracts/realtime/field-reader.js';
 import { defaultSession, readOlderSession, readSession } from '../../src/contracts/realtime/session-config.js';
@@ -32,7 +19,7 @@ import { parseAsr } from '../../src/gateway/whisper-asr/parse-asr.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../src/gateway/responses/parse-response.js';
 import { parseEmbedding } from '../../src/gateway/text/embeddings.service.js';
-import { parseTokens } from '../../src/gateway/text/tokens.controller.js';
+import { TOKEN_PARSERS } from '../../src/gateway/text/tokens.controller.js';
 import { parseRerank } from '../../src/gateway/text/rerank/rerank.service.js';
 import { parseChat, parseCompletion } from '../../src/gateway/text/parse-generation.js';
 import { ModelList } from '../../src/platform/config/model-list.js';
@@ -45,32 +32,10 @@ type Route = keyof typeof REQUEST_FIELDS;
 type Body = Readonly<Record<string, unknown>>;
 
 type Dto = new () => object;
+type DescribedRoute = Exclude<keyof typeof REQUEST_DTOS, 'GET /v1/audio/voices'>;
 
-/** `GET /v1/audio/voices` has one parameter and no class for it. */
-const DTOS: Readonly<Record<Exclude<Route, 'GET /v1/audio/voices'>, readonly Dto[]>> = {
-  'POST /v1/audio/transcriptions': [TranscriptionDto],
-  'POST /v1/audio/translations': [TranslationDto],
-  'POST /v1/audio/speech': [SpeechDto],
-  'POST /asr': [AsrQueryDto, AsrFormDto],
-  'POST /detect-language': [DetectLanguageQueryDto, AsrFormDto],
-  'POST /v1/chat/completions': [ChatCompletionDto],
-  'POST /v1/responses': [ResponseDto],
-  'POST /v1/responses/input_tokens': [ResponseInputDto],
-  'GET /v1/responses/{id}': [RetrieveQueryDto],
-  'GET /v1/responses/{id}/input_items': [InputItemsQueryDto],
-  'POST /v1/completions': [CompletionDto],
-  'POST /v1/embeddings': [EmbeddingDto],
-  'POST /v1/rerank': [RerankDto],
-  'POST /tokenize': [TokenizeDto],
-  'POST /detokenize': [DetokenizeDto],
-  'POST /v1/files': [FileCreateDto],
-  'GET /v1/files': [FileListQueryDto],
-  'POST /v1/uploads': [UploadCreateDto],
-  'POST /v1/uploads/{id}/parts': [UploadPartCreateDto],
-  'POST /v1/uploads/{id}/complete': [UploadCompleteDto],
-  'POST /v1/batches': [BatchCreateDto],
-  'GET /v1/batches': [BatchListQueryDto],
-};
+/** The voices have one parameter, which their controller describes. */
+const DESCRIBED = Object.keys(REQUEST_DTOS).filter(route => route !== 'GET /v1/audio/voices') as DescribedRoute[];
 
 const propertiesOf = (dto: Dto): readonly string[] => {
   const names = Reflect.getMetadata('swagger/apiModelPropertiesArray', dto.prototype as object) as readonly string[];
@@ -83,8 +48,8 @@ const beyondDto = ({ byEngine, capability, treatment }: FieldRule, declared: boo
 const refusal = (param: string) => expect.objectContaining({ code: 'unsupported_parameter', param });
 
 describe('the table of fields', () => {
-  it.each(Object.keys(DTOS) as (keyof typeof DTOS)[])('has every field that %s declares, and no other', route => {
-    const properties = new Set(DTOS[route].flatMap(propertiesOf));
+  it.each(DESCRIBED)('has every field that %s declares, and no other', route => {
+    const properties = new Set(REQUEST_DTOS[route].flatMap(propertiesOf));
     const described = rulesOf(route).filter(([name, rule]) => !beyondDto(rule, properties.has(name)));
     expect(described.map(([name]) => name).sort()).toEqual([...properties].sort());
   });
@@ -181,7 +146,7 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
   },
   'POST /tokenize': {
     ...{ kind: 'llm', needs: [], base: { prompt: 'a' } },
-    parse: (body, catalog, compat) => parseTokens('tokenize', body, { catalog, compat }),
+    parse: TOKEN_PARSERS.tokenize,
     samples: { add_special_tokens: false, add_special: false, return_token_strs: true, with_pieces: true },
   },
 };
@@ -233,7 +198,7 @@ describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples
   });
 
   async function demandRefused(field: string): Promise<void> {
-    if ((REQUEST_FIELDS[route as Route][field as never] as FieldRule).capability === PASSED_ON) {
+    if (REQUEST_FIELDS[route as Route][field]!.capability === PASSED_ON) {
       const asked = Promise.resolve().then(() => byLocalEngine(route, { ...base, [field]: samples[field] }));
       await expect(asked).rejects.toThrow(refusal(field));
     } else {

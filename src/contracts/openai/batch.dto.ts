@@ -1,48 +1,50 @@
-import { IsNotEmpty, IsObject, IsOptional, IsString } from 'class-validator';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { BATCH_ENDPOINTS, type BatchEndpoint } from '../../core/jobs/batch-job.js';
 import { BATCH_STATUSES, type BatchStatus } from '../../core/jobs/batch-status.js';
 import { COMPLETION_WINDOWS, windowSeconds } from '../../core/jobs/completion-window.js';
-import { Holds, Labels, LengthUpTo, OneOf, OptionalObject, PageAfter, PageLimit } from './field.decorators.js';
+import { honoured } from './field-rules.js';
+import { choiceOf, custom, filledText, labels, nested, textWithin } from './field-types.js';
+import { Field, PageAfter, PageLimit, RequiredField } from './field.decorators.js';
 import { ExpiresAfterDto } from './file.dto.js';
 
 export class BatchWebhookDto {
-  @IsString({ message: 'must have a url' })
-  @LengthUpTo(2048)
-  @ApiProperty({ example: 'https://example.com/hooks/batch' })
+  @RequiredField(textWithin(2048), { example: 'https://example.com/hooks/batch' })
   url!: string;
 }
 
+const isWindow = (value: unknown): boolean => typeof value === 'string' && windowSeconds(value) !== undefined;
+
 export class BatchCreateDto {
-  @IsString({ message: 'must be the id of a file' })
-  @IsNotEmpty({ message: 'must be the id of a file' })
-  @ApiProperty({ example: 'file-0198a1b2c3d47e5f8091a2b3c4d5e6f7', description: 'Uploaded with the purpose `batch`.' })
+  @RequiredField(filledText('must be the id of a file'), {
+    example: 'file-0198a1b2c3d47e5f8091a2b3c4d5e6f7',
+    description: 'Uploaded with the purpose `batch`.',
+  })
   input_file_id!: string;
 
-  @OneOf(BATCH_ENDPOINTS)
-  @ApiProperty({ enum: BATCH_ENDPOINTS, description: 'Every line goes there.' })
+  @RequiredField(choiceOf(BATCH_ENDPOINTS), { description: 'Every line goes there.' })
   endpoint!: BatchEndpoint;
 
-  @Holds(value => typeof value === 'string' && windowSeconds(value) !== undefined, `must be ${COMPLETION_WINDOWS}`)
-  @ApiProperty({ example: '24h', description: `${COMPLETION_WINDOWS}. OpenAI knows 24h only.` })
+  @RequiredField(custom({ type: String }, isWindow, `must be ${COMPLETION_WINDOWS}`), {
+    example: '24h',
+    description: `${COMPLETION_WINDOWS}. OpenAI knows 24h only.`,
+    rule: honoured('Shorter and longer windows than 24h are ours.'),
+  })
   completion_window!: string;
 
-  @IsOptional()
-  @IsObject({ message: 'must be an object' })
-  @Labels()
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: { type: 'string' },
+  @Field(labels(), {
     description: '`validation: lenient` sends bad lines to the error file; else they fail the batch.',
   })
   metadata?: Readonly<Record<string, string>>;
 
-  @OptionalObject(() => ExpiresAfterDto, '{anchor, seconds}')
-  @ApiPropertyOptional({ type: ExpiresAfterDto, description: 'Of the result files; 30 days unless told otherwise.' })
+  @Field(nested(ExpiresAfterDto, '{anchor, seconds}'), {
+    description: 'Of the result files; 30 days unless told otherwise.',
+  })
   output_expires_after?: ExpiresAfterDto;
 
-  @OptionalObject(() => BatchWebhookDto, '{url}')
-  @ApiPropertyOptional({ type: BatchWebhookDto, description: 'Ours: told when the batch ends, signed.' })
+  @Field(nested(BatchWebhookDto, '{url}'), {
+    description: 'Ours: told when the batch ends, signed.',
+    rule: honoured('Ours.'),
+  })
   webhook?: BatchWebhookDto;
 }
 

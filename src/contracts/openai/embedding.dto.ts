@@ -1,7 +1,6 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsDefined, IsNotEmpty, IsOptional, IsString } from 'class-validator';
-import { type ServiceTier } from './field-rules.js';
-import { Holds, InRange, OneOf, ServiceTierField, WholeNumber } from './field.decorators.js';
+import { advice, meaning, PASSED_ON, type ServiceTier } from './field-rules.js';
+import { choiceOf, custom, whole } from './field-types.js';
+import { Field, ModelNameField, RequiredField, ServiceTierField, Unlisted } from './field.decorators.js';
 import { countInputs, isTextOrTokens, TEXT_OR_TOKENS } from './text-or-tokens.js';
 
 export const EMBEDDING_ENCODINGS = ['float', 'base64'] as const;
@@ -10,37 +9,42 @@ export type EmbeddingEncoding = (typeof EMBEDDING_ENCODINGS)[number];
 const MOST_INPUTS = 2048;
 const LONGEST_VECTOR = 16_384;
 
-const isFew = (value: unknown): boolean => !isTextOrTokens(value) || countInputs(value as string) <= MOST_INPUTS;
+/** Of all text routes: who asks, in the caller's own terms. */
+export const END_USER = advice(PASSED_ON, 'Local models do not tell end users apart.');
+
+const isFew = (value: unknown): boolean => countInputs(value as string) <= MOST_INPUTS;
+const INPUT = custom(
+  { oneOf: [{ type: 'string' }, { type: 'array', items: {}, maxItems: MOST_INPUTS }] },
+  isTextOrTokens,
+  TEXT_OR_TOKENS,
+);
 
 /** Fields of `POST /v1/embeddings` that mean something to the gateway; all others pass through. */
 export class EmbeddingDto {
-  @ApiProperty({ example: 'text-embedding-3-small', description: 'A model id or alias; see `GET /v1/models`.' })
-  @IsString({ message: 'must be the name of a model' })
-  @IsNotEmpty({ message: 'must be the name of a model' })
+  @ModelNameField('text-embedding-3-small')
   model!: string;
 
-  @ApiProperty({
-    oneOf: [{ type: 'string' }, { type: 'array', items: {}, maxItems: MOST_INPUTS }],
-    example: ['The train is on the right track.', 'Every request has a place in the queue.'],
-  })
-  @IsDefined({ message: TEXT_OR_TOKENS })
-  @Holds(isTextOrTokens, TEXT_OR_TOKENS)
-  @Holds(isFew, `must hold at most ${MOST_INPUTS} inputs`)
+  @RequiredField(
+    { ...INPUT, checks: [...INPUT.checks, [isFew, `must hold at most ${MOST_INPUTS} inputs`]] },
+    { example: ['The train is on the right track.', 'Every request has a place in the queue.'] },
+  )
   input!: string | readonly unknown[];
 
-  @ApiPropertyOptional({
-    enum: EMBEDDING_ENCODINGS,
+  @Field(choiceOf(EMBEDDING_ENCODINGS), {
     default: 'float',
     description: '`base64`: 32-bit floats, little endian; SDKs ask for it by themselves.',
   })
-  @OneOf(EMBEDDING_ENCODINGS)
   encoding_format: EmbeddingEncoding = 'float';
 
-  @ApiPropertyOptional({ type: Number, minimum: 1, description: 'Needs a model with that capability.' })
-  @IsOptional()
-  @WholeNumber()
-  @InRange(1, LONGEST_VECTOR)
+  @Field(whole(1, LONGEST_VECTOR), {
+    maximum: undefined,
+    description: 'Needs a model with that capability.',
+    rule: meaning('dimensions'),
+  })
   dimensions?: number;
+
+  @Unlisted(END_USER)
+  user?: unknown;
 
   @ServiceTierField()
   service_tier: ServiceTier = 'auto';

@@ -45,6 +45,8 @@ export interface FieldRule {
   readonly capability?: string;
   /** Why, or how far. */
   readonly why: string;
+  /** The one value that needs the capability; absent: every value but the default. */
+  readonly value?: string;
   /** The engine reads it from the body; the gateway does not. */
   readonly byEngine?: true;
 }
@@ -54,9 +56,16 @@ export type FieldRules = Readonly<Record<string, FieldRule>>;
 /** Not a capability that a model lists: the body is passed on to a server that may know the field. */
 export const PASSED_ON = 'passed on';
 
-export const honoured = (why = '') => ({ treatment: 'honoured', why }) as const;
-export const byEngine = (why = '') => ({ treatment: 'honoured', why, byEngine: true }) as const;
-export const advice = (capability: string, why = '') => ({ treatment: 'advice', capability, why }) as const;
-export const meaning = (capability: string, why = '') => ({ treatment: 'meaning', capability, why }) as const;
-export const ignored = (why: string) => ({ treatment: 'ignored', why }) as const;
-export const notServed = (why: string) => ({ treatment: 'refused', why }) as const;
+export const honoured = (why = ''): FieldRule => ({ treatment: 'honoured', why });
+export const byEngine = (why = ''): FieldRule => ({ treatment: 'honoured', why, byEngine: true });
+export const advice = (capability: string, why = ''): FieldRule => ({ treatment: 'advice', capability, why });
+export const ignored = (why: string): FieldRule => ({ treatment: 'ignored', why });
+export const notServed = (why: string): FieldRule => ({ treatment: 'refused', why });
+
+/** @param value the one that needs the capability; absent: every value but the default */
+export const meaning = (capability: string, why = '', value?: string): FieldRule => ({
+  treatment: 'meaning',
+  capability,
+  why,
+  ...(value !== undefined && { value }),
+});

@@ -1,39 +1,108 @@
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsObject,
-  IsOptional,
-  IsString,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-  ValidateBy,
-  ValidateNested,
-  type ValidationOptions,
-} from 'class-validator';
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { wantedLanguage } from '../formats/language-name.js';
+import { ApiProperty } from '@nestjs/swagger';
+import { ValidateBy, ValidateNested, type ValidationArguments } from 'class-validator';
 import { isObject } from '../../core/shared/is-object.js';
-import { SERVICE_TIERS } from './field-rules.js';
+import { type FieldRule, type FieldRules, honoured, SERVICE_TIERS } from './field-rules.js';
+import { choiceOf, type FieldType, filledText, fromForm, anyText, whole } from './field-types.js';
 
-type Shape = (value: unknown) => unknown;
+/** What OpenAPI says of a field beside its type, and what happens to it. */
+interface FieldOptions {
+  readonly description?: string;
+  readonly example?: unknown;
+  readonly default?: unknown;
+  /** Default: that of the property. */
+  readonly name?: string;
+  /** Default: `honoured`. */
+  readonly rule?: FieldRule;
+  /** Other words of OpenAPI, which win over those of the type. */
+  readonly [word: string]: unknown;
+}
 
-/** By prototype of the class that has the field. */
-const SHAPES = new WeakMap<object, Map<string, Shape>>();
+type Shape = NonNullable<FieldType['shape']>;
+
+/** Of one class, without those that it extends. */
+interface DeclaredFields {
+  readonly shapes: Map<string, Shape>;
+  readonly rules: Map<string, FieldRule>;
+}
+
+/** By prototype. */
+const DECLARED = new WeakMap<object, DeclaredFields>();
+
+function declaredOn(prototype: object): DeclaredFields {
+  const known = DECLARED.get(prototype);
+  if (known) return known;
+  const declared: DeclaredFields = { shapes: new Map(), rules: new Map() };
+  DECLARED.set(prototype, declared);
+  return declared;
+}
 
 /**
- * Converts the value of a field before it is validated.
- * @param shape receives any value; returns unknown ones unchanged
+ * A field of a request, described once: its check, its text in OpenAPI, and what happens to it. It may be left out:
+ * then it is undefined, or has the value that the class gives it.
  */
-export const Shaped =
-  (shape: Shape): PropertyDecorator =>
-  (target, key) => {
-    const shapes = SHAPES.get(target) ?? new Map<string, Shape>();
-    SHAPES.set(target, shapes.set(String(key), shape));
+export const Field = (type: FieldType, options: FieldOptions = {}): PropertyDecorator =>
+  described(type, options, false);
+
+/** The same, of a field that must be given. */
+export const RequiredField = (type: FieldType, options: FieldOptions = {}): PropertyDecorator =>
+  described(type, options, true);
+
+function described(type: FieldType, options: FieldOptions, required: boolean): PropertyDecorator {
+  const { rule = honoured(), ...words } = options;
+  return (target, key) => {
+    ApiProperty({ ...type.schema, required, ...words })(target, key);
+    Unlisted(rule)(target, key);
+    if (type.checks.length > 0) checked(type, required)(target, key);
+    if (type.nested) ValidateNested({ message: type.checks[0]![1] })(target, key);
+    const shape = type.nested ? shapeOfNested(type.nested) : type.shape;
+    if (shape) declaredOn(target).shapes.set(String(key), shape);
   };
+}
+
+/** A field that OpenAPI does not list and nothing here checks. */
+export const Unlisted =
+  (rule: FieldRule): PropertyDecorator =>
+  (target, key) =>
+    void declaredOn(target).rules.set(String(key), rule);
+
+/** Fields without a property: the body is passed on with them. */
+export const PassesOn =
+  (rules: FieldRules): ClassDecorator =>
+  type => {
+    for (const [name, rule] of Object.entries(rules)) declaredOn(type.prototype as object).rules.set(name, rule);
+  };
+
+/** One constraint of class-validator, which says what the first broken check says. */
+function checked({ checks }: FieldType, required: boolean): PropertyDecorator {
+  const broken = (value: unknown): string | undefined => {
+    if (!required && (value === undefined || value === null)) return undefined;
+    for (const [accepts, message] of checks) if (!accepts(value)) return message;
+    return undefined;
+  };
+  return ValidateBy({
+    name: 'field',
+    validator: {
+      validate: value => broken(value) === undefined,
+      defaultMessage: ({ value }: ValidationArguments) => broken(value)!,
+    },
+  });
+}
+
+const shapeOfNested =
+  (type: new () => object): Shape =>
+  value =>
+    isObject(value) ? shaped(type, value) : value;
+
+/** What happens to each field of a class, those of the class that it extends first. */
+export function rulesOf(...types: readonly NewableFunction[]): FieldRules {
+  return Object.fromEntries(types.flatMap(type => rulesOn(type.prototype as object | null)));
+}
+
+function rulesOn(prototype: object | null): readonly (readonly [string, FieldRule])[] {
+  if (prototype === null) return [];
+  const inherited = rulesOn(Object.getPrototypeOf(prototype) as object | null);
+  return [...inherited, ...(DECLARED.get(prototype)?.rules ?? [])];
+}
 
 /**
  * An instance with these fields; absent ones have its defaults. Values are not copied, except for shaped fields: a copy
@@ -53,144 +122,37 @@ export function shaped<T extends object>(type: new () => T, fields: Readonly<Rec
 function shapeOf(instance: object, name: string): Shape | undefined {
   let prototype = Object.getPrototypeOf(instance) as object | null;
   while (prototype !== null) {
-    const shape = SHAPES.get(prototype)?.get(name);
+    const shape = DECLARED.get(prototype)?.shapes.get(name);
     if (shape) return shape;
     prototype = Object.getPrototypeOf(prototype) as object | null;
   }
   return undefined;
 }
 
-/**
- * Validators whose messages say only what is allowed ("must be a number from 0 to 1"): the field's name and the value
- * given are put around them in one place, so no error forgets either.
- */
-export const InRange =
-  (min: number, max: number): PropertyDecorator =>
-  (target, key) => {
-    const options: ValidationOptions = { message: `must be a number from ${min} to ${max}` };
-    Min(min, options)(target, key);
-    Max(max, options)(target, key);
-  };
+/** `model` of every request. */
+export const ModelNameField = (example: string, description = 'A model id or alias; see `GET /v1/models`.') =>
+  RequiredField(filledText('must be the name of a model'), { example, description });
 
-export const WholeNumber = (): PropertyDecorator => IsInt({ message: 'must be a whole number' });
+export const TIERS =
+  '`priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins over it.';
 
-/** A rule of its own, with what is allowed in words. */
-export const Holds = (validate: (value: unknown) => boolean, message: string): PropertyDecorator =>
-  ValidateBy({ name: 'holds', validator: { validate } }, { message });
-
-/** An object of its own fields, which may be left out. @param shape such as {anchor, seconds} */
-export const OptionalObject =
-  (type: () => new () => object, shape: string): PropertyDecorator =>
-  (target, key) => {
-    IsOptional()(target, key);
-    ValidateNested({ message: `must be ${shape}` })(target, key);
-    IsObject({ message: `must be ${shape}` })(target, key);
-    Shaped(value => (isObject(value) ? shaped(type(), value) : value))(target, key);
-  };
-
-export const OneOf = (values: readonly string[], options: ValidationOptions = {}): PropertyDecorator =>
-  IsIn([...values], { ...options, message: `must be one of ${values.join(', ')}` });
-
-export const LengthUpTo = (max: number): PropertyDecorator =>
-  MaxLength(max, { message: `must be text of at most ${max} characters` });
-
-export const LanguageTag = (options: ValidationOptions = {}): PropertyDecorator =>
-  Matches(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, { ...options, message: 'must be a BCP-47 tag such as en or pt-BR' });
-
-/** `auto` is absent; an English name of a language is its tag. */
-export const LanguageFromForm = (): PropertyDecorator =>
-  Shaped(value => (typeof value === 'string' ? wantedLanguage(value) : value));
-
-/** Decimal. An exponent is for small fractions only, which Python writes that way; `1e3` is no count. */
-const NUMBER = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e-\d+)?\s*$/i;
-
-/** Multipart carries text only: `"0.2"` → 0.2. What is no number stays text, so that the validator refuses it. */
-export const NumberFromForm = (): PropertyDecorator =>
-  Shaped(value => (typeof value === 'string' && NUMBER.test(value) ? Number(value) : value));
-
-export const BooleanFromForm = (): PropertyDecorator =>
-  Shaped(value => {
-    if (value === 'true' || value === '1') return true;
-    return value === 'false' || value === '0' ? false : value;
+/** `service_tier` of every request that queues work. */
+export const ServiceTierField = (description = TIERS): PropertyDecorator =>
+  Field(choiceOf(SERVICE_TIERS), {
+    default: 'auto',
+    description,
+    rule: honoured('Priority; the `X-Priority` header wins.'),
   });
-
-/** A field that may be repeated and was given once. */
-export const ListFromForm = (): PropertyDecorator =>
-  Shaped((value): unknown => (Array.isArray(value) ? value : [value]));
-
-/** A list given as repeated fields, as comma-separated text, or both; trimmed, without empty and duplicate entries. */
-export const CommaListFromForm = (): PropertyDecorator =>
-  Shaped(value => {
-    const given: readonly unknown[] = Array.isArray(value) ? value : [value];
-    if (!given.every(entry => typeof entry === 'string')) return value;
-    const entries = given.flatMap(entry => entry.split(',')).map(entry => entry.trim());
-    return [...new Set(entries.filter(entry => entry !== ''))];
-  });
-
-/** A list of at most `count` texts of at most `length` characters. */
-export const TextList =
-  (count: number, length: number): PropertyDecorator =>
-  (target, key) => {
-    IsArray({ message: 'must be a list' })(target, key);
-    ArrayMaxSize(count, { message: `must have at most ${count} entries` })(target, key);
-    IsString({ each: true, message: 'must be a list of texts' })(target, key);
-    MaxLength(length, { each: true, message: `must have entries of at most ${length} characters` })(target, key);
-  };
-
-/** `service_tier` of every request that queues work. @param more of its description */
-export function ServiceTierField(more = ''): PropertyDecorator {
-  const tiers = '`priority` and `fast` are queued as REALTIME, the rest as BATCH.';
-  const description = `${tiers} The \`X-Priority\` header wins over it.${more}`;
-  const decorators = [ApiPropertyOptional({ enum: SERVICE_TIERS, default: 'auto', description }), OneOf(SERVICE_TIERS)];
-  return (target, key) => decorators.forEach(decorate => decorate(target, key));
-}
-
-/** A number that may be left out. */
-export const OptionalNumber =
-  (minimum: number, maximum: number): PropertyDecorator =>
-  (target, key) => {
-    ApiPropertyOptional({ type: Number, minimum, maximum })(target, key);
-    IsOptional()(target, key);
-    InRange(minimum, maximum)(target, key);
-  };
 
 /** `limit` of a list: the entries of one page. */
-export const PageLimit =
-  (maximum: number, usual: number): PropertyDecorator =>
-  (target, key) => {
-    IsOptional()(target, key);
-    NumberFromForm()(target, key);
-    WholeNumber()(target, key);
-    InRange(1, maximum)(target, key);
-    ApiPropertyOptional({ minimum: 1, maximum, default: usual })(target, key);
-  };
-
-/** `after` of a list. @param entry what the list holds, in the singular */
-export const PageAfter =
-  (entry: string): PropertyDecorator =>
-  (target, key) => {
-    IsOptional()(target, key);
-    IsString({ message: 'must be the id of an entry' })(target, key);
-    ApiPropertyOptional({ description: `Id of the last ${entry} of the page before.` })(target, key);
-  };
-
-/** `order` of a list, by time. */
-export const PageOrder = (): PropertyDecorator => (target, key) => {
-  IsOptional()(target, key);
-  OneOf(['asc', 'desc'])(target, key);
-  ApiPropertyOptional({ enum: ['asc', 'desc'], default: 'desc' })(target, key);
+export const PageLimit = (maximum: number, usual: number): PropertyDecorator => {
+  const { checks, ...type } = fromForm(whole(1, maximum));
+  return Field({ ...type, checks: [...checks].reverse() }, { type: undefined, default: usual });
 };
 
-/** `metadata` within OpenAI's bounds; whether it must be given is another rule. */
-export const Labels = (): PropertyDecorator =>
-  Holds(areLabels, 'must map at most 16 keys of at most 64 characters to texts of at most 512');
+/** `after` of a list. @param entry what the list holds, in the singular */
+export const PageAfter = (entry: string): PropertyDecorator =>
+  Field(anyText('must be the id of an entry'), { description: `Id of the last ${entry} of the page before.` });
 
-function areLabels(value: unknown): boolean {
-  if (value === undefined || value === null) return true;
-  if (!isObject(value)) return false;
-  const entries = Object.entries(value);
-  return (
-    entries.length <= 16 &&
-    entries.every(([name, label]) => name.length <= 64 && typeof label === 'string' && label.length <= 512)
-  );
-}
+/** `order` of a list, by time. */
+export const PageOrder = (): PropertyDecorator => Field(choiceOf(['asc', 'desc']), { default: 'desc' });

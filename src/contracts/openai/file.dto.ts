@@ -1,16 +1,7 @@
-import { IsIn, IsOptional } from 'class-validator';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { type FilePurpose, type StoredFile } from '../../core/jobs/job.ports.js';
-import {
-  InRange,
-  NumberFromForm,
-  OneOf,
-  OptionalObject,
-  PageAfter,
-  PageLimit,
-  PageOrder,
-  WholeNumber,
-} from './field.decorators.js';
+import { anything, choiceOf, custom, fromForm, nested, whole } from './field-types.js';
+import { Field, PageAfter, PageLimit, PageOrder, RequiredField } from './field.decorators.js';
 
 /** What a client may upload a file for; `batch_output` files are made here. */
 export const UPLOAD_PURPOSES = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'] as const;
@@ -22,31 +13,27 @@ export const EXPIRY_S = { least: 3600, most: 2_592_000 } as const;
 
 /** `expires_after` of files and uploads, `output_expires_after` of batches. */
 export class ExpiresAfterDto {
-  @IsIn(['created_at'], { message: 'must have the anchor created_at' })
-  @ApiProperty({ enum: ['created_at'] })
+  @RequiredField(custom({ enum: ['created_at'] }, value => value === 'created_at', 'must have the anchor created_at'))
   anchor!: 'created_at';
 
-  @NumberFromForm()
-  @WholeNumber()
-  @InRange(EXPIRY_S.least, EXPIRY_S.most)
-  @ApiProperty({ example: 86_400, minimum: EXPIRY_S.least, maximum: EXPIRY_S.most })
+  @RequiredField(fromForm(whole(EXPIRY_S.least, EXPIRY_S.most)), { example: 86_400 })
   seconds!: number;
 }
 
 /** Form of `POST /v1/files`; fields may come before or after the file. */
 export class FileCreateDto {
-  @ApiProperty({ type: 'string', format: 'binary', description: 'The bytes, up to `files.max_bytes`.' })
+  @RequiredField(anything({ type: 'string', format: 'binary' }), { description: 'The bytes, up to `files.max_bytes`.' })
   file!: unknown;
 
-  @OneOf(UPLOAD_PURPOSES)
-  @ApiProperty({
-    ...{ enum: UPLOAD_PURPOSES, example: 'batch' },
+  @RequiredField(choiceOf(UPLOAD_PURPOSES), {
+    example: 'batch',
     description: '`batch`: at most 200 MiB and 50,000 lines, kept for 30 days.',
   })
   purpose!: UploadPurpose;
 
-  @OptionalObject(() => ExpiresAfterDto, 'expires_after[anchor] and expires_after[seconds]')
-  @ApiPropertyOptional({ type: ExpiresAfterDto, description: 'As `expires_after[anchor]`, `expires_after[seconds]`.' })
+  @Field(nested(ExpiresAfterDto, 'expires_after[anchor] and expires_after[seconds]'), {
+    description: 'As `expires_after[anchor]`, `expires_after[seconds]`.',
+  })
   expires_after?: ExpiresAfterDto;
 }
 
@@ -60,9 +47,7 @@ export class FileListQueryDto {
   @PageOrder()
   order: 'asc' | 'desc' = 'desc';
 
-  @IsOptional()
-  @OneOf(PURPOSES)
-  @ApiPropertyOptional({ enum: PURPOSES })
+  @Field(choiceOf(PURPOSES))
   purpose?: FilePurpose;
 }
 

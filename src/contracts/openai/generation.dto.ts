@@ -1,27 +1,22 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsArray, IsBoolean, IsDefined, IsNotEmpty, IsOptional, IsString } from 'class-validator';
 import { isObject } from '../../core/shared/is-object.js';
-import { type ServiceTier } from './field-rules.js';
-import { Holds, InRange, OptionalNumber, ServiceTierField, WholeNumber } from './field.decorators.js';
+import { END_USER } from './embedding.dto.js';
+import { advice, byEngine, honoured, meaning, PASSED_ON, type ServiceTier } from './field-rules.js';
+import { anyWhole, custom, trueOrFalse, LARGEST_COUNT, listOfObjects, number, whole } from './field-types.js';
+import { Field, ModelNameField, PassesOn, RequiredField, ServiceTierField, TIERS } from './field.decorators.js';
+import { foreignFields } from './foreign-fields.js';
 import { isTextOrTokens, TEXT_OR_TOKENS } from './text-or-tokens.js';
 
-export const LARGEST_COUNT = 2_147_483_647;
-
 const isStop = (value: unknown): boolean =>
-  value === undefined ||
-  typeof value === 'string' ||
-  (Array.isArray(value) && value.every(item => typeof item === 'string'));
+  typeof value === 'string' || (Array.isArray(value) && value.every(item => typeof item === 'string'));
 
-const isAbsentOrObject = (value: unknown): boolean => value === undefined || isObject(value);
+const GUIDED = "Beyond OpenAI; vLLM's. One field at most holds the answer to a form.";
 
 /** What every request for generated text says. */
 export class TextModelFields {
-  @ApiProperty({ example: 'gpt-4o-mini', description: 'A model id or alias; see `GET /v1/models`.' })
-  @IsString({ message: 'must be the name of a model' })
-  @IsNotEmpty({ message: 'must be the name of a model' })
+  @ModelNameField('gpt-4o-mini')
   model!: string;
 
-  @ServiceTierField(' The answer reports the tier that was used.')
+  @ServiceTierField(`${TIERS} The answer reports the tier that was used.`)
   service_tier: ServiceTier = 'auto';
 }
 
@@ -29,109 +24,141 @@ export class TextModelFields {
  * Fields that chat and completions share. Unknown ones are accepted and forwarded, because upstream engines may know
  * them. Only fields that mean the same everywhere are validated here.
  */
+@PassesOn({
+  response_format: byEngine('Local models refuse schema keywords that no grammar can express.'),
+  logit_bias: byEngine(),
+  top_k: byEngine('Beyond OpenAI.'),
+  min_p: byEngine('Beyond OpenAI.'),
+  repeat_penalty: byEngine('Beyond OpenAI.'),
+  repetition_penalty: byEngine('Beyond OpenAI; another name of `repeat_penalty`.'),
+  grammar: byEngine('Beyond OpenAI; GBNF.'),
+  guided_json: byEngine(GUIDED),
+  guided_regex: byEngine(GUIDED),
+  guided_choice: byEngine(GUIDED),
+  guided_grammar: byEngine(`${GUIDED} GBNF.`),
+  structured_outputs: byEngine(`${GUIDED} \`json\`, \`regex\`, \`choice\`, \`grammar\`, \`json_object\`.`),
+  ...foreignFields(advice(PASSED_ON, "Other servers' own.")),
+  user: END_USER,
+})
 export class TextGenerationFields extends TextModelFields {
-  @ApiPropertyOptional({ type: Boolean, default: false, description: 'Chunks as server-sent events, then `[DONE]`.' })
-  @IsBoolean({ message: 'must be true or false' })
+  @Field(trueOrFalse(), { default: false, description: 'Chunks as server-sent events, then `[DONE]`.' })
   stream = false;
 
-  @ApiPropertyOptional({
-    type: 'object',
-    properties: { include_usage: { type: 'boolean' } },
-    description: 'Only with `stream`. `include_usage`: one more chunk, with the usage, at the end.',
-  })
-  @Holds(isAbsentOrObject, 'must be an object such as {"include_usage": true}')
+  @Field(
+    custom(
+      { type: 'object', properties: { include_usage: { type: 'boolean' } } },
+      isObject,
+      'must be an object such as {"include_usage": true}',
+    ),
+    {
+      description: 'Only with `stream`. `include_usage`: one more chunk, with the usage, at the end.',
+      rule: honoured('Refused without `stream`.'),
+    },
+  )
   stream_options?: { readonly include_usage?: unknown };
 
-  @ApiPropertyOptional({ type: Number, minimum: 1, maximum: 128, default: 1, description: 'Choices.' })
-  @WholeNumber()
-  @InRange(1, 128)
+  @Field(whole(1, 128), { default: 1, description: 'Choices.' })
   n = 1;
 
-  @OptionalNumber(0, 2)
+  @Field(number(0, 2))
   temperature?: number;
 
-  @OptionalNumber(0, 1)
+  @Field(number(0, 1))
   top_p?: number;
 
-  @OptionalNumber(-2, 2)
+  @Field(number(-2, 2))
   presence_penalty?: number;
 
-  @OptionalNumber(-2, 2)
+  @Field(number(-2, 2))
   frequency_penalty?: number;
 
-  @ApiPropertyOptional({ oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] })
-  @Holds(isStop, 'must be a text or a list of texts')
+  @Field(
+    custom(
+      { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+      isStop,
+      'must be a text or a list of texts',
+    ),
+  )
   stop?: string | readonly string[];
 
-  @ApiPropertyOptional({ type: Number, description: 'Forwarded digit by digit.' })
-  @IsOptional()
-  @WholeNumber()
+  @Field(anyWhole(), { description: 'Forwarded digit by digit.' })
   seed?: number;
 }
 
+const ADVICE = advice(PASSED_ON, 'Local models have no such setting.');
+const KEPT = advice(PASSED_ON, 'Local models store no answers.');
+
 /** Fields of `POST /v1/chat/completions` that mean something to the gateway; all others pass through. */
+@PassesOn({
+  tool_choice: byEngine(),
+  parallel_tool_calls: byEngine(),
+  functions: meaning(PASSED_ON, 'The older form of `tools`.'),
+  audio: meaning(PASSED_ON, 'Local models answer in text.'),
+  modalities: meaning(PASSED_ON, 'Local models answer in text; `text` alone always passes.'),
+  web_search_options: meaning(PASSED_ON, 'Local models do not search.'),
+  reasoning_effort: ADVICE,
+  verbosity: ADVICE,
+  prediction: ADVICE,
+  prompt_cache_key: advice(PASSED_ON, 'Local models find common beginnings by themselves.'),
+  safety_identifier: END_USER,
+  store: KEPT,
+  metadata: KEPT,
+})
 export class ChatCompletionDto extends TextGenerationFields {
-  @ApiProperty({
-    type: 'array',
-    items: { type: 'object' },
+  @RequiredField(listOfObjects('must be a list of messages'), {
     example: [{ role: 'user', content: 'What does a switchyard do?' }],
     description: 'At least one message, each with a `role`.',
   })
-  @IsArray({ message: 'must be a list of messages' })
   messages!: readonly unknown[];
 
-  @ApiPropertyOptional({ type: Number, minimum: 1, description: 'Most tokens of each choice.' })
-  @IsOptional()
-  @WholeNumber()
-  @InRange(1, LARGEST_COUNT)
+  @Field(whole(1, LARGEST_COUNT), { description: 'Most tokens of each choice.' })
   max_completion_tokens?: number;
 
-  @ApiPropertyOptional({ type: Number, minimum: 1, description: 'Older name of `max_completion_tokens`.' })
-  @IsOptional()
-  @WholeNumber()
-  @InRange(1, LARGEST_COUNT)
+  @Field(whole(1, LARGEST_COUNT), {
+    description: 'Older name of `max_completion_tokens`.',
+    rule: honoured('Older name of `max_completion_tokens`.'),
+  })
   max_tokens?: number;
 
-  @ApiPropertyOptional({ type: Boolean, default: false, description: 'Needs a model with that capability.' })
-  @IsBoolean({ message: 'must be true or false' })
+  @Field(trueOrFalse(), {
+    default: false,
+    description: 'Needs a model with that capability.',
+    rule: meaning('logprobs'),
+  })
   logprobs = false;
 
-  @ApiPropertyOptional({ type: Number, minimum: 0, maximum: 20, description: 'Only with `logprobs`.' })
-  @IsOptional()
-  @WholeNumber()
-  @InRange(0, 20)
+  @Field(whole(0, 20), { description: 'Only with `logprobs`.', rule: honoured('Refused without `logprobs`.') })
   top_logprobs?: number;
 
-  @ApiPropertyOptional({
-    type: 'array',
-    items: { type: 'object' },
+  @Field(listOfObjects('must be a list of tools'), {
     description: 'Needs a model with that capability; calls of them pass through as they are.',
+    rule: meaning('tools', 'Local models leave out what is no function, with notice: `tools[7]`.'),
   })
-  @IsOptional()
-  @IsArray({ message: 'must be a list of tools' })
   tools?: readonly unknown[];
 }
 
 /** Fields of `POST /v1/completions` that mean something to the gateway; all others pass through. */
+@PassesOn({
+  suffix: meaning(PASSED_ON, 'Local models only continue texts.'),
+  echo: meaning(PASSED_ON, 'Local models do not repeat prompts.'),
+  best_of: meaning(PASSED_ON, 'Local models return every choice, so it must equal `n`.'),
+})
 export class CompletionDto extends TextGenerationFields {
-  @ApiProperty({
-    oneOf: [{ type: 'string' }, { type: 'array', items: {} }],
-    example: 'A switchyard is',
-    description: 'A text, its tokens, or a list of either; at most 2048 of them times `n`.',
-  })
-  @IsDefined({ message: TEXT_OR_TOKENS })
-  @Holds(isTextOrTokens, TEXT_OR_TOKENS)
+  @RequiredField(
+    custom({ oneOf: [{ type: 'string' }, { type: 'array', items: {} }] }, isTextOrTokens, TEXT_OR_TOKENS),
+    {
+      example: 'A switchyard is',
+      description: 'A text, its tokens, or a list of either; at most 2048 of them times `n`.',
+    },
+  )
   prompt!: string | readonly unknown[];
 
-  @ApiPropertyOptional({ type: Number, minimum: 0, description: 'Most tokens of each choice.' })
-  @IsOptional()
-  @WholeNumber()
-  @InRange(0, LARGEST_COUNT)
+  @Field(whole(0, LARGEST_COUNT), { description: 'Most tokens of each choice.' })
   max_tokens?: number;
 
-  @ApiPropertyOptional({ type: Number, minimum: 0, description: 'Needs a model with that capability.' })
-  @IsOptional()
-  @WholeNumber()
-  @InRange(0, LARGEST_COUNT)
+  @Field(whole(0, LARGEST_COUNT), {
+    description: 'Needs a model with that capability.',
+    rule: meaning('logprobs'),
+  })
   logprobs?: number;
 }

@@ -1,8 +1,9 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsNotEmpty, IsOptional, IsString } from 'class-validator';
 import { isObject } from '../../core/shared/is-object.js';
-import { SERVICE_TIERS, type ServiceTier } from './field-rules.js';
-import { Holds, InRange, OneOf, WholeNumber } from './field.decorators.js';
+import { END_USER } from './embedding.dto.js';
+import { advice, PASSED_ON, type ServiceTier } from './field-rules.js';
+import { custom, filledText, trueOrFalse, whole } from './field-types.js';
+import { Field, ModelNameField, RequiredField, ServiceTierField, Unlisted } from './field.decorators.js';
 
 const MOST_DOCUMENTS = 2048;
 const DOCUMENTS = `must be a list of 1 to ${MOST_DOCUMENTS} texts, or of objects with a \`text\`, none of them empty`;
@@ -19,38 +20,31 @@ const isDocuments = (value: unknown): boolean =>
 
 /** Fields of `POST /v1/rerank`, as Jina, Cohere, vLLM and llama.cpp have it; all others pass through. */
 export class RerankDto {
-  @ApiProperty({ example: 'bge-reranker-v2-m3', description: 'A model id or alias; see `GET /v1/models`.' })
-  @IsString({ message: 'must be the name of a model' })
-  @IsNotEmpty({ message: 'must be the name of a model' })
+  @ModelNameField('bge-reranker-v2-m3')
   model!: string;
 
-  @ApiProperty({ example: 'Where do trains change tracks?' })
-  @IsString({ message: 'must be text' })
-  @IsNotEmpty({ message: 'must be text' })
+  @RequiredField(filledText('must be text'), { example: 'Where do trains change tracks?' })
   query!: string;
 
-  @ApiProperty({
-    type: 'array',
-    items: {},
-    maxItems: MOST_DOCUMENTS,
+  @RequiredField(custom({ type: 'array', items: {}, maxItems: MOST_DOCUMENTS }, isDocuments, DOCUMENTS), {
     example: ['A switchyard sorts cars.', 'Bread is baked at night.'],
     description: 'Texts, or objects with a `text`.',
   })
-  @Holds(isDocuments, DOCUMENTS)
   documents!: readonly RerankDocument[];
 
-  @ApiPropertyOptional({ type: Number, minimum: 1, description: 'Most results; default all.' })
-  @IsOptional()
-  @WholeNumber()
-  @InRange(1, 1_000_000)
+  @Field(whole(1, 1_000_000), { maximum: undefined, description: 'Most results; default all.' })
   top_n?: number;
 
-  @ApiPropertyOptional({ type: Boolean, default: false, description: 'Each result holds its document.' })
-  @IsBoolean({ message: 'must be true or false' })
+  @Field(trueOrFalse(), { default: false, description: 'Each result holds its document.' })
   return_documents = false;
 
-  @ApiPropertyOptional({ enum: SERVICE_TIERS, default: 'auto', description: 'As in embeddings.' })
-  @OneOf(SERVICE_TIERS)
+  @Unlisted(END_USER)
+  user?: unknown;
+
+  @Unlisted(advice(PASSED_ON, 'Local models refuse a document that is too long.'))
+  max_tokens_per_doc?: unknown;
+
+  @ServiceTierField('As in embeddings.')
   service_tier: ServiceTier = 'auto';
 }
 

@@ -1,16 +1,19 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsOptional, IsString } from 'class-validator';
+import { advice, honoured, ignored, notServed, PASSED_ON } from './field-rules.js';
 import {
-  Holds,
-  InRange,
-  Labels,
-  LengthUpTo,
-  OneOf,
-  OptionalNumber,
-  TextList,
-  WholeNumber,
-} from './field.decorators.js';
-import { LARGEST_COUNT, TextModelFields } from './generation.dto.js';
+  anything,
+  choiceOf,
+  custom,
+  trueOrFalse,
+  labels,
+  LARGEST_COUNT,
+  number,
+  texts,
+  textWithin,
+  whole,
+} from './field-types.js';
+import { Field, PassesOn, Unlisted } from './field.decorators.js';
+import { foreignFields } from './foreign-fields.js';
+import { TextModelFields } from './generation.dto.js';
 
 /** Characters of a text. */
 const LONGEST_TEXT = 10_485_760;
@@ -18,152 +21,153 @@ const LONGEST_TEXT = 10_485_760;
 export const MOST_ITEMS = 10_000;
 
 const isInput = (value: unknown): boolean =>
-  value === undefined || (typeof value === 'string' ? value.length <= LONGEST_TEXT : isListOfItems(value));
-const isListOfItems = (value: unknown): boolean => Array.isArray(value) && value.length <= MOST_ITEMS;
+  typeof value === 'string' ? value.length <= LONGEST_TEXT : Array.isArray(value) && value.length <= MOST_ITEMS;
 
-const Text =
-  (longest: number): PropertyDecorator =>
-  (target, key) => {
-    IsOptional()(target, key);
-    LengthUpTo(longest)(target, key);
-    IsString({ message: 'must be a text' })(target, key);
-  };
+/** Beside what OpenAPI says of them, which is all there is to say. */
+const REPEATED = { description: 'Returned as it is.', rule: honoured('Returned as it is.') };
+const OBJECT = anything({ type: 'object', additionalProperties: true });
 
-const Flag = (): PropertyDecorator => IsBoolean({ message: 'must be true or false' });
-
-/** Fields of a conversation, which are those that count as input. Those without a rule are read by `FieldReader`. */
+/** Fields of a conversation, which are those that count as input. Those without checks are read by `FieldReader`. */
 export class ResponseInputDto extends TextModelFields {
-  @ApiPropertyOptional({
-    oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }],
-    example: 'What does a switchyard do?',
-    description:
-      'A text, or items: messages (`input_text`, `input_image` by URL, `output_text`), `function_call`, ' +
-      '`function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning`, and `item_reference` where ' +
-      'responses are stored. Items of hosted tools are left out and reported.',
-  })
-  @Holds(isInput, `must be a text of at most ${LONGEST_TEXT} characters or a list of at most ${MOST_ITEMS} items`)
+  @Field(
+    custom(
+      { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }] },
+      isInput,
+      `must be a text of at most ${LONGEST_TEXT} characters or a list of at most ${MOST_ITEMS} items`,
+    ),
+    {
+      example: 'What does a switchyard do?',
+      description:
+        'A text, or items: messages (`input_text`, `input_image` by URL, `output_text`), `function_call`, ' +
+        '`function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning`, and `item_reference` where ' +
+        'responses are stored. Items of hosted tools are left out and reported.',
+      rule: honoured('Items that no model here reads are left out, with notice: `input[7]`.'),
+    },
+  )
   input?: string | readonly unknown[];
 
-  @ApiPropertyOptional({ type: String, description: 'Goes before the conversation, as a message of the system.' })
-  @Text(LONGEST_TEXT)
+  @Field(textWithin(LONGEST_TEXT), { description: 'Goes before the conversation, as a message of the system.' })
   instructions?: string;
 
-  @ApiPropertyOptional({ type: String, description: 'Continues that response; needs stored responses.' })
-  @Text(256)
+  @Field(textWithin(256), {
+    description: 'Continues that response; needs stored responses.',
+    rule: honoured('Refused where no responses are stored.'),
+  })
   previous_response_id?: string;
 
-  @ApiPropertyOptional({
-    type: 'array',
-    items: { type: 'object' },
+  @Unlisted(notServed('there are no stored conversations; use `previous_response_id`'))
+  conversation?: unknown;
+
+  @Unlisted(notServed('there are no stored prompts; use `instructions`'))
+  prompt?: unknown;
+
+  @Field(anything({ type: 'array', items: { type: 'object' } }), {
     description:
       '`function`, `custom`, and `namespace` of those; needs a model with the capability `tools`. Others are left out ' +
       'and reported.',
+    rule: honoured('Of models with `tools`. Those that are not served are left out, with notice: `tools[7]`.'),
   })
   tools?: readonly unknown[];
 
-  @ApiPropertyOptional({
-    oneOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, { type: 'object' }],
+  @Field(anything({ oneOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, { type: 'object' }] }), {
     description: '`auto`, `none`, `required`, `{type: "function", name}`, or `{type: "allowed_tools", mode, tools}`.',
+    rule: honoured('Refused where it demands what is not served.'),
   })
   tool_choice?: unknown;
 
-  @ApiPropertyOptional({ type: Boolean, default: true, description: 'Several calls in one answer.' })
-  @Flag()
+  @Field(trueOrFalse(), { default: true, description: 'Several calls in one answer.' })
   parallel_tool_calls = true;
 
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: true,
+  @Field(OBJECT, {
     description: '`format`: text, json_object or json_schema.',
+    rule: honoured('Local models ignore `verbosity`, with notice.'),
   })
   text?: unknown;
 
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: true,
+  @Field(OBJECT, {
     description: '`effort`: advice, for models that know it.',
+    rule: advice(PASSED_ON, 'Local models decide by themselves.'),
   })
   reasoning?: unknown;
 
-  @ApiPropertyOptional({
-    enum: ['auto', 'disabled'],
+  @Field(choiceOf(['auto', 'disabled']), {
     default: 'disabled',
     description: 'Nothing is cut: `auto` is advice.',
+    rule: honoured('`auto` is ignored, with notice: nothing of a conversation is dropped.'),
   })
-  @OneOf(['auto', 'disabled'])
   truncation: 'auto' | 'disabled' = 'disabled';
 }
 
 /** Fields of `POST /v1/responses`. */
+@PassesOn(foreignFields(ignored("other servers' own; chat and completions pass it on")))
 export class ResponseDto extends ResponseInputDto {
-  @ApiPropertyOptional({ type: Boolean, default: false, description: 'Events as the answer is made, then `[DONE]`.' })
-  @Flag()
+  @Field(trueOrFalse(), { default: false, description: 'Events as the answer is made, then `[DONE]`.' })
   stream = false;
 
-  @ApiPropertyOptional({ type: 'object', additionalProperties: true, description: 'Only with `stream`.' })
+  @Field(OBJECT, {
+    description: 'Only with `stream`.',
+    rule: honoured('`include_obfuscation` is ignored, with notice.'),
+  })
   stream_options?: unknown;
 
-  @ApiPropertyOptional({ type: Boolean, description: 'Default: true where responses are stored.' })
-  @IsOptional()
-  @Flag()
+  @Field(trueOrFalse(), {
+    description: 'Default: true where responses are stored.',
+    rule: honoured('`true` is refused where no responses are stored.'),
+  })
   store?: boolean;
 
-  @ApiPropertyOptional({ type: Boolean, default: false, description: 'Answers at once; the work survives restarts.' })
-  @Flag()
+  @Field(trueOrFalse(), {
+    default: false,
+    description: 'Answers at once; the work survives restarts.',
+    rule: honoured('`true` is refused where no responses are stored.'),
+  })
   background = false;
 
-  @ApiPropertyOptional({ type: [String], description: '`message.output_text.logprobs`; others have nothing to add.' })
-  @IsOptional()
-  @TextList(20, 128)
+  @Field(texts(20, 128), {
+    description: '`message.output_text.logprobs`; others have nothing to add.',
+    rule: honoured('`reasoning.encrypted_content` is ignored, with notice: reasoning is in `content`.'),
+  })
   include?: readonly string[];
 
-  @ApiPropertyOptional({ type: Number, minimum: 16, description: 'Most tokens of the answer.' })
-  @IsOptional()
-  @WholeNumber()
-  @InRange(16, LARGEST_COUNT)
+  @Field(whole(16, LARGEST_COUNT), { description: 'Most tokens of the answer.' })
   max_output_tokens?: number;
 
-  @ApiPropertyOptional({ type: Number, minimum: 1, description: 'Of hosted tools, of which there are none.' })
-  @IsOptional()
-  @WholeNumber()
-  @InRange(1, LARGEST_COUNT)
+  @Field(whole(1, LARGEST_COUNT), {
+    description: 'Of hosted tools, of which there are none.',
+    rule: honoured('Of hosted tools, of which there are none.'),
+  })
   max_tool_calls?: number;
 
-  @OptionalNumber(0, 2)
+  @Field(number(0, 2))
   temperature?: number;
 
-  @OptionalNumber(0, 1)
+  @Field(number(0, 1))
   top_p?: number;
 
-  @OptionalNumber(-2, 2)
+  @Field(number(-2, 2))
   presence_penalty?: number;
 
-  @OptionalNumber(-2, 2)
+  @Field(number(-2, 2))
   frequency_penalty?: number;
 
-  @ApiPropertyOptional({ type: Number, minimum: 0, maximum: 20, description: 'Alternatives of each token.' })
-  @IsOptional()
-  @WholeNumber()
-  @InRange(0, 20)
+  @Field(whole(0, 20), { description: 'Alternatives of each token.' })
   top_logprobs?: number;
 
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: { type: 'string' },
+  @Field(labels(), {
     description: 'Labels, returned as they are: at most 16, keys of 64 and values of 512 characters.',
+    rule: honoured('Returned as it is.'),
   })
-  @Labels()
   metadata?: Readonly<Record<string, string>>;
 
-  @ApiPropertyOptional({ type: String, description: 'Returned as it is.' })
-  @Text(512)
+  @Field(textWithin(512), REPEATED)
   user?: string;
 
-  @ApiPropertyOptional({ type: String, description: 'Returned as it is.' })
-  @Text(64)
+  @Field(textWithin(64), REPEATED)
   safety_identifier?: string;
 
-  @ApiPropertyOptional({ type: String, description: 'Advice: equal beginnings are found without it.' })
-  @Text(64)
+  @Field(textWithin(64), {
+    description: 'Advice: equal beginnings are found without it.',
+    rule: ignored('equal beginnings are found without it'),
+  })
   prompt_cache_key?: string;
 }

@@ -1,13 +1,13 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsNotEmpty, IsNumber, IsOptional, IsString, Matches } from 'class-validator';
 import { SPEECH_FORMATS, type SpeechFormat } from '../formats/speech.js';
-import { type ServiceTier } from './field-rules.js';
-import { InRange, LengthUpTo, OneOf, ServiceTierField, Shaped } from './field.decorators.js';
+import { advice, honoured, meaning, type ServiceTier } from './field-rules.js';
+import { choiceOf, filledText, number, textWithin } from './field-types.js';
+import { Field, ModelNameField, RequiredField, ServiceTierField } from './field.decorators.js';
 
 export const SPEECH_INPUT_LIMIT = 4096;
 
 const STREAM_FORMATS = ['audio', 'sse'] as const;
-const VOICE = 'must be a voice name, or an object {"id": name}';
+
+const isSaid = (value: unknown): boolean => /\S/.test(value as string);
 
 /** `{"id": "x"}` is OpenAI's newer spelling of `"x"`. */
 const idOf = (value: unknown): unknown =>
@@ -15,52 +15,43 @@ const idOf = (value: unknown): unknown =>
 
 /** Fields of `POST /v1/audio/speech`. Unknown ones are accepted and ignored, as newer clients send them. */
 export class SpeechDto {
-  @ApiProperty({ example: 'tts-1', description: 'A model id or alias; see `GET /v1/models`.' })
-  @IsString({ message: 'must be the name of a model' })
-  @IsNotEmpty({ message: 'must be the name of a model' })
+  @ModelNameField('tts-1')
   model!: string;
 
-  @ApiProperty({ example: 'The quick brown fox jumps over the lazy dog.', minLength: 1, maxLength: SPEECH_INPUT_LIMIT })
-  @IsString({ message: `must be text of 1 to ${SPEECH_INPUT_LIMIT} characters` })
-  @IsNotEmpty({ message: `must be text of 1 to ${SPEECH_INPUT_LIMIT} characters` })
-  @Matches(/\S/, { message: 'must hold something to say, not only spaces' })
-  @LengthUpTo(SPEECH_INPUT_LIMIT)
+  @RequiredField(textWithin(SPEECH_INPUT_LIMIT, [isSaid, 'must hold something to say, not only spaces']), {
+    example: 'The quick brown fox jumps over the lazy dog.',
+    minLength: 1,
+    maxLength: SPEECH_INPUT_LIMIT,
+  })
   input!: string;
 
-  @ApiProperty({
-    example: 'alloy',
-    description: 'A voice of the model, by name, in any case of letters, or as `{"id": name}`.',
-  })
-  @Shaped(idOf)
-  @IsString({ message: VOICE })
-  @IsNotEmpty({ message: VOICE })
+  @RequiredField(
+    { ...filledText('must be a voice name, or an object {"id": name}'), shape: idOf },
+    {
+      example: 'alloy',
+      description: 'A voice of the model, by name, in any case of letters, or as `{"id": name}`.',
+      rule: honoured('In any case of letters; refused if the model has no such voice.'),
+    },
+  )
   voice!: string;
 
-  @ApiPropertyOptional({
-    type: String,
+  @Field(textWithin(SPEECH_INPUT_LIMIT), {
     description: 'Ignored by models that cannot follow them.',
+    rule: advice('instructions', 'Some synthesisers cannot follow them.'),
   })
-  @IsOptional()
-  @IsString({ message: 'must be text' })
-  @LengthUpTo(SPEECH_INPUT_LIMIT)
   instructions = '';
 
-  @ApiPropertyOptional({ enum: SPEECH_FORMATS, default: 'mp3', description: 'pcm is 24 kHz mono s16le.' })
-  @OneOf(SPEECH_FORMATS)
+  @Field(choiceOf(SPEECH_FORMATS), { default: 'mp3', description: 'pcm is 24 kHz mono s16le.' })
   response_format: SpeechFormat = 'mp3';
 
-  @ApiPropertyOptional({ type: Number, minimum: 0.25, maximum: 4, default: 1 })
-  @IsNumber({ allowNaN: false, allowInfinity: false }, { message: 'must be a number from 0.25 to 4' })
-  @InRange(0.25, 4)
+  @Field(number(0.25, 4), { default: 1, rule: meaning('speed', '1 always passes.') })
   speed = 1;
 
-  @ApiPropertyOptional({
-    enum: STREAM_FORMATS,
+  @Field(choiceOf(STREAM_FORMATS), {
     default: 'audio',
     description:
       '`audio`: the bytes, chunked as they are made; `sse`: `speech.audio.delta` and `speech.audio.done` events.',
   })
-  @OneOf(STREAM_FORMATS)
   stream_format: (typeof STREAM_FORMATS)[number] = 'audio';
 
   @ServiceTierField()

@@ -1,29 +1,21 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsOptional } from 'class-validator';
-import {
-  BooleanFromForm,
-  InRange,
-  NumberFromForm,
-  PageAfter,
-  PageLimit,
-  PageOrder,
-  WholeNumber,
-} from './field.decorators.js';
-import { LARGEST_COUNT } from './generation.dto.js';
+import { ApiProperty } from '@nestjs/swagger';
+import { honoured } from './field-rules.js';
+import { trueOrFalse, fromForm, LARGEST_COUNT, whole } from './field-types.js';
+import { Field, PageAfter, PageLimit, PageOrder } from './field.decorators.js';
 
 /** Of `GET /v1/responses/{id}`. */
 export class RetrieveQueryDto {
-  @IsOptional()
-  @BooleanFromForm()
-  @IsBoolean({ message: 'must be true or false' })
-  @ApiPropertyOptional({ default: false, description: 'Events of a background response, as they come.' })
+  @Field(fromForm(trueOrFalse()), {
+    type: undefined,
+    default: false,
+    description: 'Events of a background response, as they come.',
+  })
   stream = false;
 
-  @IsOptional()
-  @NumberFromForm()
-  @WholeNumber()
-  @InRange(0, LARGEST_COUNT)
-  @ApiPropertyOptional({ minimum: 0, description: 'With `stream`: events with a greater `sequence_number` only.' })
+  @Field(fromForm(whole(0, LARGEST_COUNT)), {
+    description: 'With `stream`: events with a greater `sequence_number` only.',
+    rule: honoured('With `stream`.'),
+  })
   starting_after?: number;
 }
 

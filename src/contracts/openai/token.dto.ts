@@ -1,28 +1,33 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsNotEmpty, IsOptional, IsString } from 'class-validator';
-import { Holds } from './field.decorators.js';
+import { advice, honoured, meaning, PASSED_ON } from './field-rules.js';
+import { custom, listOfObjects, anyText } from './field-types.js';
+import { Field, ModelNameField, PassesOn, RequiredField } from './field.decorators.js';
 
 class TokenModelDto {
-  @ApiProperty({ example: 'gpt-4o-mini', description: 'A model of kind `llm`.' })
-  @IsString({ message: 'must be the name of a model' })
-  @IsNotEmpty({ message: 'must be the name of a model' })
+  @ModelNameField('gpt-4o-mini', 'A model of kind `llm`.')
   model!: string;
 }
 
+const REFUSED = meaning(PASSED_ON, 'Local models refuse `false`.');
+const NO_SETTING = advice(PASSED_ON, 'Local models have no such setting.');
+
 /** Fields of `POST /tokenize`, as vLLM and llama.cpp have it; all others pass through. */
+@PassesOn({
+  add_special_tokens: REFUSED,
+  add_special: REFUSED,
+  return_token_strs: NO_SETTING,
+  with_pieces: NO_SETTING,
+})
 export class TokenizeDto extends TokenModelDto {
-  @ApiPropertyOptional({ type: String, example: 'A switchyard is' })
-  @IsOptional()
-  @IsString({ message: 'must be text' })
+  @Field(anyText(), {
+    example: 'A switchyard is',
+    rule: honoured('Cut as a prompt is, with the first token of the model.'),
+  })
   prompt?: string;
 
-  @ApiPropertyOptional({ type: String, description: "llama.cpp's name of `prompt`." })
-  @IsOptional()
-  @IsString({ message: 'must be text' })
+  @Field(anyText(), { description: "llama.cpp's name of `prompt`.", rule: honoured("llama.cpp's name of `prompt`.") })
   content?: string;
 
-  @ApiPropertyOptional({ type: 'array', items: { type: 'object' }, description: 'A chat, in place of `prompt`.' })
-  @Holds(value => value === undefined || Array.isArray(value), 'must be a list of messages')
+  @Field(listOfObjects('must be a list of messages'), { description: 'A chat, in place of `prompt`.' })
   messages?: readonly unknown[];
 }
 
@@ -31,7 +36,6 @@ const isTokens = (value: unknown): boolean =>
 
 /** Fields of `POST /detokenize`. */
 export class DetokenizeDto extends TokenModelDto {
-  @ApiProperty({ type: [Number], example: [1, 300, 301] })
-  @Holds(isTokens, 'must be a list of token ids')
+  @RequiredField(custom({ type: [Number] }, isTokens, 'must be a list of token ids'), { example: [1, 300, 301] })
   tokens!: readonly number[];
 }

@@ -1,17 +1,20 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
-import { IsArray, IsBoolean, IsInt, IsNumber, IsOptional, IsString } from 'class-validator';
 import { type TimestampGranularity } from '../formats/transcript-json.js';
+import { advice, honoured, meaning } from './field-rules.js';
 import {
-  BooleanFromForm,
-  CommaListFromForm,
-  InRange,
-  LanguageFromForm,
-  LanguageTag,
-  ListFromForm,
-  NumberFromForm,
-  OneOf,
-  TextList,
-} from './field.decorators.js';
+  choiceOf,
+  commaSeparated,
+  custom,
+  trueOrFalse,
+  fromForm,
+  language,
+  languages,
+  number,
+  repeatedOneOf,
+  repeatedTexts,
+  whole,
+} from './field-types.js';
+import { Field, RequiredField } from './field.decorators.js';
 import { TranslationDto } from './translation.dto.js';
 
 export class DurationUsageDto {
@@ -32,150 +35,109 @@ export class TranscriptDto {
 }
 
 const LONGEST_MS = 10_000;
+const milliseconds = () => fromForm(whole(0, LONGEST_MS, `must be a whole number from 0 to ${LONGEST_MS}`));
 
 /** The object form of `chunking_strategy`. Defaults are OpenAI's. */
 export class ServerVadDto {
-  @ApiProperty({ enum: ['server_vad'] })
-  @OneOf(['server_vad'])
+  @RequiredField(choiceOf(['server_vad']))
   type!: 'server_vad';
 
-  @ApiPropertyOptional({ type: Number, minimum: 0, maximum: 1, default: 0.5, description: 'What counts as speech.' })
-  @NumberFromForm()
-  @IsNumber({ allowNaN: false, allowInfinity: false }, { message: 'must be a number from 0 to 1' })
-  @InRange(0, 1)
+  @Field(fromForm(number(0, 1)), { default: 0.5, description: 'What counts as speech.' })
   threshold = 0.5;
 
-  @ApiPropertyOptional({ type: Number, minimum: 0, maximum: LONGEST_MS, default: 300 })
-  @NumberFromForm()
-  @IsInt({ message: `must be a whole number from 0 to ${LONGEST_MS}` })
-  @InRange(0, LONGEST_MS)
+  @Field(milliseconds(), { default: 300 })
   prefix_padding_ms = 300;
 
-  @ApiPropertyOptional({ type: Number, minimum: 0, maximum: LONGEST_MS, default: 200 })
-  @NumberFromForm()
-  @IsInt({ message: `must be a whole number from 0 to ${LONGEST_MS}` })
-  @InRange(0, LONGEST_MS)
+  @Field(milliseconds(), { default: 200 })
   silence_duration_ms = 200;
 }
 
-const GRANULARITIES = ['word', 'segment'] as const;
-const INCLUDABLE = ['logprobs'] as const;
 const MAX_SPEAKERS = 4;
-const MAX_LANGUAGES = 100;
-const MAX_HOT_WORDS = 100;
+const MAX_WORDS = 100;
+const NEEDS_SPEAKERS = honoured('Refused without `diarized_json`.');
+
+/** Read by `chunkingStrategy`. */
+const CHUNKING = custom(
+  { oneOf: [{ type: 'string', enum: ['auto'] }, { $ref: getSchemaPath(ServerVadDto) }] },
+  () => true,
+  'is checked elsewhere',
+);
 
 /** Fields of `POST /v1/audio/transcriptions`. Unknown ones are accepted and ignored, as newer clients send them. */
 @ApiExtraModels(ServerVadDto)
 export class TranscriptionDto extends TranslationDto {
-  @ApiPropertyOptional({
+  @Field(language(), {
     description:
       'BCP-47, such as `en`, or a name, such as `english`; rejected if the model does not recognise it. ' +
       '`auto` has the same effect as no language.',
+    rule: honoured('A tag or an English name; refused if the model does not recognise it.'),
   })
-  @LanguageFromForm()
-  @IsOptional()
-  @IsString({ message: 'must be a BCP-47 tag such as en or pt-BR' })
-  @LanguageTag()
   language?: string;
 
-  @ApiPropertyOptional({
+  @Field(languages(100), {
     name: 'languages[]',
-    isArray: true,
-    type: String,
-    maxItems: MAX_LANGUAGES,
     description:
       'Languages that may be spoken, if `language` is absent. If the model recognises exactly one of them, that is ' +
       'the language; among several the model detects it. Rejected if it recognises none.',
+    rule: honoured('Ignored with notice when several of them are possible: the model detects the language.'),
   })
-  @ListFromForm()
-  @TextList(MAX_LANGUAGES, 35)
-  @LanguageTag({ each: true })
   languages: string[] = [];
 
-  @ApiPropertyOptional({
+  @Field(repeatedOneOf(['word', 'segment']), {
     name: 'timestamp_granularities[]',
-    enum: GRANULARITIES,
-    isArray: true,
     description: 'Only with `response_format=verbose_json`; default `segment`.',
+    rule: meaning('word_timestamps', '`word` needs the capability; with `verbose_json` only.', 'word'),
   })
-  @ListFromForm()
-  @IsOptional()
-  @IsArray({ message: 'must be a list' })
-  @OneOf(GRANULARITIES, { each: true })
   timestamp_granularities?: TimestampGranularity[];
 
-  @ApiPropertyOptional({
-    type: Boolean,
+  @Field(fromForm(trueOrFalse()), {
     default: false,
     description:
       'Server-sent events with `response_format` json, text or diarized_json; ignored with the others. One delta per ' +
       'segment; with diarized_json each is followed by its `transcript.text.segment`.',
+    rule: honoured('Ignored with notice where the `response_format` cannot be streamed.'),
   })
-  @BooleanFromForm()
-  @IsBoolean({ message: 'must be true or false' })
   stream = false;
 
-  @ApiPropertyOptional({
+  @Field(repeatedOneOf(['logprobs']), {
     name: 'include[]',
-    enum: INCLUDABLE,
-    isArray: true,
     description: 'Log probability per token, with `response_format=json`, of models that have them; ignored elsewhere.',
+    rule: advice('logprobs', 'Ignored with notice where the `response_format` has no place for it, too.'),
   })
-  @ListFromForm()
-  @IsOptional()
-  @OneOf(INCLUDABLE, { each: true })
   include: string[] = [];
 
-  @ApiPropertyOptional({
-    oneOf: [{ type: 'string', enum: ['auto'] }, { $ref: getSchemaPath(ServerVadDto) }],
+  @Field(CHUNKING, {
     description:
       'Where long audio is cut. `auto`: the server decides. An object, as JSON or as `chunking_strategy[type]` and ' +
       'so on, defines what counts as speech and how long a pause must be.',
   })
-  @IsOptional()
   chunking_strategy?: unknown;
 
-  @ApiPropertyOptional({
+  @Field(repeatedTexts(MAX_SPEAKERS, 64), {
     name: 'known_speaker_names[]',
-    isArray: true,
-    type: String,
-    maxItems: MAX_SPEAKERS,
     description: 'Names for the voices of `known_speaker_references[]`; only with `response_format=diarized_json`.',
+    rule: NEEDS_SPEAKERS,
   })
-  @ListFromForm()
-  @TextList(MAX_SPEAKERS, 64)
   known_speaker_names: string[] = [];
 
-  @ApiPropertyOptional({
+  @Field(repeatedTexts(MAX_SPEAKERS, Infinity), {
     name: 'known_speaker_references[]',
-    isArray: true,
-    type: String,
-    maxItems: MAX_SPEAKERS,
     description: 'One data URL per name: 2 to 10 seconds of that voice alone, in any audio format, at most 2 MiB.',
+    rule: NEEDS_SPEAKERS,
   })
-  @ListFromForm()
-  @TextList(MAX_SPEAKERS, Infinity)
   known_speaker_references: string[] = [];
 
-  @ApiPropertyOptional({
-    isArray: true,
-    type: String,
-    maxItems: MAX_HOT_WORDS,
+  @Field(commaSeparated(MAX_WORDS, 100), {
     description:
       'Ours: words and phrases to expect, repeated or separated by commas. Ignored by models that cannot use them.',
+    rule: advice('hot_words', 'Ours.'),
   })
-  @CommaListFromForm()
-  @TextList(MAX_HOT_WORDS, 100)
   hot_words: string[] = [];
 
-  @ApiPropertyOptional({
+  @Field(repeatedTexts(MAX_WORDS, 100), {
     name: 'keywords[]',
-    isArray: true,
-    type: String,
-    maxItems: MAX_HOT_WORDS,
     description: "OpenAI's name for `hot_words`; an entry may hold commas. Both together are one list.",
+    rule: advice('hot_words'),
   })
-  @ListFromForm()
-  @TextList(MAX_HOT_WORDS, 100)
   keywords: string[] = [];
 }

@@ -1,67 +1,54 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsNotEmpty, IsNumber, IsOptional, IsString } from 'class-validator';
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../formats/transcript-body.js';
-import { type ServiceTier } from './field-rules.js';
-import { BooleanFromForm, InRange, NumberFromForm, OneOf, ServiceTierField } from './field.decorators.js';
+import { advice, honoured, meaning, type ServiceTier } from './field-rules.js';
+import { anything, choiceOf, trueOrFalse, fromForm, number, anyText } from './field-types.js';
+import { Field, ModelNameField, ServiceTierField } from './field.decorators.js';
 
 /** Fields of `POST /v1/audio/translations`, and what transcriptions share with it. */
 export class TranslationDto {
-  @ApiPropertyOptional({
-    type: 'string',
-    format: 'binary',
+  @Field(anything({ type: 'string', format: 'binary' }), {
     description:
       'The audio: flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm, up to `server.upload_limit_bytes`. ' +
       'Required unless `file_url` is given.',
+    rule: honoured('Or `file_url`.'),
   })
   file?: unknown;
 
-  @ApiPropertyOptional({
-    type: 'string',
-    format: 'uri',
+  @Field(anything({ type: 'string', format: 'uri' }), {
     description:
       'Instead of `file`: http or https, fetched by the worker. Only public addresses and ports 80 and 443, unless ' +
       '`fetch.allow_hosts` says more; at most 5 redirects, `fetch.timeout_ms` and `server.upload_limit_bytes`.',
+    rule: honoured('Ours.'),
   })
   file_url?: unknown;
 
-  @ApiProperty({ example: 'whisper-1', description: 'A model id or alias; see `GET /v1/models`.' })
-  @IsString({ message: 'must be the name of a model' })
-  @IsNotEmpty({ message: 'must be the name of a model' })
+  @ModelNameField('whisper-1')
   model!: string;
 
-  @ApiPropertyOptional({
-    type: String,
+  @Field(anyText(), {
     description: 'Text that precedes the audio. Ignored by models that cannot use it.',
+    rule: advice('prompt', 'Some recognisers take no text before the audio.'),
   })
-  @IsOptional()
-  @IsString({ message: 'must be text' })
   prompt = '';
 
-  @ApiPropertyOptional({ enum: TRANSCRIPT_FORMATS, default: 'json' })
-  @OneOf(TRANSCRIPT_FORMATS)
+  @Field(choiceOf(TRANSCRIPT_FORMATS), {
+    default: 'json',
+    rule: meaning('diarize', '`diarized_json` alone needs the capability.', 'diarized_json'),
+  })
   response_format: TranscriptFormat = 'json';
 
-  @ApiPropertyOptional({
-    type: Number,
-    minimum: 0,
-    maximum: 1,
+  @Field(fromForm(number(0, 1)), {
     default: 0,
     description: 'Above 0 it is ignored by models that have no sampling.',
+    rule: advice('temperature', 'Greedy recognisers have no sampling; 0 always passes.'),
   })
-  @NumberFromForm()
-  @IsNumber({ allowNaN: false, allowInfinity: false }, { message: 'must be a number from 0 to 1' })
-  @InRange(0, 1)
   temperature = 0;
 
-  @ApiPropertyOptional({
-    type: Boolean,
+  @Field(fromForm(trueOrFalse()), {
     description:
       'Written form: `twenty five percent` becomes `25%`, in text and segments; words keep the spoken form. English ' +
       'only. The default is the `itn` of the model in `config/models.yaml` (false).',
+    rule: honoured('Ours. Refused where the language has no written form.'),
   })
-  @BooleanFromForm()
-  @IsOptional()
-  @IsBoolean({ message: 'must be true or false' })
   itn?: boolean;
 
   @ServiceTierField()

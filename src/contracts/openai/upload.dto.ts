@@ -1,58 +1,61 @@
-import { ArrayNotEmpty, IsArray, IsNotEmpty, IsOptional, IsString, Matches, Min } from 'class-validator';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { type StoredFile, type Upload, type UploadPart } from '../../core/jobs/job.ports.js';
-import { LengthUpTo, OneOf, OptionalObject, WholeNumber } from './field.decorators.js';
+import { honoured } from './field-rules.js';
+import { anything, anyWhole, choiceOf, every, type FieldType, nested, textLike, textWithin } from './field-types.js';
+import { Field, RequiredField } from './field.decorators.js';
 import { ExpiresAfterDto, fileDto, FileDto, unixSeconds, UPLOAD_PURPOSES, type UploadPurpose } from './file.dto.js';
 
 /** Largest part of an upload, as OpenAI's. */
 export const PART_BYTES = 64 * 1_048_576;
 
+const SIZE: FieldType = {
+  schema: { type: Number },
+  checks: [[value => typeof value === 'number' && value >= 1, 'must be at least 1'], ...anyWhole().checks],
+};
+
+const name = (message: string): FieldType => textWithin(255, [value => value !== '', message]);
+
+const PART_IDS: FieldType = {
+  schema: { type: [String] },
+  checks: [
+    [every(value => typeof value === 'string'), 'must be a list of part ids'],
+    [value => Array.isArray(value) && value.length > 0, 'must name at least one part'],
+  ],
+};
+
 export class UploadCreateDto {
-  @WholeNumber()
-  @Min(1, { message: 'must be at least 1' })
-  @ApiProperty({ example: 400_000_000, description: 'Exact size of the whole file.' })
+  @RequiredField(SIZE, { example: 400_000_000, description: 'Exact size of the whole file.' })
   bytes!: number;
 
-  @IsString({ message: 'must be a text' })
-  @IsNotEmpty({ message: 'must be a name' })
-  @LengthUpTo(255)
-  @ApiProperty({ example: 'requests.jsonl' })
+  @RequiredField(name('must be a name'), { example: 'requests.jsonl' })
   filename!: string;
 
-  @IsString({ message: 'must be a text' })
-  @IsNotEmpty({ message: 'must be a MIME type' })
-  @LengthUpTo(255)
-  @ApiProperty({ example: 'application/jsonl' })
+  @RequiredField(name('must be a MIME type'), { example: 'application/jsonl' })
   mime_type!: string;
 
-  @OneOf(UPLOAD_PURPOSES)
-  @ApiProperty({ enum: UPLOAD_PURPOSES })
+  @RequiredField(choiceOf(UPLOAD_PURPOSES))
   purpose!: UploadPurpose;
 
-  @OptionalObject(() => ExpiresAfterDto, '{anchor, seconds}')
-  @ApiPropertyOptional({ type: ExpiresAfterDto })
+  @Field(nested(ExpiresAfterDto, '{anchor, seconds}'))
   expires_after?: ExpiresAfterDto;
 }
 
 export class UploadPartCreateDto {
-  @ApiProperty({ type: 'string', format: 'binary', description: 'At most 64 MiB.' })
+  @RequiredField(anything({ type: 'string', format: 'binary' }), { description: 'At most 64 MiB.' })
   data!: unknown;
 }
 
 export class UploadCompleteDto {
-  @IsArray({ message: 'must be a list' })
-  @ArrayNotEmpty({ message: 'must name at least one part' })
-  @IsString({ each: true, message: 'must be a list of part ids' })
-  @ApiProperty({
-    type: [String],
+  @RequiredField(PART_IDS, {
     description: 'In the order in which the parts make the file.',
     example: ['part_0198a1b2', 'part_0198a1b3'],
   })
   part_ids!: readonly string[];
 
-  @IsOptional()
-  @Matches(/^[0-9a-fA-F]{32}$/, { message: 'must be 32 hex digits' })
-  @ApiPropertyOptional({ description: 'Of the whole file; checked when given.' })
+  @Field(textLike(/^[0-9a-fA-F]{32}$/, 'must be 32 hex digits'), {
+    description: 'Of the whole file; checked when given.',
+    rule: honoured('Checked where it was sent.'),
+  })
   md5?: string;
 }
 

@@ -1,65 +1,66 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsOptional, IsString } from 'class-validator';
-import { BooleanFromForm, LanguageFromForm, LanguageTag, OneOf } from '../openai/field.decorators.js';
+import { ApiProperty } from '@nestjs/swagger';
+import { advice, honoured, ignored, meaning } from '../openai/field-rules.js';
+import { anything, choiceOf, trueOrFalse, fromForm, language, anyText } from '../openai/field-types.js';
+import { Field, RequiredField } from '../openai/field.decorators.js';
 
 export const ASR_OUTPUTS = ['txt', 'vtt', 'srt', 'tsv', 'json'] as const;
 export type AsrOutput = (typeof ASR_OUTPUTS)[number];
 
-const FLAG = { message: 'must be true or false' };
-
 /** The form of whisper-asr-webservice. */
 export class AsrFormDto {
-  @ApiProperty({ type: 'string', format: 'binary', description: 'The audio, up to `server.upload_limit_bytes`.' })
+  @RequiredField(anything({ type: 'string', format: 'binary' }), {
+    description: 'The audio, up to `server.upload_limit_bytes`.',
+  })
   audio_file!: unknown;
 }
 
 /** Query of `POST /detect-language`. */
 export class DetectLanguageQueryDto {
-  @ApiPropertyOptional({
-    type: Boolean,
+  @Field(fromForm(trueOrFalse()), {
     default: true,
     description: '`false`: the audio is headerless 16 kHz mono s16le, unless it begins as a WAV file does.',
+    rule: honoured('`false`: headerless 16 kHz mono s16le, or a WAV file.'),
   })
-  @BooleanFromForm()
-  @IsBoolean(FLAG)
   encode = true;
 
-  @ApiPropertyOptional({ type: String, description: 'Ours: default `compat.asr_model`.' })
-  @IsOptional()
-  @IsString({ message: 'must be the name of a model' })
+  @Field(anyText('must be the name of a model'), {
+    description: 'Ours: default `compat.asr_model`.',
+    rule: honoured('Ours. Absent: `compat.asr_model`.'),
+  })
   model?: string;
 }
 
+/** Why `vad_filter` has no effect. */
+export const FILTERED = 'speech is found by the worker, with or without it';
+
 /** Query of `POST /asr`. */
 export class AsrQueryDto extends DetectLanguageQueryDto {
-  @ApiPropertyOptional({ enum: ['transcribe', 'translate'], default: 'transcribe' })
-  @OneOf(['transcribe', 'translate'])
+  @Field(choiceOf(['transcribe', 'translate']), { default: 'transcribe' })
   task: 'transcribe' | 'translate' = 'transcribe';
 
-  @ApiPropertyOptional({ type: String, description: 'A tag or an English name; absent: the model detects it.' })
-  @LanguageFromForm()
-  @IsOptional()
-  @IsString({ message: 'must be a tag such as en' })
-  @LanguageTag()
+  @Field(language(), {
+    description: 'A tag or an English name; absent: the model detects it.',
+    rule: honoured('A tag or an English name; refused if the model does not recognise it.'),
+  })
   language?: string;
 
-  @ApiPropertyOptional({ type: String, description: 'Text that precedes the audio.' })
-  @IsOptional()
-  @IsString({ message: 'must be text' })
+  @Field(anyText(), {
+    description: 'Text that precedes the audio.',
+    rule: advice('prompt', 'Some recognisers take no text before the audio.'),
+  })
   initial_prompt = '';
 
-  @ApiPropertyOptional({ type: Boolean, default: false, description: 'Has no effect.' })
-  @BooleanFromForm()
-  @IsBoolean(FLAG)
+  @Field(fromForm(trueOrFalse()), { default: false, description: 'Has no effect.', rule: ignored(FILTERED) })
   vad_filter = false;
 
-  @ApiPropertyOptional({ type: Boolean, default: false, description: 'With `output=json`.' })
-  @BooleanFromForm()
-  @IsBoolean(FLAG)
+  @Field(fromForm(trueOrFalse()), {
+    default: false,
+    description: 'With `output=json`.',
+    rule: meaning('word_timestamps', 'Ignored with notice unless `output` is `json`.'),
+  })
   word_timestamps = false;
 
-  @ApiPropertyOptional({ enum: ASR_OUTPUTS, default: 'txt' })
-  @OneOf(ASR_OUTPUTS)
+  @Field(choiceOf(ASR_OUTPUTS), { default: 'txt' })
   output: AsrOutput = 'txt';
 }
 

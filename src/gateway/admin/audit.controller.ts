@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Query, UseInterceptors, UsePipes } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
-import { IsOptional, Matches } from 'class-validator';
-import { InRange, NumberFromForm, WholeNumber } from '../../contracts/openai/field.decorators.js';
+import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { Field } from '../../contracts/openai/field.decorators.js';
+import { fromForm, textLike, whole } from '../../contracts/openai/field-types.js';
 import { type AuditEntry, type AuditStore } from '../../core/access/audit-store.port.js';
 import { AUDIT_STORE } from '../../platform/database/database.tokens.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
@@ -9,16 +9,12 @@ import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
 import { AdminInputPipe } from './admin-input.pipe.js';
 
 export class AuditQueryDto {
-  @ApiPropertyOptional({ type: Number, default: 100, minimum: 1, maximum: 1000 })
-  @IsOptional()
-  @NumberFromForm()
-  @WholeNumber()
-  @InRange(1, 1000)
+  @Field(fromForm(whole(1, 1000)), { default: 100 })
   limit = 100;
 
-  @ApiPropertyOptional({ description: 'Id of the last entry that was read.' })
-  @IsOptional()
-  @Matches(/^audit_[0-9a-f]{32}$/, { message: 'must be the id of an entry' })
+  @Field(textLike(/^audit_[0-9a-f]{32}$/, 'must be the id of an entry'), {
+    description: 'Id of the last entry that was read.',
+  })
   after?: string;
 }
 

@@ -1,13 +1,16 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMinSize, IsOptional, Matches } from 'class-validator';
+import { ApiProperty } from '@nestjs/swagger';
+import { Field, RequiredField } from '../../contracts/openai/field.decorators.js';
 import {
-  Holds,
-  InRange,
-  NumberFromForm,
-  OneOf,
-  TextList,
-  WholeNumber,
-} from '../../contracts/openai/field.decorators.js';
+  anyWhole,
+  choiceOf,
+  custom,
+  every,
+  type FieldType,
+  fromForm,
+  textLike,
+  texts,
+  whole,
+} from '../../contracts/openai/field-types.js';
 import { allowedBy } from '../../contracts/schema/rules.js';
 import { type StoredKey } from '../../core/access/key-store.port.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
@@ -22,52 +25,55 @@ const DAY_S = 86_400;
 const MAX_DAYS = 3650;
 const SOURCES = ['database', 'file', 'setting'] as const;
 
+const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+const isLimits = (value: unknown): boolean => LIMITS_RULE.safeParse(value).success;
+const isScope = (value: unknown): boolean => KEY_SCOPES.includes(value as KeyScope);
+
+const SCOPES: FieldType = {
+  schema: { enum: KEY_SCOPES, isArray: true },
+  checks: [
+    [every(isScope), `must be one of ${KEY_SCOPES.join(', ')}`],
+    [isFilled, 'must have at least one entry'],
+    ...texts(KEY_SCOPES.length, 20).checks,
+  ],
+};
+
+const EXPIRY: FieldType = {
+  schema: { type: Number },
+  checks: [[isSoon, `must be a time in the next ${MAX_DAYS} days, in Unix seconds`], ...anyWhole().checks],
+};
+
 export class CreateKeyDto {
-  @ApiProperty({ description: 'For people: who uses it and for what.', example: 'web shop' })
-  @Matches(NAME, { message: 'must be 1 to 100 printable characters' })
+  @RequiredField(textLike(NAME, 'must be 1 to 100 printable characters'), {
+    description: 'For people: who uses it and for what.',
+    example: 'web shop',
+  })
   name!: string;
 
-  @ApiProperty({ example: 'acme' })
-  @Matches(TENANT, { message: 'must be 1 to 64 letters, digits and . _ -' })
+  @RequiredField(textLike(TENANT, 'must be 1 to 64 letters, digits and . _ -'), { example: 'acme' })
   tenant!: string;
 
-  @ApiPropertyOptional({ enum: KEY_SCOPES, isArray: true, default: ['inference'] })
-  @IsOptional()
-  @TextList(KEY_SCOPES.length, 20)
-  @ArrayMinSize(1, { message: 'must have at least one entry' })
-  @OneOf(KEY_SCOPES, { each: true })
+  @Field(SCOPES, { default: ['inference'] })
   scopes: KeyScope[] = ['inference'];
 
-  @ApiPropertyOptional({ type: [String], description: 'Ids or aliases of the only models it may use; absent: all.' })
-  @IsOptional()
-  @TextList(32, 128)
-  @ArrayMinSize(1, { message: 'must have at least one entry' })
+  @Field(texts(32, 128, [[isFilled, 'must have at least one entry']]), {
+    description: 'Ids or aliases of the only models it may use; absent: all.',
+  })
   models?: string[];
 
-  @ApiPropertyOptional({
-    type: Object,
+  @Field(custom({ type: Object }, isLimits, `must be ${allowedBy(LIMITS_RULE)}`), {
     description: `Its own limits in place of \`limits.*\`: ${KEY_LIMIT_NAMES.join(', ')}.`,
     example: { requests_per_minute: 60 },
   })
-  @IsOptional()
-  @Holds(value => LIMITS_RULE.safeParse(value).success, `must be ${allowedBy(LIMITS_RULE)}`)
   limits?: Record<string, number>;
 
-  @ApiPropertyOptional({ minimum: 1, maximum: MAX_DAYS, description: 'Absent, without expires_at: it never expires.' })
-  @IsOptional()
-  @WholeNumber()
-  @InRange(1, MAX_DAYS)
+  @Field(whole(1, MAX_DAYS), { description: 'Absent, without expires_at: it never expires.' })
   expires_in_days?: number;
 
-  @ApiPropertyOptional({ description: 'Unix seconds; instead of expires_in_days.' })
-  @IsOptional()
-  @WholeNumber()
-  @Holds(isSoon, `must be a time in the next ${MAX_DAYS} days, in Unix seconds`)
+  @Field(EXPIRY, { description: 'Unix seconds; instead of expires_in_days.' })
   expires_at?: number;
 
-  @ApiPropertyOptional({ enum: PRIORITIES, description: 'Of its requests that state none.' })
-  @IsOptional()
-  @OneOf(PRIORITIES)
+  @Field(choiceOf(PRIORITIES), { description: 'Of its requests that state none.' })
   default_priority?: PriorityLabel;
 }
 
@@ -77,22 +83,12 @@ function isSoon(value: unknown): boolean {
 }
 
 export class RotateKeyDto {
-  @ApiPropertyOptional({
-    ...{ type: Number, default: 0, minimum: 0, maximum: 30 * DAY_S },
-    description: 'Seconds that the present secret stays valid.',
-  })
-  @IsOptional()
-  @WholeNumber()
-  @InRange(0, 30 * DAY_S)
+  @Field(whole(0, 30 * DAY_S), { default: 0, description: 'Seconds that the present secret stays valid.' })
   grace_s = 0;
 }
 
 export class ListKeysDto {
-  @ApiPropertyOptional({ type: Number, default: 1000, minimum: 1, maximum: 10_000 })
-  @IsOptional()
-  @NumberFromForm()
-  @WholeNumber()
-  @InRange(1, 10_000)
+  @Field(fromForm(whole(1, 10_000)), { default: 1000 })
   limit = 1000;
 }
 

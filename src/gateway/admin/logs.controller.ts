@@ -1,8 +1,8 @@
 import { Controller, Get, Inject, Param, Query, Req, Res, UsePipes } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
-import { IsOptional } from 'class-validator';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { InRange, NumberFromForm, OneOf, WholeNumber } from '../../contracts/openai/field.decorators.js';
+import { Field } from '../../contracts/openai/field.decorators.js';
+import { choiceOf, fromForm, whole } from '../../contracts/openai/field-types.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { LogFollower } from '../../platform/logging/log-follower.js';
 import { LOG_LEVELS, type LogLevel, type LogLine, LogRing } from '../../platform/logging/log-ring.js';
@@ -17,16 +17,14 @@ const MAX_FOLLOWERS = 16;
 const TRY_AGAIN_MS = 10_000;
 
 export class LogQueryDto {
-  @ApiPropertyOptional({ default: 200, minimum: 1, maximum: MAX_LINES, description: 'The newest ones, oldest first.' })
-  @IsOptional()
-  @NumberFromForm()
-  @WholeNumber()
-  @InRange(1, MAX_LINES)
+  @Field(fromForm(whole(1, MAX_LINES)), {
+    type: undefined,
+    default: 200,
+    description: 'The newest ones, oldest first.',
+  })
   lines = 200;
 
-  @ApiPropertyOptional({ enum: LOG_LEVELS, description: 'At least this level; absent: all that is logged.' })
-  @IsOptional()
-  @OneOf(LOG_LEVELS)
+  @Field(choiceOf(LOG_LEVELS), { description: 'At least this level; absent: all that is logged.' })
   level: LogLevel = 'trace';
 }
 

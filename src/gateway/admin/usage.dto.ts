@@ -1,31 +1,29 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, Matches } from 'class-validator';
-import { CommaListFromForm, OneOf } from '../../contracts/openai/field.decorators.js';
+import { Field } from '../../contracts/openai/field.decorators.js';
+import { commaSeparated, type FieldType, repeatedOneOf, textLike } from '../../contracts/openai/field-types.js';
 import { USAGE_GROUPS, type UsageGroup, type UsageSums } from '../../core/access/usage-store.port.js';
 
-const DAY = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
-const DAY_MESSAGE = { message: 'must be a day such as 2027-01-31' };
+const DAY = textLike(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, 'must be a day such as 2027-01-31');
+const GROUPS: FieldType = {
+  schema: { type: String },
+  checks: repeatedOneOf(USAGE_GROUPS).checks,
+  shape: commaSeparated(USAGE_GROUPS.length, Infinity).shape!,
+};
 
 export class UsageQueryDto {
-  @ApiPropertyOptional({ example: '2027-01-01', description: 'First day, UTC; absent: 29 days before the last.' })
-  @IsOptional()
-  @Matches(DAY, DAY_MESSAGE)
+  @Field(DAY, { example: '2027-01-01', description: 'First day, UTC; absent: 29 days before the last.' })
   from?: string;
 
-  @ApiPropertyOptional({ example: '2027-01-31', description: 'Last day, UTC; absent: today.' })
-  @IsOptional()
-  @Matches(DAY, DAY_MESSAGE)
+  @Field(DAY, { example: '2027-01-31', description: 'Last day, UTC; absent: today.' })
   to?: string;
 
-  @ApiPropertyOptional({ type: String, example: 'day,tenant', description: 'Out of day, tenant, key, model.' })
-  @IsOptional()
-  @CommaListFromForm()
-  @OneOf(USAGE_GROUPS, { each: true })
+  @Field(GROUPS, { example: 'day,tenant', description: 'Out of day, tenant, key, model.' })
   group_by: (keyof UsageGroup)[] = ['day'];
 
-  @ApiPropertyOptional({ example: 'acme', description: 'Of this tenant only.' })
-  @IsOptional()
-  @Matches(/^[~\w.-]{1,64}$/, { message: 'must be the name of a tenant' })
+  @Field(textLike(/^[~\w.-]{1,64}$/, 'must be the name of a tenant'), {
+    example: 'acme',
+    description: 'Of this tenant only.',
+  })
   tenant?: string;
 }
 

@@ -1,30 +1,23 @@
-import { REQUEST_FIELDS } from '../../contracts/openai/request-fields.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { parseDto } from '../http/dto-validation.js';
-import { bodyFields } from '../http/json-body.js';
 import { type InferenceWork } from '../inference/inference.service.js';
-import { demandAbilities, demandsOf, type Strictness } from '../models/model-abilities.js';
+import { type Body, type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
+import { type ParsedRequest, requestParser } from '../models/parse-request.js';
 import { type SpeechSink } from '../worker-pool/worker-task.js';
 
-interface ParsedSpeech {
-  readonly model: ModelSpec;
-  readonly dto: SpeechDto;
+interface ParsedSpeech extends ParsedRequest<SpeechDto> {
   /** Engine voice id. */
   readonly voice: string;
-  /** Fields that only advise and that this model cannot use. */
-  readonly ignored: readonly string[];
 }
 
+const parse = requestParser({ type: SpeechDto, kind: 'tts' });
+
 /** @throws DomainError for the first thing wrong with the body. */
-export function parseSpeech(body: unknown, catalog: ModelCatalog, compat?: Strictness): ParsedSpeech {
-  const dto = parseDto(SpeechDto, bodyFields(body));
-  const model = catalog.getOfKind(dto.model, 'tts');
-  const wanted = { instructions: dto.instructions !== '', speed: dto.speed !== 1 };
-  const ignored = demandAbilities(model, demandsOf(REQUEST_FIELDS['POST /v1/audio/speech'], wanted), catalog, compat);
-  return { model, dto, voice: engineVoice(model, dto.voice), ignored };
+export function parseSpeech(body: Body, catalog: ModelCatalog, compat?: Strictness): ParsedSpeech {
+  const parsed = parse(body, catalog, compat);
+  return { ...parsed, voice: engineVoice(parsed.model, parsed.dto.voice) };
 }
 
 /**

@@ -1,14 +1,12 @@
 import { type TranscriptBodyOptions, type TranscriptFormat } from '../../contracts/formats/transcript-body.js';
 import { PLAIN_TRANSCRIPTION, type TranscriptionParams } from '@switchyard/engine-api/transcript.js';
-import { type FieldNature, type FieldRules, type ServiceTier } from '../../contracts/openai/field-rules.js';
-import { REQUEST_FIELDS } from '../../contracts/openai/request-fields.js';
+import { type FieldNature, type ServiceTier } from '../../contracts/openai/field-rules.js';
 import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { RepeatedForms } from '../http/dto-validation.js';
 import {
-  type AbilityDemand,
   demandAbilities,
   demandLanguage,
   demandsOf,
@@ -41,10 +39,7 @@ const translations = new RepeatedForms(TranslationDto);
 export function parseTranscription(fields: Fields, catalog: ModelCatalog, compat?: Strictness): ParsedTranscription {
   const sent = transcriptions.parse(fields);
   const model = catalog.getOfKind(sent.model, 'stt');
-  const unusable = [
-    ...uselessWithFormat(sent, compat),
-    ...demandAbilities(model, spokenDemands(sent), catalog, compat),
-  ];
+  const unusable = [...uselessWithFormat(sent, compat), ...demandAbilities(model, demandsOf(sent), catalog, compat)];
   demandLanguage(model, sent.language ?? '');
   const { language, ignored: languages } = chosenLanguage(model, sent);
   const ignored = [...unusable, ...languages];
@@ -73,12 +68,7 @@ export function parseTranslation(fields: Fields, catalog: ModelCatalog, compat?:
   const model = catalog.getOfKind(sent.model, 'stt');
   const translates = model.capabilities.includes('translate');
   if (!translates && !speaksOnlyEnglish(model)) throw cannotTranslate(model, catalog);
-  const ignored = demandAbilities(
-    model,
-    demandedOf(REQUEST_FIELDS['POST /v1/audio/translations'], sent),
-    catalog,
-    compat,
-  );
+  const ignored = demandAbilities(model, demandsOf(sent), catalog, compat);
   const dto = withDefaults(sent, ignored, TranslationDto);
   const { prompt, temperature, response_format: format } = dto;
   return {
@@ -122,27 +112,6 @@ const writtenFormOf = ({ itn }: TranslationDto, model: ModelSpec, languages: rea
   demanded: itn === true,
   languages,
 });
-
-/** @param given fields of this route alone that are given */
-function demandedOf(
-  rules: FieldRules,
-  { prompt, temperature, response_format }: TranslationDto,
-  given: Readonly<Record<string, boolean>> = {},
-): readonly AbilityDemand[] {
-  const diarized = response_format === 'diarized_json';
-  const common = { prompt: prompt !== '', temperature: temperature > 0, response_format: diarized };
-  return demandsOf(rules, { ...common, ...given }).map(demand =>
-    demand.param === 'response_format' ? { ...demand, shown: 'response_format=diarized_json' } : demand,
-  );
-}
-
-const spokenDemands = (dto: TranscriptionDto): readonly AbilityDemand[] =>
-  demandedOf(REQUEST_FIELDS['POST /v1/audio/transcriptions'], dto, {
-    hot_words: dto.hot_words.length > 0,
-    keywords: dto.keywords.length > 0,
-    include: dto.include.length > 0,
-    timestamp_granularities: dto.timestamp_granularities?.includes('word') === true,
-  });
 
 type FormatRule = readonly [
   param: keyof TranscriptionDto,

@@ -1,5 +1,6 @@
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type FieldNature, type FieldRules, PASSED_ON } from '../../contracts/openai/field-rules.js';
+import { type FieldNature, PASSED_ON } from '../../contracts/openai/field-rules.js';
+import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { canHonour, type ModelCatalog } from './model-catalog.js';
@@ -19,23 +20,51 @@ export interface AbilityDemand {
 /** `compat.strict`: advice that cannot be used is refused, too. */
 export type Strictness = Pick<Settings['compat'], 'strict'>;
 
-/** The fields of one route that were given, by its rules. @param wanted false where the value is the default */
-export const demandsOf = (rules: FieldRules, wanted: Readonly<Record<string, boolean>>): readonly AbilityDemand[] =>
-  Object.keys(rules).flatMap(param => {
-    if (!wanted[param]) return [];
-    const { treatment: nature, capability } = rules[param]!;
-    const isDemand = capability !== undefined && (nature === 'advice' || nature === 'meaning');
-    return isDemand ? [{ param, capability, nature, wanted: true }] : [];
-  });
+export type Body = Readonly<Record<string, unknown>>;
 
-/** Fields of a body that only a server behind the gateway may know, and that ask it for something. */
-export const advisedIn = (rules: FieldRules, body: Readonly<Record<string, unknown>>): Record<string, boolean> =>
-  Object.fromEntries(
-    Object.keys(rules)
-      .filter(name => !isNothing(body[name]))
-      .filter(name => rules[name]!.treatment === 'advice' && rules[name]!.capability === PASSED_ON)
-      .map(name => [name, true]),
-  );
+interface RestrictedField extends Omit<AbilityDemand, 'wanted' | 'shown'> {
+  /** The one value that needs the capability. */
+  readonly value?: string | undefined;
+  /** What the field has when it is not given. */
+  readonly usual: unknown;
+}
+
+/** By class. */
+const RESTRICTED = new WeakMap<NewableFunction, readonly RestrictedField[]>();
+
+function restrictedFieldsOf(type: NewableFunction): readonly RestrictedField[] {
+  const known = RESTRICTED.get(type);
+  if (known) return known;
+  const usual = new (type as new () => Body)();
+  const found = Object.entries(rulesOf(type)).flatMap(([param, { treatment: nature, capability, value }]) => {
+    if (capability === undefined || (nature !== 'advice' && nature !== 'meaning')) return [];
+    // What a server behind the gateway may know: the engine refuses what it cannot honour.
+    if (capability === PASSED_ON && nature === 'meaning') return [];
+    return [{ param, capability, nature, value, usual: usual[param] }];
+  });
+  RESTRICTED.set(type, found);
+  return found;
+}
+
+/**
+ * Fields of a request that were given and that only some models can honour.
+ * @param body holds the fields that are only passed on @param asked decided elsewhere
+ */
+export function demandsOf(dto: object, body: Body = {}, asked: Readonly<Record<string, boolean>> = {}) {
+  return restrictedFieldsOf(dto.constructor).flatMap(({ param, capability, nature, value, usual }): AbilityDemand[] => {
+    const isPassedOn = capability === PASSED_ON;
+    const given = isPassedOn ? body[param] : (dto as Body)[param];
+    const asks = isPassedOn ? !isNothing(given) : asksFor(given, usual, value);
+    if (!(asked[param] ?? asks)) return [];
+    const shown = typeof given === 'string' && value !== undefined ? `${param}=${value}` : param;
+    return [{ param, shown, capability, nature: nature!, wanted: true }];
+  });
+}
+
+function asksFor(given: unknown, usual: unknown, value: string | undefined): boolean {
+  if (value !== undefined) return given === value || (Array.isArray(given) && given.includes(value));
+  return given !== usual && !(Array.isArray(given) && given.length === 0);
+}
 
 const isNothing = (value: unknown): boolean => !value || (typeof value === 'object' && Object.keys(value).length === 0);
 

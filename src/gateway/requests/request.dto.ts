@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Equals, IsOptional, IsString } from 'class-validator';
-import { InRange, NumberFromForm, OneOf, WholeNumber } from '../../contracts/openai/field.decorators.js';
+import { Field, RequiredField } from '../../contracts/openai/field.decorators.js';
+import { choiceOf, custom, fromForm, number, anyText, whole } from '../../contracts/openai/field-types.js';
 import {
   type RequestFilter,
   type RequestView,
@@ -77,58 +77,45 @@ const PRIORITIES = ['realtime', 'batch'] as const;
 const LIVE_STATES = ['queued', 'running'] as const;
 const STATES = [...LIVE_STATES, 'completed', 'failed', 'cancelled'] as const;
 
+const TENANT = anyText('must be the name of a tenant');
+
 /** Whom a listing shows and a bulk cancel meets. */
 class RequestChoiceDto {
-  @ApiPropertyOptional({ description: 'Canonical model id.', example: 'pocketsphinx-en' })
-  @IsOptional()
-  @IsString({ message: 'must be the id of a model' })
+  @Field(anyText('must be the id of a model'), { description: 'Canonical model id.', example: 'pocketsphinx-en' })
   model?: string;
 
-  @ApiPropertyOptional({ description: 'Whose requests.', example: 'acme' })
-  @IsOptional()
-  @IsString({ message: 'must be the name of a tenant' })
+  @Field(TENANT, { description: 'Whose requests.', example: 'acme' })
   tenant?: string;
 
-  @ApiPropertyOptional({ enum: PRIORITIES })
-  @IsOptional()
-  @OneOf(PRIORITIES)
+  @Field(choiceOf(PRIORITIES))
   priority?: PriorityLabel;
 }
 
 export class ListRequestsDto extends RequestChoiceDto {
-  @ApiPropertyOptional({ enum: STATES, description: 'Absent: queued and running. Ended ones are kept for a while.' })
-  @IsOptional()
-  @OneOf(STATES)
+  @Field(choiceOf(STATES), { description: 'Absent: queued and running. Ended ones are kept for a while.' })
   state?: RequestViewState;
 
-  @ApiPropertyOptional({ default: 100, minimum: 1, maximum: 1000 })
-  @IsOptional()
-  @NumberFromForm()
-  @WholeNumber()
-  @InRange(1, 1000)
+  @Field(fromForm(whole(1, 1000)), { type: undefined, default: 100 })
   limit = 100;
 
-  @ApiPropertyOptional({ default: 0, minimum: 0, description: 'So many of those that match are left out first.' })
-  @IsOptional()
-  @NumberFromForm()
-  @WholeNumber()
-  @InRange(0, 10_000_000)
+  @Field(fromForm(whole(0, 10_000_000)), {
+    type: undefined,
+    default: 0,
+    description: 'So many of those that match are left out first.',
+  })
   offset = 0;
 
-  @ApiPropertyOptional({ description: 'A part of the id.' })
-  @IsOptional()
-  @IsString({ message: 'must be a part of an id' })
+  @Field(anyText('must be a part of an id'), { description: 'A part of the id.' })
   search?: string;
 
-  @ApiPropertyOptional({ description: 'Error code that it ended with.', example: 'engine_failed' })
-  @IsOptional()
-  @IsString({ message: 'must be an error code' })
+  @Field(anyText('must be an error code'), { description: 'Error code that it ended with.', example: 'engine_failed' })
   code?: string;
 
-  @ApiPropertyOptional({ description: 'Milliseconds that it has waited, or longer.' })
-  @IsOptional()
-  @NumberFromForm()
-  @InRange(0, Number.MAX_SAFE_INTEGER)
+  @Field(fromForm(number(0, Number.MAX_SAFE_INTEGER)), {
+    minimum: undefined,
+    maximum: undefined,
+    description: 'Milliseconds that it has waited, or longer.',
+  })
   min_wait_ms?: number;
 }
 
@@ -140,27 +127,22 @@ export const isListed =
 
 /** Which of several requests of one id is meant: ids are unique within a tenant only. */
 export class NamedRequestDto {
-  @ApiPropertyOptional({ description: 'Whose request is meant; needed when several tenants have one of that id.' })
-  @IsOptional()
-  @IsString({ message: 'must be the name of a tenant' })
+  @Field(TENANT, { description: 'Whose request is meant; needed when several tenants have one of that id.' })
   tenant?: string;
 }
 
 export class ChangePriorityDto {
-  @ApiProperty({ enum: PRIORITIES, example: 'realtime' })
-  @OneOf(PRIORITIES)
+  @RequiredField(choiceOf(PRIORITIES), { example: 'realtime' })
   priority!: PriorityLabel;
 }
 
 export class CancelRequestsDto extends RequestChoiceDto {
-  @ApiPropertyOptional({ enum: LIVE_STATES })
-  @IsOptional()
-  @OneOf(LIVE_STATES)
+  @Field(choiceOf(LIVE_STATES))
   state?: 'queued' | 'running';
 
-  @ApiPropertyOptional({ description: 'Say true to cancel everything; needed when no filter is given.' })
-  @IsOptional()
-  @Equals(true, { message: 'must be true' })
+  @Field(custom({ type: Boolean }, value => value === true, 'must be true'), {
+    description: 'Say true to cancel everything; needed when no filter is given.',
+  })
   all?: true;
 }
 

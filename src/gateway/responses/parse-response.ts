@@ -1,6 +1,6 @@
 import { ResponseDto, ResponseInputDto } from '../../contracts/openai/response.dto.js';
 import { type IgnoredFields, type ServiceTier } from '../../contracts/openai/field-rules.js';
-import { REQUEST_FIELDS } from '../../contracts/openai/request-fields.js';
+import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { type ResponseParams, type ResponseRequest } from '../../contracts/openai/responses.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { readTools } from '../../contracts/tools/read-tools.js';
@@ -11,6 +11,9 @@ import { type NewId, readInput } from './read-items.js';
 import { readReasoning, readText } from './read-text.js';
 
 type Body = Readonly<Record<string, unknown>>;
+
+const RESPONSE_FIELDS = rulesOf(ResponseDto);
+const INPUT_FIELDS = rulesOf(ResponseInputDto);
 
 export interface ParsedResponse {
   readonly request: ResponseRequest;
@@ -43,7 +46,7 @@ export function parseResponse(body: Body, options: ParseOptions): ParsedResponse
   const dto = parseDto(ResponseDto, body);
   const model = options.catalog.getOfKind(dto.model, 'llm');
   const fields = new FieldReader(body, '', options.ignored);
-  fields.settle(REQUEST_FIELDS['POST /v1/responses']);
+  fields.settle(RESPONSE_FIELDS);
   demandStore(dto, fields, options.stores);
   demandInclude(dto, fields);
   noteAdvice(dto, fields, model);
@@ -68,7 +71,7 @@ export function parseInputCount(body: Body, options: ParseOptions): ParsedRespon
   const model = options.catalog.getOfKind(dto.model, 'llm');
   const whole = Object.assign(new ResponseDto(), dto, { store: false, max_output_tokens: 1 });
   const fields = new FieldReader(body, '');
-  fields.settle(REQUEST_FIELDS['POST /v1/responses/input_tokens']);
+  fields.settle(INPUT_FIELDS);
   demandStore(whole, fields, options.stores);
   const asked = requestOf(whole, body, options);
   const tool_choice = asked.tool_choice === 'none' ? 'none' : 'auto';

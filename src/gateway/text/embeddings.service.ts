@@ -4,37 +4,14 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { embeddingBody } from '../../contracts/formats/embedding-body.js';
 import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { EmbeddingDto } from '../../contracts/openai/embedding.dto.js';
-import { REQUEST_FIELDS } from '../../contracts/openai/request-fields.js';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
-import { parseDto } from '../http/dto-validation.js';
 import { bodyObject, rawBodyOf } from '../http/json-body.js';
 import { httpCaller, InferenceService } from '../inference/inference.service.js';
-import { advisedIn, demandAbilities, demandsOf, demandTask, type Strictness } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
+import { requestParser } from '../models/parse-request.js';
 
-interface ParsedEmbedding {
-  readonly model: ModelSpec;
-  readonly dto: EmbeddingDto;
-  /** Vectors that are wanted. */
-  readonly inputs: number;
-  /** Fields that only advise and that this model cannot use. */
-  readonly ignored: readonly string[];
-}
-
-const FIELDS = REQUEST_FIELDS['POST /v1/embeddings'];
-type Body = Readonly<Record<string, unknown>>;
-
-/** @throws DomainError for the first thing wrong with the body. */
-export function parseEmbedding(body: Body, catalog: ModelCatalog, compat?: Strictness): ParsedEmbedding {
-  const dto = parseDto(EmbeddingDto, body);
-  const model = catalog.getOfKind(dto.model, 'embedding');
-  demandTask(model, 'embeddings', catalog);
-  const wanted = { ...advisedIn(FIELDS, body), dimensions: dto.dimensions !== undefined };
-  const ignored = demandAbilities(model, demandsOf(FIELDS, wanted), catalog, compat);
-  return { model, dto, inputs: countInputs(dto.input), ignored };
-}
+export const parseEmbedding = requestParser({ type: EmbeddingDto, kind: 'embedding', task: 'embeddings' });
 
 /** `/v1/embeddings`. */
 @Injectable()
@@ -47,9 +24,9 @@ export class EmbeddingsService {
 
   /** @throws DomainError for everything that is not an answer. */
   async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const parsed = parseEmbedding(bodyObject(request), this.catalog, this.settings.compat);
-    const { model: spec, dto, inputs, ignored } = parsed;
+    const { model: spec, dto, ignored } = parseEmbedding(bodyObject(request), this.catalog, this.settings.compat);
     const { id: model } = spec;
+    const inputs = countInputs(dto.input);
     const body = rawBodyOf(request);
     const work = { model, bytes: body.length, audioDurationS: 0, payload: { kind: 'embed', body, inputs } } as const;
     const caller = httpCaller(request, reply, { tier: dto.service_tier, model: spec });

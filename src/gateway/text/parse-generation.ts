@@ -2,13 +2,12 @@ import { hash } from 'node:crypto';
 import { ChatCompletionDto, CompletionDto, type TextGenerationFields } from '../../contracts/openai/generation.dto.js';
 import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { IgnoredFields, PASSED_ON } from '../../contracts/openai/field-rules.js';
-import { REQUEST_FIELDS } from '../../contracts/openai/request-fields.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { readTools } from '../../contracts/tools/read-tools.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
-import { advisedIn, demandAbilities, demandsOf, demandTask, type Strictness } from '../models/model-abilities.js';
+import { demandAbilities, demandsOf, demandTask, type Strictness } from '../models/model-abilities.js';
 import { canHonour, type ModelCatalog } from '../models/model-catalog.js';
 import { type GenerateTask } from '../worker-pool/worker-task.js';
 
@@ -53,9 +52,6 @@ export interface ParsedGeneration {
   readonly ignored: readonly string[];
 }
 
-const CHAT_FIELDS = REQUEST_FIELDS['POST /v1/chat/completions'];
-const COMPLETION_FIELDS = REQUEST_FIELDS['POST /v1/completions'];
-
 /** Of one request: prompts times `n`. */
 const MOST_CHOICES = 2048;
 
@@ -72,8 +68,8 @@ export function parseChat(body: Body, catalog: ModelCatalog, compat?: Strictness
   demandStreamOptions(dto);
   const unserved = new IgnoredFields(compat?.strict);
   const offersTools = Array.isArray(tools) && tools.length > 0 && offersServed(body, model, unserved);
-  const wanted = { ...advisedIn(CHAT_FIELDS, body), tools: offersTools, logprobs: dto.logprobs };
-  const ignored = [...demandAbilities(model, demandsOf(CHAT_FIELDS, wanted), catalog, compat), ...unserved.paths];
+  const demands = demandsOf(dto, body, { tools: offersTools });
+  const ignored = [...demandAbilities(model, demands, catalog, compat), ...unserved.paths];
   if (dto.top_logprobs !== undefined && !dto.logprobs) {
     throw invalid('top_logprobs', '`top_logprobs` needs `logprobs` to be true.');
   }
@@ -91,8 +87,7 @@ export function parseCompletion(body: Body, catalog: ModelCatalog, compat?: Stri
   const model = catalog.getOfKind(dto.model, 'llm');
   demandTask(model, 'completions', catalog);
   demandStreamOptions(dto);
-  const wanted = { ...advisedIn(COMPLETION_FIELDS, body), logprobs: dto.logprobs !== undefined };
-  const ignored = demandAbilities(model, demandsOf(COMPLETION_FIELDS, wanted), catalog, compat);
+  const ignored = demandAbilities(model, demandsOf(dto, body), catalog, compat);
   const task = { form: 'completion', maxTokens: dto.max_tokens ?? 0, n: choicesOf(dto) } as const;
   return { model, dto, task, beginning: beginningOfPrompt(dto.prompt), ignored };
 }

@@ -1,32 +1,22 @@
 import { applyDecorators, Controller, HttpCode, Inject, Post, Req, Res, type Type } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { REQUEST_FIELDS } from '../../contracts/openai/request-fields.js';
 import { DetokenizeDto, TokenizeDto } from '../../contracts/openai/token.dto.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
-import { parseDto } from '../http/dto-validation.js';
 import { bodyObject, rawBodyOf } from '../http/json-body.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { summaryOf } from '../http/openapi/route.decorator.js';
 import { httpCaller } from '../inference/inference.service.js';
-import { advisedIn, demandAbilities, demandsOf, type Strictness } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
+import { requestParser } from '../models/parse-request.js';
 import { TextGenerationService } from './text-generation.service.js';
 
-const DTOS = { tokenize: TokenizeDto, detokenize: DetokenizeDto } as const;
-
-/** @throws DomainError for the first thing wrong with the body of `/tokenize` or `/detokenize`. */
-export function parseTokens(
-  route: keyof typeof DTOS,
-  body: Readonly<Record<string, unknown>>,
-  { catalog, compat }: { catalog: ModelCatalog; compat: Strictness },
-) {
-  const { model: name } = parseDto<TokenizeDto | DetokenizeDto>(DTOS[route], body);
-  const model = catalog.getOfKind(name, 'llm');
-  const fields = REQUEST_FIELDS[`POST /${route}`];
-  return { model, ignored: demandAbilities(model, demandsOf(fields, advisedIn(fields, body)), catalog, compat) };
-}
+/** By route. */
+export const TOKEN_PARSERS = {
+  tokenize: requestParser({ type: TokenizeDto, kind: 'llm' }),
+  detokenize: requestParser({ type: DetokenizeDto, kind: 'llm' }),
+} as const;
 
 const describes = (path: string, body: Type, example: object): MethodDecorator =>
   applyDecorators(
@@ -61,11 +51,8 @@ export class TokensController {
     return this.#serve('detokenize', request, reply);
   }
 
-  async #serve(form: keyof typeof DTOS, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { model, ignored } = parseTokens(form, bodyObject(request), {
-      catalog: this.catalog,
-      compat: this.settings.compat,
-    });
+  async #serve(form: keyof typeof TOKEN_PARSERS, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { model, ignored } = TOKEN_PARSERS[form](bodyObject(request), this.catalog, this.settings.compat);
     const caller = httpCaller(request, reply, { tier: 'auto', model });
     const task = { form, maxTokens: 0, n: 1 } as const;
     const started = this.generation.start(caller, { model, task, beginning: '', body: rawBodyOf(request) });

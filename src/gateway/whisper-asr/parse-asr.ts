@@ -1,6 +1,5 @@
-import { REQUEST_FIELDS } from '../../contracts/openai/request-fields.js';
 import { type AsrBodyOptions } from '../../contracts/whisper-asr/asr-body.js';
-import { AsrQueryDto } from '../../contracts/whisper-asr/asr.dto.js';
+import { AsrQueryDto, FILTERED } from '../../contracts/whisper-asr/asr.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type Strictness } from '../models/model-abilities.js';
@@ -64,8 +63,7 @@ function renamed<T>(parse: () => T): T {
 }
 
 function withoutEffect(param: string): DomainError {
-  const why = REQUEST_FIELDS['POST /asr'].vad_filter.why;
   const message =
-    param === 'vad_filter' ? `\`${param}\` cannot be honoured: ${why}.` : `\`${param}\` needs output=json.`;
+    param === 'vad_filter' ? `\`${param}\` cannot be honoured: ${FILTERED}.` : `\`${param}\` needs output=json.`;
   return new DomainError('unsupported_parameter', message, { param });
 }

@@ -8,24 +8,21 @@ import {
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { IsOptional, IsString } from 'class-validator';
-import { InRange, NumberFromForm, WholeNumber } from '../../../contracts/openai/field.decorators.js';
+import { Field } from '../../../contracts/openai/field.decorators.js';
+import { fromForm, anyText, whole } from '../../../contracts/openai/field-types.js';
 import { type HistoryPoint, type ModelPoint } from '../../../core/status/request-history.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { AdminInputPipe } from '../admin-input.pipe.js';
 import { MAX_MINUTES, RequestHistoryService, STEP_S } from './request-history.service.js';
 
 export class HistoryQueryDto {
-  @ApiPropertyOptional({ default: MAX_MINUTES, minimum: 1, maximum: MAX_MINUTES })
-  @IsOptional()
-  @NumberFromForm()
-  @WholeNumber()
-  @InRange(1, MAX_MINUTES)
+  @Field(fromForm(whole(1, MAX_MINUTES)), { type: undefined, default: MAX_MINUTES })
   minutes = MAX_MINUTES;
 
-  @ApiPropertyOptional({ description: 'Canonical id of one model; absent: all.', example: 'pocketsphinx-en' })
-  @IsOptional()
-  @IsString({ message: 'must be the id of a model' })
+  @Field(anyText('must be the id of a model'), {
+    description: 'Canonical id of one model; absent: all.',
+    example: 'pocketsphinx-en',
+  })
   model?: string;
 }
 

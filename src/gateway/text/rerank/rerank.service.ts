@@ -1,41 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { REQUEST_FIELDS } from '../../../contracts/openai/request-fields.js';
 import {
   type RerankDocument,
   RerankDto,
   type RerankingDto,
   type RerankResultDto,
 } from '../../../contracts/openai/rerank.dto.js';
-import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { answerHeaders } from '../../http/answer-headers.js';
-import { parseDto } from '../../http/dto-validation.js';
 import { bodyObject, rawBodyOf } from '../../http/json-body.js';
 import { httpCaller, InferenceService } from '../../inference/inference.service.js';
-import { advisedIn, demandAbilities, demandsOf, demandTask, type Strictness } from '../../models/model-abilities.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
+import { requestParser } from '../../models/parse-request.js';
 
-interface ParsedRerank {
-  readonly model: ModelSpec;
-  readonly dto: RerankDto;
-  /** Fields that only advise and that this model cannot use. */
-  readonly ignored: readonly string[];
-}
-
-const FIELDS = REQUEST_FIELDS['POST /v1/rerank'];
-
-/** @throws DomainError for the first thing wrong with the body. */
-export function parseRerank(
-  body: Readonly<Record<string, unknown>>,
-  catalog: ModelCatalog,
-  compat?: Strictness,
-): ParsedRerank {
-  const dto = parseDto(RerankDto, body);
-  const model = catalog.getOfKind(dto.model, 'embedding');
-  demandTask(model, 'rerank', catalog);
-  return { model, dto, ignored: demandAbilities(model, demandsOf(FIELDS, advisedIn(FIELDS, body)), catalog, compat) };
-}
+export const parseRerank = requestParser({ type: RerankDto, kind: 'embedding', task: 'rerank' });
 
 /** `/v1/rerank`: one score per document; requests that wait together are computed together, as embeddings are. */
 @Injectable()

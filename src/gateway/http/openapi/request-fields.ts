@@ -1,0 +1,57 @@
+import { AsrFormDto, AsrQueryDto, DetectLanguageQueryDto } from '../../../contracts/whisper-asr/asr.dto.js';
+import { BatchCreateDto, BatchListQueryDto } from '../../../contracts/openai/batch.dto.js';
+import { EmbeddingDto } from '../../../contracts/openai/embedding.dto.js';
+import { type FieldRules, honoured } from '../../../contracts/openai/field-rules.js';
+import { rulesOf, Unlisted } from '../../../contracts/openai/field.decorators.js';
+import { FileCreateDto, FileListQueryDto } from '../../../contracts/openai/file.dto.js';
+import { ChatCompletionDto, CompletionDto } from '../../../contracts/openai/generation.dto.js';
+import { RerankDto } from '../../../contracts/openai/rerank.dto.js';
+import { ResponseDto, ResponseInputDto } from '../../../contracts/openai/response.dto.js';
+import { SpeechDto } from '../../../contracts/openai/speech.dto.js';
+import { InputItemsQueryDto, RetrieveQueryDto } from '../../../contracts/openai/stored-response.dto.js';
+import { DetokenizeDto, TokenizeDto } from '../../../contracts/openai/token.dto.js';
+import { TranscriptionDto } from '../../../contracts/openai/transcription.dto.js';
+import { TranslationDto } from '../../../contracts/openai/translation.dto.js';
+import { UploadCompleteDto, UploadCreateDto, UploadPartCreateDto } from '../../../contracts/openai/upload.dto.js';
+
+class VoiceQueryDto {
+  @Unlisted(honoured('Absent: all speech models.'))
+  model?: unknown;
+}
+
+/** Classes of the multipart fields, query parameters and bodies of every public route. */
+export const REQUEST_DTOS = {
+  'POST /v1/audio/transcriptions': [TranscriptionDto],
+  'POST /v1/audio/translations': [TranslationDto],
+  'POST /v1/audio/speech': [SpeechDto],
+  'GET /v1/audio/voices': [VoiceQueryDto],
+  'POST /asr': [AsrFormDto, AsrQueryDto],
+  'POST /detect-language': [AsrFormDto, DetectLanguageQueryDto],
+  'POST /v1/chat/completions': [ChatCompletionDto],
+  'POST /v1/responses': [ResponseDto],
+  'POST /v1/responses/input_tokens': [ResponseInputDto],
+  'GET /v1/responses/{id}': [RetrieveQueryDto],
+  'GET /v1/responses/{id}/input_items': [InputItemsQueryDto],
+  'POST /v1/completions': [CompletionDto],
+  'POST /v1/embeddings': [EmbeddingDto],
+  'POST /v1/rerank': [RerankDto],
+  'POST /tokenize': [TokenizeDto],
+  'POST /detokenize': [DetokenizeDto],
+  'POST /v1/files': [FileCreateDto],
+  'GET /v1/files': [FileListQueryDto],
+  'POST /v1/uploads': [UploadCreateDto],
+  'POST /v1/uploads/{id}/parts': [UploadPartCreateDto],
+  'POST /v1/uploads/{id}/complete': [UploadCompleteDto],
+  'POST /v1/batches': [BatchCreateDto],
+  'GET /v1/batches': [BatchListQueryDto],
+} as const;
+
+type Route = keyof typeof REQUEST_DTOS;
+
+/**
+ * Every field of every public route: what happens to it, and why. A spec holds it equal to what the routes do;
+ * `docs/reference/fields.md` is made of it.
+ */
+export const REQUEST_FIELDS = Object.fromEntries(
+  Object.entries(REQUEST_DTOS).map(([route, types]) => [route, rulesOf(...types)]),
+) as Readonly<Record<Route, FieldRules>>;
