@@ -1,14 +1,14 @@
-export type EndpointMethod = 'GET' | 'POST' | 'DELETE';
-
 export interface Endpoint {
-  readonly method: EndpointMethod;
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** Path parameters in braces, as OpenAPI writes them. */
   readonly path: string;
   readonly summary: string;
+  /** Heading in Swagger UI. */
+  readonly area: string;
 }
 
-/** Summary of every route, by area: its heading in Swagger UI. */
-const ROUTES: Readonly<Record<string, Readonly<Record<`${EndpointMethod} /${string}`, string>>>> = {
+/** Summary of every route, by area. */
+const ROUTES: Readonly<Record<string, Readonly<Record<`${Endpoint['method']} /${string}`, string>>>> = {
   audio: {
     'POST /v1/audio/transcriptions': 'Audio to text',
     'POST /v1/audio/translations': 'Audio to English text',
@@ -127,15 +127,15 @@ const ROUTES: Readonly<Record<string, Readonly<Record<`${EndpointMethod} /${stri
 };
 
 /** Every route of the gateway. A spec proves this table, Nest's routes and the OpenAPI paths equal. */
-export const ENDPOINTS: readonly Endpoint[] = Object.values(ROUTES)
-  .flatMap(routes => Object.entries(routes))
-  .map(([route, summary]) => {
+export const ENDPOINTS: readonly Endpoint[] = Object.entries(ROUTES).flatMap(([area, routes]) =>
+  Object.entries(routes).map(([route, summary]) => {
     const [method, path = ''] = route.split(' ');
-    return { method: method as EndpointMethod, path, summary };
-  });
+    return { method: method as Endpoint['method'], path, summary, area };
+  }),
+);
 
 const PATTERNS = ENDPOINTS.map(({ method, path }) => ({
-  method,
+  methods: method === 'GET' ? ['GET', 'HEAD'] : [method],
   pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
 }));
 
@@ -145,8 +145,7 @@ const NO_RESPONSE = /^\/v1\/responses\/compact\/?$/;
 /** Methods that `path` (without query) takes; empty when there is no such route. */
 export function allowedMethods(path: string): readonly string[] {
   if (NO_RESPONSE.test(path)) return [];
-  const methods = PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
-  return methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  return PATTERNS.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods);
 }
 
 const TEXT_WORK = 'chat/completions|responses(/input_tokens)?|completions|embeddings|rerank';

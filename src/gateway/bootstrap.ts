@@ -1,33 +1,24 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type FastifyInstance } from 'fastify';
 import { Logger } from 'nestjs-pino';
 import { type ReadModels } from '../platform/config/config.module.js';
 import { type SettingSources } from '../platform/config/effective-settings.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
-import { registerAccessHooks } from '../platform/auth/access-hooks.js';
-import { Authenticator } from '../platform/auth/authenticator.js';
-import { ForwardedUsers } from '../platform/auth/forwarded-users.js';
-import { CrossOrigins, registerCrossOriginHooks } from '../platform/http/cross-origin.js';
 import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { logRequests } from '../platform/logging/request-lines.js';
-import { AuditLog, registerAuditHooks } from './admin/audit-log.js';
+import { AuditLog, auditEntryOf } from './admin/audit-log.js';
+import { Entrance } from './entrance.js';
 import { serveDocs } from './http/openapi/swagger.js';
 import { fastifyOptions } from './http/fastify-options.js';
-import { HttpErrors, registerHttpErrorHooks } from './http/http-errors.metrics.js';
-import { registerHttpHooks, registerUnroutedHook } from './http/http-hooks.js';
-import { IntakeGate } from './http/intake-gate.js';
+import { HttpErrors } from './http/http-errors.metrics.js';
+import { tendConnections } from './http/reception.js';
 import { RequestTraces } from './http/request-traces.js';
 import { keepJsonBytes } from './http/json-body.js';
-import { InnerRequests } from './requests/inner-requests.js';
-import { IdempotencyService } from './requests/idempotency.service.js';
-import { idempotency, registerIdempotencyHooks } from './requests/idempotency-hooks.js';
 import { GatewayModule } from './gateway.module.js';
 import { type OpenInProcessWorker } from './worker-pool/in-process-worker.js';
-import { IntakeBound } from './limits/intake-bound.js';
-import { RateLimiter } from './limits/rate-limiter.js';
 import { CompositeWebSocketAdapter } from './websockets/composite-websocket-adapter.js';
-import { registerLimitHooks } from './limits/limit-hooks.js';
 
 export interface GatewayAppOptions {
   readonly settings: Settings;
@@ -77,24 +68,20 @@ export function configureGateway(app: NestFastifyApplication, settings: Settings
   keepJsonBytes(fastify);
   logRequests(fastify);
   app.get(RequestTraces).watch(fastify);
-  const { bodyTimeoutMs: windowMs, bodyMinRate: minRate } = settings.server;
-  registerHttpHooks(fastify, { gate: app.get(IntakeGate), bodyRate: { windowMs, minRate } });
-  registerCrossOriginHooks(fastify, app.get(CrossOrigins));
-  registerAccessHooks(fastify, {
-    authenticator: app.get(Authenticator),
-    publicMetrics: settings.auth.publicMetrics,
-    origins: app.get(OriginGuard),
-    users: new ForwardedUsers(settings.auth.forwardedUsersFrom),
-  });
-  registerUnroutedHook(fastify);
-  registerAuditHooks(fastify, app.get(AuditLog));
-  registerHttpErrorHooks(fastify, app.get(HttpErrors));
-  const inner = app.get(InnerRequests);
-  registerLimitHooks(fastify, {
-    ...{ limiter: app.get(RateLimiter), intake: app.get(IntakeBound) },
-    isCounted: ({ headers }) => inner.isInner(headers),
-  });
-  registerIdempotencyHooks(fastify, { service: app.get(IdempotencyService), inner, ...idempotency(settings) });
+  tendConnections(fastify);
+  new Entrance(app, settings).open(app);
+  watchAnswers(fastify, app.get(HttpErrors), app.get(AuditLog));
   if (settings.server.docs) serveDocs(app);
   return app;
+}
+
+/** Every answer, before it is sent. */
+function watchAnswers(fastify: FastifyInstance, errors: HttpErrors, audit: AuditLog): void {
+  fastify.addHook('onSend', (request, reply, payload, done) => {
+    void reply.header('openai-processing-ms', String(Math.round(reply.elapsedTime)));
+    errors.count(request.url, reply.statusCode);
+    const entry = auditEntryOf(request, reply, payload);
+    if (entry) void audit.add(entry).then(() => done(null, payload));
+    else done(null, payload);
+  });
 }

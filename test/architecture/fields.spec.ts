@@ -15,6 +15,8 @@ import {
 } from '../../src/contracts/realtime/session-fields.js';
 import { parseSpeech } from '../../src/gateway/audio/parse-speech.js';
 import { parseTranscription, parseTranslation } from '../../src/gateway/audio/parse-transcription.js';
+import { parseDto } from '../../src/gateway/http/dto-validation.js';
+import { AsrQueryDto } from '../../src/contracts/whisper-asr/asr.dto.js';
 import { parseAsr } from '../../src/gateway/whisper-asr/parse-asr.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../src/gateway/responses/parse-response.js';
@@ -110,7 +112,12 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
     samples: { instructions: 'whisper', speed: 2 },
   },
   'POST /asr': {
-    ...{ kind: 'stt', needs: [], base: {}, parse: parseAsr },
+    ...{
+      kind: 'stt',
+      needs: [],
+      base: {},
+      parse: (query, catalog, compat) => parseAsr(parseDto(AsrQueryDto, query), catalog, compat),
+    },
     samples: { initial_prompt: 'names', vad_filter: 'true', word_timestamps: 'true' },
   },
   'POST /v1/chat/completions': {

@@ -1,12 +1,11 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type AuditEntry, type AuditStore } from '../../core/access/audit-store.port.js';
 import { isObject } from '../../core/shared/is-object.js';
 import { knownPrincipalOf } from '../../platform/auth/access-hooks.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 import { DAY_MS } from '../../platform/config/setting-definition.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { type Principal } from '../../platform/auth/principal.js';
 import { AUDIT_STORE } from '../../platform/database/database.tokens.js';
 
 const READING = ['GET', 'HEAD', 'OPTIONS'];
@@ -44,40 +43,34 @@ export class AuditLog {
   }
 }
 
-/** Every state-changing admin route, before its answer is sent. */
-export function registerAuditHooks(fastify: FastifyInstance, audit: AuditLog): void {
-  fastify.addHook('onSend', async (request, reply, payload) => {
-    const route = request.routeOptions.url;
-    if (!route?.startsWith('/admin/') || READING.includes(request.method)) return payload;
-    if (NOT_STORED.includes(reply.statusCode)) return payload;
-    const principal = knownPrincipalOf(request);
-    if (principal) await audit.add(entryOf(request, reply, { principal, route, answer: parsed(payload) }));
-    return payload;
-  });
-}
-
-interface Answered {
-  readonly principal: Principal;
-  readonly route: string;
-  readonly answer: Readonly<Record<string, unknown>>;
-}
-
-function entryOf(
+/** What an answer to a state-changing admin route says of it; undefined: it is none, or its caller had no right to it. */
+export function auditEntryOf(
   request: FastifyRequest,
-  reply: FastifyReply,
-  { principal, route, answer }: Answered,
-): Omit<AuditEntry, 'id' | 'atMs'> {
-  const { tenant, keyId = '' } = principal;
+  { statusCode }: FastifyReply,
+  payload: unknown,
+): Omit<AuditEntry, 'id' | 'atMs'> | undefined {
+  const route = request.routeOptions.url;
+  if (!route?.startsWith('/admin/') || READING.includes(request.method)) return undefined;
+  const principal = NOT_STORED.includes(statusCode) ? undefined : knownPrincipalOf(request);
+  if (!principal) return undefined;
+  const answer = parsed(payload);
   const [target = answer.id] = Object.values(request.params as object) as readonly unknown[];
-  const { code } = isObject(answer.error) ? answer.error : {};
   return {
-    ...{ tenant, key: keyId, requestId: request.id },
+    tenant: principal.tenant,
+    key: principal.keyId ?? '',
+    requestId: request.id,
     action: `${request.method} ${route}`,
     // PostgreSQL stores no NUL.
     target: typeof target === 'string' ? target.slice(0, MAX_TARGET).replaceAll('\0', '\uFFFD') : '',
     detail: detailOf({ ...(request.query as object), ...(isObject(request.body) ? request.body : {}) }),
-    outcome: reply.statusCode < 400 ? 'ok' : typeof code === 'string' ? code : String(reply.statusCode),
+    outcome: statusCode < 400 ? 'ok' : refusalIn(answer, statusCode),
   };
+}
+
+/** The code of the error, or else the status. */
+function refusalIn({ error }: Readonly<Record<string, unknown>>, status: number): string {
+  const { code } = isObject(error) ? error : {};
+  return typeof code === 'string' ? code : String(status);
 }
 
 /** What was asked, without anything that could be a secret. */

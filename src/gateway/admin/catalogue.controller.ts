@@ -1,33 +1,38 @@
-import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Param, Post } from '@nestjs/common';
+import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { Answers } from '../http/openapi/route.decorator.js';
+import {
+  choiceField,
+  listField,
+  listView,
+  numberField,
+  optionalField,
+  textField,
+  view,
+  type ViewOf,
+} from '../http/openapi/view.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { type ModelAddition, ModelAdditions } from './model-additions.js';
 import { ownCommand } from './own-command.js';
 
-class CatalogueModelDto {
-  @ApiProperty({ example: 'whisper-small' }) name!: string;
-  @ApiProperty() summary!: string;
-  @ApiPropertyOptional({ example: 'MIT' }) licence?: string;
-  @ApiProperty({ description: 'Of its files, as far as known.' }) bytes!: number;
-}
+const CatalogueModelDto = view('CatalogueModelDto', {
+  name: textField({ example: 'whisper-small' }),
+  summary: textField(),
+  licence: optionalField(textField({ example: 'MIT' })),
+  bytes: numberField('Of its files, as far as known.'),
+});
 
-export class CatalogueDto {
-  @ApiProperty({ enum: ['list'] }) object!: 'list';
-  @ApiProperty({ type: [CatalogueModelDto] }) data!: CatalogueModelDto[];
-}
+export const CatalogueDto = listView('CatalogueDto', CatalogueModelDto);
 
-export class ModelAdditionDto {
-  @ApiProperty({ example: 'whisper-small' }) name!: string;
-  @ApiProperty({ enum: ['running', 'added', 'failed', 'cancelled'] }) state!: ModelAddition['state'];
-  @ApiProperty({ description: 'Unix seconds.' }) started_at!: number;
-  @ApiProperty({ type: [String], description: 'The last lines of `switchyard models add`.' }) lines!: readonly string[];
-}
+const ModelAdditionDto = view('ModelAdditionDto', {
+  name: textField({ example: 'whisper-small' }),
+  state: choiceField(['running', 'added', 'failed', 'cancelled']),
+  started_at: numberField('Unix seconds.'),
+  lines: listField(textField(), 'The last lines of `switchyard models add`.'),
+});
 
-export class ModelAdditionListDto {
-  @ApiProperty({ enum: ['list'] }) object!: 'list';
-  @ApiProperty({ type: [ModelAdditionDto], description: 'The newest first; at most 8.' }) data!: ModelAdditionDto[];
-}
+export const ModelAdditionListDto = listView('ModelAdditionListDto', ModelAdditionDto, 'The newest first; at most 8.');
 
 /** As `switchyard models search --json` prints it. */
 interface Listed {
@@ -43,59 +48,52 @@ const NAME = { name: 'name', example: 'whisper-small' };
 const NAME_FORM = /^[A-Za-z0-9][\w.-]{0,127}$/;
 
 /** Models that can be downloaded, and their download. */
-@ApiTags('admin')
 @Controller('admin/v1/catalogue')
 export class AdminCatalogueController {
   constructor(private readonly additions: ModelAdditions) {}
 
   @Get()
-  @ApiOperation({ summary: 'Models of the catalogue that have files to download' })
-  @ApiOkResponse({ type: CatalogueDto })
-  async list(): Promise<CatalogueDto> {
-    const { models } = (await ownCommand('models', 'search')) as Listed;
+  @Answers(CatalogueDto)
+  async list() {
+    const { models } = await ownCommand<Listed>('models', 'search');
     const data = models.flatMap(({ name, summary, licence, sources = {} }) => {
       const files = Object.values(sources).flatMap(source => Object.values(source.files));
       const bytes = files.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
-      return files.length === 0 ? [] : [{ name, summary, ...(licence && { licence }), bytes }];
+      return files.length === 0 ? [] : [{ name, summary, licence, bytes }];
     });
     return { object: 'list', data };
   }
 
   @Get('additions')
-  @ApiOperation({ summary: 'Models that are being added, and how the last ones ended' })
-  @ApiOkResponse({ type: ModelAdditionListDto })
-  listAdditions(): ModelAdditionListDto {
+  @Answers(ModelAdditionListDto)
+  listAdditions() {
     return { object: 'list', data: this.additions.list().map(additionDto) };
   }
 
   @Post(':name/add')
-  @HttpCode(200)
   @ApiParam(NAME)
   @ApiOperation({
-    summary: 'Download a model of the catalogue and serve it',
     description:
       'Runs `switchyard models add` and returns at once; then the models file is read again. One at a time. An ' +
       'interrupted download resumes.',
   })
-  @ApiOkResponse({ type: ModelAdditionDto })
+  @Answers(ModelAdditionDto)
   @DescribesErrors('model_not_found', 'model_addition_running')
-  add(@Param('name') name: string): ModelAdditionDto {
+  add(@Param('name') name: string) {
     if (!NAME_FORM.test(name)) throw new DomainError('model_not_found', 'The catalogue has no model of that name.');
     return additionDto(this.additions.start(name));
   }
 
   @Post(':name/cancel')
-  @HttpCode(200)
   @ApiParam(NAME)
-  @ApiOperation({ summary: 'Stop the download of a model; what has arrived is kept' })
-  @ApiOkResponse({ type: ModelAdditionDto })
+  @Answers(ModelAdditionDto)
   @DescribesErrors('model_not_found')
-  cancel(@Param('name') name: string): ModelAdditionDto {
+  cancel(@Param('name') name: string) {
     return additionDto(this.additions.cancel(name));
   }
 }
 
-const additionDto = ({ startedMs, ...addition }: ModelAddition): ModelAdditionDto => ({
+const additionDto = ({ startedMs, ...addition }: ModelAddition): ViewOf<typeof ModelAdditionDto> => ({
   ...addition,
   started_at: Math.floor(startedMs / 1000),
 });

@@ -1,34 +1,41 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
+import { ApiOperation } from '@nestjs/swagger';
+import { Answers } from '../http/openapi/route.decorator.js';
+import {
+  choiceField,
+  flagField,
+  listField,
+  optionalField,
+  textField,
+  view,
+  type ViewOf,
+} from '../http/openapi/view.js';
 import { ownCommand } from './own-command.js';
 
-class DiagnosisDto {
-  @ApiProperty({ example: 'ffmpeg' }) what!: string;
-  @ApiProperty({ enum: ['ok', 'warn', 'fail'], description: 'warn: works without; fail: will not work as configured.' })
-  state!: 'ok' | 'warn' | 'fail';
-  @ApiProperty() detail!: string;
-  @ApiPropertyOptional({ description: 'The command or the change that puts it right.' }) fix?: string;
-}
-
-export class DoctorDto {
-  @ApiProperty({ description: 'Nothing failed.' }) ok!: boolean;
-  @ApiProperty({ type: [DiagnosisDto] }) checks!: DiagnosisDto[];
-}
+export const DoctorDto = view('DoctorDto', {
+  ok: flagField('Nothing failed.'),
+  checks: listField(
+    view('DiagnosisDto', {
+      what: textField({ example: 'ffmpeg' }),
+      state: choiceField(['ok', 'warn', 'fail'], 'warn: works without; fail: will not work as configured.'),
+      detail: textField(),
+      fix: optionalField(textField('The command or the change that puts it right.')),
+    }),
+  ),
+});
 
 /** Whether the machine of this gateway fits its configuration. */
-@ApiTags('admin')
 @Controller('admin/v1/doctor')
 export class AdminDoctorController {
-  #running: Promise<DoctorDto> | undefined;
+  #running: Promise<ViewOf<typeof DoctorDto>> | undefined;
 
   @Get()
   @ApiOperation({
-    summary: 'What `switchyard doctor` finds on the machine of this gateway',
     description: 'It takes seconds: models, programs, libraries, folders and servers are looked at. One run at a time.',
   })
-  @ApiOkResponse({ type: DoctorDto })
-  check(): Promise<DoctorDto> {
-    this.#running ??= ownCommand('doctor').finally(() => (this.#running = undefined)) as Promise<DoctorDto>;
+  @Answers(DoctorDto)
+  check() {
+    this.#running ??= ownCommand<ViewOf<typeof DoctorDto>>('doctor').finally(() => (this.#running = undefined));
     return this.#running;
   }
 }

@@ -10,9 +10,10 @@ import {
   Post,
   Query,
   UseInterceptors,
-  UsePipes,
 } from '@nestjs/common';
-import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOperation } from '@nestjs/swagger';
+import { Answers } from '../http/openapi/route.decorator.js';
+import { type ViewOf } from '../http/openapi/view.js';
 import { type KeyStore } from '../../core/access/key-store.port.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type IssuedKey, KeyIssuer } from '../../platform/auth/key-issuer.js';
@@ -21,10 +22,9 @@ import { KEY_STORE } from '../../platform/database/database.tokens.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { AdminInputPipe } from './admin-input.pipe.js';
 import {
-  ApiKeyDto,
   ApiKeyListDto,
+  ApiKeyDto,
   CreateKeyDto,
   fixedKeyDto,
   IssuedKeyDto,
@@ -34,14 +34,14 @@ import {
   storedKeyDto,
 } from './keys.dto.js';
 
-const issued = ({ key, secret, first = false }: IssuedKey): IssuedKeyDto => ({
-  ...{ ...storedKeyDto(key), secret, makes_keys_required: first },
+const issued = ({ key, secret, first = false }: IssuedKey): ViewOf<typeof IssuedKeyDto> => ({
+  ...storedKeyDto(key),
+  secret,
+  makes_keys_required: first,
 });
 
 /** API keys: those of the database are made, rotated and revoked here; those of the keys file are listed. */
-@ApiTags('admin')
 @Controller('admin/v1/keys')
-@UsePipes(AdminInputPipe)
 @UseInterceptors(OutageInterceptor)
 export class AdminKeysController {
   constructor(
@@ -52,10 +52,9 @@ export class AdminKeysController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'API keys, without their secrets' })
-  @ApiOkResponse({ type: ApiKeyListDto })
+  @Answers(ApiKeyListDto)
   @DescribesErrors('storage_unavailable')
-  async list(@Query() { limit }: ListKeysDto): Promise<ApiKeyListDto> {
+  async list(@Query() { limit }: ListKeysDto) {
     const stored = await this.store.list(limit + 1);
     const data = [...this.ring.fixedKeys.map(fixedKeyDto), ...stored.slice(0, limit).map(storedKeyDto)];
     return { object: 'list', data, has_more: stored.length > limit };
@@ -64,7 +63,7 @@ export class AdminKeysController {
   @Post()
   @HttpCode(201)
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Create an API key', description: 'The answer is the only place where the key appears.' })
+  @ApiOperation({ description: 'The answer is the only place where the key appears.' })
   @ApiCreatedResponse({ type: IssuedKeyDto })
   @DescribesErrors(
     'invalid_value',
@@ -73,7 +72,7 @@ export class AdminKeysController {
     'too_many_keys',
     'storage_unavailable',
   )
-  async create(@Body() body: CreateKeyDto): Promise<IssuedKeyDto> {
+  async create(@Body() body: CreateKeyDto) {
     if (body.expires_at !== undefined && body.expires_in_days !== undefined)
       throw new DomainError('invalid_value', 'Give expires_at or expires_in_days, not both.', { param: 'expires_at' });
     const models = body.models && [...new Set(body.models.map(name => this.catalog.get(name).id))];
@@ -82,26 +81,23 @@ export class AdminKeysController {
   }
 
   @Post(':id/rotate')
-  @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Replace the secret of an API key',
     description: 'Sessions that are open stay open: they belong to the key, not to its secret.',
   })
-  @ApiOkResponse({ type: IssuedKeyDto })
+  @Answers(IssuedKeyDto)
   @DescribesErrors('key_not_found', 'key_is_from_file', 'storage_unavailable')
-  async rotate(@Param('id') id: string, @Body() { grace_s: graceS }: RotateKeyDto): Promise<IssuedKeyDto> {
+  async rotate(@Param('id') id: string, @Body() { grace_s: graceS }: RotateKeyDto) {
     return issued(await this.issuer.rotate(id, graceS * 1000));
   }
 
   @Delete(':id')
   @ApiOperation({
-    summary: 'Revoke an API key',
     description: 'In effect on this gateway at once, on others within 5 s.',
   })
-  @ApiOkResponse({ type: ApiKeyDto })
+  @Answers(ApiKeyDto)
   @DescribesErrors('key_not_found', 'key_is_from_file', 'storage_unavailable')
-  async revoke(@Param('id') id: string): Promise<ApiKeyDto> {
+  async revoke(@Param('id') id: string) {
     return storedKeyDto(await this.issuer.revoke(id));
   }
 }

@@ -1,5 +1,5 @@
-import { ApiProperty } from '@nestjs/swagger';
 import { Field, RequiredField } from '../../contracts/openai/field.decorators.js';
+import { Strict } from '../http/dto-validation.js';
 import {
   anyWhole,
   choiceOf,
@@ -12,6 +12,20 @@ import {
   whole,
 } from '../../contracts/openai/field-types.js';
 import { allowedBy } from '../../contracts/schema/rules.js';
+import {
+  anyField,
+  choiceField,
+  constantField,
+  flagField,
+  listField,
+  nullableField,
+  numberField,
+  partialListView,
+  textField,
+  view,
+  type ViewOf,
+  viewWith,
+} from '../http/openapi/view.js';
 import { type StoredKey } from '../../core/access/key-store.port.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type ApiKeyEntry, KEY_LIMIT_NAMES, LIMITS_RULE, SETTING_KEY_ID } from '../../platform/auth/api-key.js';
@@ -43,6 +57,7 @@ const EXPIRY: FieldType = {
   checks: [[isSoon, `must be a time in the next ${MAX_DAYS} days, in Unix seconds`], ...anyWhole().checks],
 };
 
+@Strict()
 export class CreateKeyDto {
   @RequiredField(textLike(NAME, 'must be 1 to 100 printable characters'), {
     description: 'For people: who uses it and for what.',
@@ -82,84 +97,85 @@ function isSoon(value: unknown): boolean {
   return inS > 0 && inS <= MAX_DAYS * DAY_S;
 }
 
+@Strict()
 export class RotateKeyDto {
   @Field(whole(0, 30 * DAY_S), { default: 0, description: 'Seconds that the present secret stays valid.' })
   grace_s = 0;
 }
 
+@Strict()
 export class ListKeysDto {
   @Field(fromForm(whole(1, 10_000)), { default: 1000 })
   limit = 1000;
 }
 
-export class ApiKeyDto {
-  @ApiProperty({ enum: ['api_key'] }) object!: 'api_key';
-  @ApiProperty({ example: 'key_0198a1b2c3d4' }) id!: string;
-  @ApiProperty() name!: string;
-  @ApiProperty() tenant!: string;
-  @ApiProperty({ enum: KEY_SCOPES, isArray: true }) scopes!: readonly string[];
-  @ApiProperty({ type: [String], nullable: true, description: 'The only models it may use; null: all.' })
-  models!: readonly string[] | null;
-  @ApiProperty({ type: Object, nullable: true, description: 'Its own limits; null: those of its tenant.' })
-  limits!: Readonly<Record<string, number>> | null;
-  @ApiProperty({ enum: PRIORITIES, nullable: true }) default_priority!: PriorityLabel | null;
-  @ApiProperty({ type: String, nullable: true, description: 'First characters of the secret.' })
-  prefix!: string | null;
-  @ApiProperty({ enum: SOURCES, description: 'file: the keys file; setting: auth.key. Both are changed by hand only.' })
-  source!: (typeof SOURCES)[number];
-  @ApiProperty({ type: Number, nullable: true, description: 'Unix seconds.' }) created_at!: number | null;
-  @ApiProperty({ type: Number, nullable: true, description: 'Unix seconds.' }) expires_at!: number | null;
-  @ApiProperty({ type: Number, nullable: true, description: 'Unix seconds, at most a minute old.' })
-  last_used_at!: number | null;
-  @ApiProperty({ type: Number, nullable: true, description: 'Unix seconds.' }) revoked_at!: number | null;
-}
+export const ApiKeyDto = view('ApiKeyDto', {
+  object: constantField('api_key'),
+  id: textField({ example: 'key_0198a1b2c3d4' }),
+  name: textField(),
+  tenant: textField(),
+  scopes: listField(choiceField<string>(KEY_SCOPES)),
+  models: nullableField(listField(textField(), 'The only models it may use; null: all.')),
+  limits: nullableField(anyField<Readonly<Record<string, number>>>('Its own limits; null: those of its tenant.')),
+  default_priority: nullableField(choiceField(PRIORITIES)),
+  prefix: nullableField(textField('First characters of the secret.')),
+  source: choiceField(SOURCES, 'file: the keys file; setting: auth.key. Both are changed by hand only.'),
+  created_at: nullableField(numberField('Unix seconds.')),
+  expires_at: nullableField(numberField('Unix seconds.')),
+  last_used_at: nullableField(numberField('Unix seconds, at most a minute old.')),
+  revoked_at: nullableField(numberField('Unix seconds.')),
+});
 
-export class IssuedKeyDto extends ApiKeyDto {
-  @ApiProperty({ description: 'The key itself. It is shown here only.', example: 'sk-switchyard-…' }) secret!: string;
-  @ApiProperty({ description: 'It is the first key: from now on every request needs one.' })
-  makes_keys_required!: boolean;
-}
+export const IssuedKeyDto = viewWith('IssuedKeyDto', ApiKeyDto, {
+  secret: textField({ description: 'The key itself. It is shown here only.', example: 'sk-switchyard-…' }),
+  makes_keys_required: flagField('It is the first key: from now on every request needs one.'),
+});
 
-export class ApiKeyListDto {
-  @ApiProperty({ enum: ['list'] }) object!: 'list';
-  @ApiProperty({
-    type: [ApiKeyDto],
-    description: 'Those of the keys file or auth.key, then those of the database, newest first.',
-  })
-  data!: ApiKeyDto[];
-  @ApiProperty() has_more!: boolean;
-}
+export const ApiKeyListDto = partialListView(
+  'ApiKeyListDto',
+  ApiKeyDto,
+  'Those of the keys file or auth.key, then those of the database, newest first.',
+);
 
 const seconds = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms / 1000));
 
-export const storedKeyDto = (key: StoredKey): ApiKeyDto => ({
-  ...{ object: 'api_key', source: 'database', id: key.id, name: key.name, tenant: key.tenant, scopes: key.scopes },
+export const storedKeyDto = (key: StoredKey): ViewOf<typeof ApiKeyDto> => ({
+  object: 'api_key',
+  id: key.id,
+  name: key.name,
+  tenant: key.tenant,
+  scopes: key.scopes,
   models: key.models ?? null,
   limits: key.limits ?? null,
   default_priority: key.defaultPriority ?? null,
   prefix: key.prefix,
+  source: 'database',
   created_at: seconds(key.createdAtMs),
   expires_at: seconds(key.expiresAtMs),
   last_used_at: seconds(key.lastUsedAtMs),
   revoked_at: seconds(key.revokedAtMs),
 });
 
-export const fixedKeyDto = ({ id, tenant, scopes, limits }: ApiKeyEntry): ApiKeyDto => ({
-  ...{ object: 'api_key', source: id === SETTING_KEY_ID ? 'setting' : 'file', id, name: id, tenant, scopes },
+export const fixedKeyDto = ({ id, tenant, scopes, limits }: ApiKeyEntry): ViewOf<typeof ApiKeyDto> => ({
+  object: 'api_key',
+  id,
+  name: id,
+  tenant,
+  scopes,
+  models: null,
   limits: limits ?? null,
-  ...{ models: null, default_priority: null, prefix: null },
-  ...{ created_at: null, expires_at: null, last_used_at: null, revoked_at: null },
+  default_priority: null,
+  prefix: null,
+  source: id === SETTING_KEY_ID ? 'setting' : 'file',
+  created_at: null,
+  expires_at: null,
+  last_used_at: null,
+  revoked_at: null,
 });
 
 /** @param models canonical ids */
 export function newKey(dto: CreateKeyDto, models: readonly string[] | undefined, nowMs: number): NewKey {
   const { name, tenant, limits, expires_in_days: days, expires_at: at, default_priority: defaultPriority } = dto;
   const expiresAtMs = days === undefined ? at && at * 1000 : nowMs + days * DAY_S * 1000;
-  return {
-    ...{ name, tenant, scopes: [...new Set(dto.scopes)] },
-    ...(models && { models }),
-    ...(limits && { limits }),
-    ...(expiresAtMs !== undefined && { expiresAtMs }),
-    ...(defaultPriority && { defaultPriority }),
-  };
+  return { name, tenant, scopes: [...new Set(dto.scopes)], models, limits, expiresAtMs, defaultPriority };
 }

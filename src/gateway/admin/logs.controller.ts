@@ -1,21 +1,24 @@
-import { Controller, Get, Inject, Param, Query, Req, Res, UsePipes } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiTags } from '@nestjs/swagger';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { Controller, Get, Inject, Param, Query, Res, Headers } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { type FastifyReply } from 'fastify';
 import { Field } from '../../contracts/openai/field.decorators.js';
 import { choiceOf, fromForm, whole } from '../../contracts/openai/field-types.js';
+import { Answers } from '../http/openapi/route.decorator.js';
+import { Strict } from '../http/dto-validation.js';
+import { choiceField, listView, numberField, textField, view, type ViewOf } from '../http/openapi/view.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { LogFollower } from '../../platform/logging/log-follower.js';
-import { LOG_LEVELS, type LogLevel, type LogLine, LogRing } from '../../platform/logging/log-ring.js';
+import { LOG_LEVELS, type LogLevel, LogRing } from '../../platform/logging/log-ring.js';
 import { GATEWAY_LOG } from '../../platform/logging/logging.module.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { AdminInputPipe } from './admin-input.pipe.js';
 
 const MAX_LINES = 2000;
 /** Each holds a connection and up to a thousand lines. */
 const MAX_FOLLOWERS = 16;
 const TRY_AGAIN_MS = 10_000;
 
+@Strict()
 export class LogQueryDto {
   @Field(fromForm(whole(1, MAX_LINES)), {
     type: undefined,
@@ -28,16 +31,14 @@ export class LogQueryDto {
   level: LogLevel = 'trace';
 }
 
-export class LogLineDto implements LogLine {
-  @ApiProperty({ description: 'Unix seconds, with milliseconds.', example: 1767225600.123 }) at!: number;
-  @ApiProperty({ enum: LOG_LEVELS }) level!: LogLevel;
-  @ApiProperty({ description: 'Message, then further fields as JSON; at most 2048 characters.' }) text!: string;
-}
-
-export class LogDto {
-  @ApiProperty({ enum: ['list'] }) object!: 'list';
-  @ApiProperty({ type: [LogLineDto] }) data!: LogLineDto[];
-}
+export const LogDto = listView(
+  'LogDto',
+  view('LogLineDto', {
+    at: numberField({ description: 'Unix seconds, with milliseconds.', example: 1767225600.123 }),
+    level: choiceField(LOG_LEVELS),
+    text: textField('Message, then further fields as JSON; at most 2048 characters.'),
+  }),
+);
 
 const EVENTS = {
   type: 'string',
@@ -46,9 +47,7 @@ const EVENTS = {
 };
 
 /** What the gateway and its workers logged last, from memory. */
-@ApiTags('admin')
 @Controller('admin/v1')
-@UsePipes(AdminInputPipe)
 export class AdminLogsController {
   #followers = 0;
 
@@ -59,7 +58,6 @@ export class AdminLogsController {
 
   @Get('logs')
   @ApiOperation({
-    summary: 'Last lines of the log of this gateway, or all from now on',
     description:
       'At most 2000 lines, of the levels that `logging.level` lets pass. A reader of the event stream that is ' +
       'too slow loses lines and is told how many.',
@@ -74,20 +72,19 @@ export class AdminLogsController {
     },
   })
   @DescribesErrors('invalid_value', 'rate_limit_exceeded')
-  logs(@Query() query: LogQueryDto, @Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): void {
-    if (headers.accept?.includes('text/event-stream')) return this.#follow(query, reply);
-    void reply.send({ object: 'list', data: this.log.last(query.lines, query.level) } satisfies LogDto);
+  logs(@Query() query: LogQueryDto, @Headers('accept') accept: string | undefined, @Res() reply: FastifyReply): void {
+    if (accept?.includes('text/event-stream')) return this.#follow(query, reply);
+    void reply.send({ object: 'list', data: this.log.last(query.lines, query.level) } satisfies ViewOf<typeof LogDto>);
   }
 
   @Get('workers/:id/log')
   @ApiParam({ name: 'id', example: 'pocketsphinx-en-0' })
   @ApiOperation({
-    summary: 'Last lines that a worker wrote, and what happened to its process',
     description: 'At most 500 lines. Of a worker on another machine only what this gateway noticed.',
   })
-  @ApiOkResponse({ type: LogDto })
+  @Answers(LogDto)
   @DescribesErrors('invalid_value', 'worker_not_found')
-  worker(@Param('id') id: string, @Query() { lines, level }: LogQueryDto): LogDto {
+  worker(@Param('id') id: string, @Query() { lines, level }: LogQueryDto) {
     const log = this.pool.log(id);
     if (!log) throw new DomainError('worker_not_found', `This gateway has no worker ${id}.`);
     return { object: 'list', data: log.last(lines, level) };

@@ -11,13 +11,13 @@ const MAX_OUTPUT = 4_194_304;
  * What `switchyard ARGS --json` prints: it runs in a process of its own, with the settings and folders of this gateway.
  * @throws Error when it prints no JSON within a minute
  */
-export function ownCommand(...args: readonly string[]): Promise<unknown> {
+export function ownCommand<T>(...args: readonly string[]): Promise<T> {
   const options = { timeout: LIMIT_MS, maxBuffer: MAX_OUTPUT };
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [PROGRAM, ...args, '--json'], options, (error, stdout, stderr) => {
       try {
         // `doctor` ends with 1 when it finds something; what it found is printed all the same.
-        resolve(JSON.parse(stdout));
+        resolve(JSON.parse(stdout) as T);
       } catch {
         new Logger(ownCommand.name).error({ args, stderr: stderr.slice(-1000) }, 'the own command line failed');
         reject(error ?? new Error(`switchyard ${args.join(' ')} printed no JSON`));

@@ -1,10 +1,10 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query, UsePipes } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
+import { Answers } from '../http/openapi/route.decorator.js';
 import { isLive, type RequestView } from '../../core/dispatch/request-view.js';
 import { priorityLevel } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
-import { summaryOf } from '../http/openapi/route.decorator.js';
 import {
   CancellationDto,
   CancelledRequestsDto,
@@ -23,12 +23,9 @@ import { ExplainedRequestDto, explainedDto } from '../requests/explained-request
 import { oneNamed } from '../requests/requests.controller.js';
 import { Forecasts } from '../scheduler/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { AdminInputPipe } from './admin-input.pipe.js';
 
 /** Every request: its state, why it waits, its cancellation and its priority. */
-@ApiTags('admin')
 @Controller('admin/v1/requests')
-@UsePipes(AdminInputPipe)
 export class AdminRequestsController {
   constructor(
     private readonly scheduler: SchedulerService,
@@ -36,19 +33,18 @@ export class AdminRequestsController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'List requests', description: 'Waiting ones in dispatch order, then running ones.' })
-  @ApiOkResponse({ type: RequestListDto })
-  async list(@Query() query: ListRequestsDto): Promise<RequestListDto> {
+  @ApiOperation({ description: 'Waiting ones in dispatch order, then running ones.' })
+  @Answers(RequestListDto)
+  async list(@Query() query: ListRequestsDto) {
     const views = (await this.scheduler.list(requestFilter(query))).filter(isListed(query));
     const page = views.slice(query.offset, query.offset + query.limit);
     return { total: views.length, data: page.map(view => requestDto(view)) };
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'One request, and why it waits' })
-  @ApiOkResponse({ type: FoundRequestDto })
+  @Answers(FoundRequestDto)
   @DescribesErrors('request_not_found')
-  async find(@Param('id') id: string, @Query() { tenant }: NamedRequestDto): Promise<FoundRequestDto> {
+  async find(@Param('id') id: string, @Query() { tenant }: NamedRequestDto) {
     const view = await this.#named(id, tenant);
     const found = requestDto(view, this.forecasts.ofView(view));
     if (view.state !== 'queued') return found;
@@ -57,20 +53,18 @@ export class AdminRequestsController {
   }
 
   @Get(':id/explain')
-  @ApiOperation({ summary: summaryOf('GET', '/admin/v1/requests/{id}/explain') })
-  @ApiOkResponse({ type: ExplainedRequestDto })
+  @Answers(ExplainedRequestDto)
   @DescribesErrors('request_not_found', 'missing_required_parameter')
-  async explain(@Param('id') id: string, @Query() { tenant }: NamedRequestDto): Promise<ExplainedRequestDto> {
+  async explain(@Param('id') id: string, @Query() { tenant }: NamedRequestDto) {
     const view = await this.#named(id, tenant);
     return explainedDto(view, this.forecasts.ofView(view), this.forecasts.explain(view));
   }
 
   @Post('cancel')
-  @HttpCode(200)
-  @ApiOperation({ summary: 'Cancel many requests', description: 'Those that match every field given.' })
-  @ApiOkResponse({ type: CancelledRequestsDto })
+  @ApiOperation({ description: 'Those that match every field given.' })
+  @Answers(CancelledRequestsDto)
   @DescribesErrors('invalid_value', 'missing_required_parameter', 'invalid_json')
-  async cancelMany(@Body() body: CancelRequestsDto): Promise<CancelledRequestsDto> {
+  async cancelMany(@Body() body: CancelRequestsDto) {
     const filter = requestFilter(body);
     if (!body.all && Object.values(filter).every(value => value === undefined)) {
       throw new DomainError('missing_required_parameter', 'Give model, tenant, state or priority, or say "all": true.');
@@ -79,31 +73,30 @@ export class AdminRequestsController {
   }
 
   @Post(':id/cancel')
-  @HttpCode(200)
-  @ApiOperation({ summary: 'Cancel one request' })
-  @ApiOkResponse({ type: CancellationDto })
-  async cancel(@Param('id') id: string, @Query() { tenant }: NamedRequestDto): Promise<CancellationDto> {
+  @Answers(CancellationDto)
+  async cancel(@Param('id') id: string, @Query() { tenant }: NamedRequestDto) {
     const view = oneNamed((await this.scheduler.named(id)).filter(isLive), tenant);
     const cancelled = view !== undefined && (await this.scheduler.cancel({ tenant: view.tenant, id }, 'operator'));
     return { request_id: id, cancelled };
   }
 
   @Post(':id/priority')
-  @HttpCode(200)
   @ApiOperation({
-    summary: 'Give a waiting request another priority',
     description: 'Its place in the other lane follows from its enqueue time, and its age still counts.',
   })
-  @ApiOkResponse({ type: FoundRequestDto })
+  @Answers(FoundRequestDto)
   @DescribesErrors(
-    ...(['invalid_value', 'missing_required_parameter', 'request_not_found'] as const),
-    ...(['request_not_waiting', 'queue_unavailable'] as const),
+    'invalid_value',
+    'missing_required_parameter',
+    'request_not_found',
+    'request_not_waiting',
+    'queue_unavailable',
   )
   async changePriority(
     @Param('id') id: string,
     @Body() { priority }: ChangePriorityDto,
     @Query() query: NamedRequestDto,
-  ): Promise<FoundRequestDto> {
+  ) {
     const { state, tenant } = await this.#named(id, query.tenant);
     if (!(await this.scheduler.reprioritize({ tenant, id }, priorityLevel(priority))))
       throw new DomainError('request_not_waiting', `The request ${id} does not wait: it is ${state}.`);

@@ -117,7 +117,11 @@ function rowOf(event: Settled, day: string): UsageRow {
   // A worker that reports no device time: the time of the call counts.
   const { deviceMs = Math.max(0, grpcMs - readyMs) / Math.max(1, batchSize) } = event;
   return {
-    ...{ day, tenant, key, model, requests: 1 },
+    day,
+    tenant,
+    key,
+    model,
+    requests: 1,
     completed: Number(status === 'completed'),
     failed: Number(status === 'failed'),
     cancelled: Number(status === 'cancelled'),
@@ -134,6 +138,9 @@ const NOTHING = Object.fromEntries(USAGE_SUMS.map(name => [name, 0])) as unknown
 /** Audio only: a session is no request. */
 const rowOfLive = ({ tenant, keyId: key = '', model, audioSeconds }: Recognised, day: string): UsageRow => ({
   ...NOTHING,
-  ...{ day, tenant, key, model },
+  day,
+  tenant,
+  key,
+  model,
   audioMs: Math.round(audioSeconds * 1000),
 });

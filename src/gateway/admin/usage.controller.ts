@@ -1,5 +1,5 @@
-import { Controller, Get, Inject, Query, UseInterceptors, UsePipes } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Inject, Query, UseInterceptors } from '@nestjs/common';
+import { Answers } from '../http/openapi/route.decorator.js';
 import { type KeyStore } from '../../core/access/key-store.port.js';
 import { type UsageStore, type UsageSums } from '../../core/access/usage-store.port.js';
 import { LIMIT_NAMES } from '../../core/limits/limit-rules.js';
@@ -11,7 +11,6 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { KEY_STORE, USAGE_STORE } from '../../platform/database/database.tokens.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
-import { AdminInputPipe } from './admin-input.pipe.js';
 import { utcDay, UsageRecorder } from './usage-recorder.js';
 import { TenantListDto, UsageListDto, UsageQueryDto, usageDto, usageTodayDto } from './usage.dto.js';
 
@@ -19,9 +18,7 @@ const MAX_GROUPS = 10_000;
 const DEFAULT_DAYS = 30;
 
 /** What tenants used, and who they are. This gateway's own counts are up to date, those of others a few seconds old. */
-@ApiTags('admin')
 @Controller('admin/v1')
-@UsePipes(AdminInputPipe)
 @UseInterceptors(OutageInterceptor)
 export class AdminUsageController {
   constructor(
@@ -33,24 +30,21 @@ export class AdminUsageController {
   ) {}
 
   @Get('usage')
-  @ApiOperation({ summary: 'Usage by day, tenant, key and model' })
-  @ApiOkResponse({ type: UsageListDto })
+  @Answers(UsageListDto)
   @DescribesErrors('invalid_value', 'storage_unavailable')
-  async usage(@Query() { to = utcDay(Date.now()), ...query }: UsageQueryDto): Promise<UsageListDto> {
+  async usage(@Query() { to = utcDay(Date.now()), ...query }: UsageQueryDto) {
     const { from = utcDay(lastMs(to) - (DEFAULT_DAYS - 1) * DAY_MS), group_by: groupBy, tenant } = query;
     if (from > to) throw new DomainError('invalid_value', '`from` must not be after `to`.', { param: 'from' });
     await this.recorder.flush();
-    const asked = { from, to, groupBy, limit: MAX_GROUPS + 1, ...(tenant !== undefined && { tenant }) };
-    const rows = await this.usageStore.sum(asked);
+    const rows = await this.usageStore.sum({ from, to, groupBy, tenant, limit: MAX_GROUPS + 1 });
     const data = rows.slice(0, MAX_GROUPS).map(usageDto);
     return { object: 'list', from, to, data, has_more: rows.length > MAX_GROUPS };
   }
 
   @Get('tenants')
-  @ApiOperation({ summary: 'Tenants: their keys, limits and usage of today' })
-  @ApiOkResponse({ type: TenantListDto })
+  @Answers(TenantListDto)
   @DescribesErrors('storage_unavailable')
-  async tenants(): Promise<TenantListDto> {
+  async tenants() {
     await this.recorder.flush();
     const today = utcDay(Date.now());
     const used = await this.usageStore.sum({ from: today, to: today, groupBy: ['tenant'], limit: MAX_GROUPS });
@@ -62,7 +56,10 @@ export class AdminUsageController {
       LIMIT_NAMES.map((name, at): [string, number] => [KEY_LIMITS[at] ?? name, this.settings.limits[name]]),
     );
     const data = [...new Set([...keys.keys(), ...sums.keys()])].sort().map(id => ({
-      ...({ object: 'tenant', id, keys: keys.get(id) ?? 0, limits } as const),
+      object: 'tenant' as const,
+      id,
+      keys: keys.get(id) ?? 0,
+      limits,
       weight: this.ring.weightOf(id),
       usage_today: usageTodayDto(sums.get(id)),
     }));

@@ -1,6 +1,19 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Field } from '../../contracts/openai/field.decorators.js';
 import { commaSeparated, type FieldType, repeatedOneOf, textLike } from '../../contracts/openai/field-types.js';
+import { Strict } from '../http/dto-validation.js';
+import {
+  anyField,
+  constantField,
+  fieldOf,
+  flagField,
+  listField,
+  numberField,
+  optionalField,
+  partialListView,
+  textField,
+  view,
+  type ViewOf,
+} from '../http/openapi/view.js';
 import { USAGE_GROUPS, type UsageGroup, type UsageSums } from '../../core/access/usage-store.port.js';
 
 const DAY = textLike(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, 'must be a day such as 2027-01-31');
@@ -10,6 +23,7 @@ const GROUPS: FieldType = {
   shape: commaSeparated(USAGE_GROUPS.length, Infinity).shape!,
 };
 
+@Strict()
 export class UsageQueryDto {
   @Field(DAY, { example: '2027-01-01', description: 'First day, UTC; absent: 29 days before the last.' })
   from?: string;
@@ -27,69 +41,68 @@ export class UsageQueryDto {
   tenant?: string;
 }
 
-export class UsageDto {
-  @ApiPropertyOptional({ example: '2027-01-31' }) day?: string;
-  @ApiPropertyOptional() tenant?: string;
-  @ApiPropertyOptional({ description: 'Id of the key; empty: requests without keys.' }) key?: string;
-  @ApiPropertyOptional() model?: string;
-  @ApiProperty({ description: 'All that ended.' }) requests!: number;
-  @ApiProperty() completed!: number;
-  @ApiProperty() failed!: number;
-  @ApiProperty() cancelled!: number;
-  @ApiProperty({ description: 'Recognized or synthesized.' }) audio_s!: number;
-  @ApiProperty({ description: 'Of text to synthesize.' }) characters!: number;
-  @ApiProperty() input_tokens!: number;
-  @ApiProperty() output_tokens!: number;
-  @ApiProperty({ description: 'Time of engine calls; calls for several requests are divided equally.' })
-  device_ms!: number;
-}
-
-export class UsageListDto {
-  @ApiProperty({ enum: ['list'] }) object!: 'list';
-  @ApiProperty({ example: '2027-01-01' }) from!: string;
-  @ApiProperty({ example: '2027-01-31' }) to!: string;
-  @ApiProperty({ type: [UsageDto] }) data!: UsageDto[];
-  @ApiProperty({ description: 'More than 10,000 groups: ask for fewer days or groups.' }) has_more!: boolean;
-}
-
-export class UsageTodayDto {
-  @ApiProperty() requests!: number;
-  @ApiProperty() audio_s!: number;
-  @ApiProperty() input_tokens!: number;
-  @ApiProperty() output_tokens!: number;
-}
-
-export class TenantDto {
-  @ApiProperty({ enum: ['tenant'] }) object!: 'tenant';
-  @ApiProperty({ example: 'acme' }) id!: string;
-  @ApiProperty({ description: 'Keys that are not revoked.' }) keys!: number;
-  @ApiProperty({ type: Object, description: 'By name; 0 = unlimited.', example: { requests_per_minute: 60 } })
-  limits!: Readonly<Record<string, number>>;
-  @ApiProperty({ description: 'Its share of a busy model is this, divided by the weights of all who wait.' })
-  weight!: number;
-  @ApiProperty({ type: UsageTodayDto, description: 'Since 00:00 UTC.' }) usage_today!: UsageTodayDto;
-}
-
-export class TenantListDto {
-  @ApiProperty({ enum: ['list'] }) object!: 'list';
-  @ApiProperty({ type: [TenantDto] }) data!: TenantDto[];
-  @ApiProperty() has_more!: boolean;
-}
-
-export const usageDto = ({ day, tenant, key, model, ...sums }: Partial<UsageGroup> & UsageSums): UsageDto => ({
-  ...(day !== undefined && { day }),
-  ...(tenant !== undefined && { tenant }),
-  ...(key !== undefined && { key }),
-  ...(model !== undefined && { model }),
-  ...{ requests: sums.requests, completed: sums.completed, failed: sums.failed, cancelled: sums.cancelled },
-  audio_s: sums.audioMs / 1000,
-  characters: sums.characters,
-  input_tokens: sums.inputTokens,
-  output_tokens: sums.outputTokens,
-  device_ms: sums.deviceMs,
+const UsageDto = view('UsageDto', {
+  day: optionalField(textField({ example: '2027-01-31' })),
+  tenant: optionalField(textField()),
+  key: optionalField(textField('Id of the key; empty: requests without keys.')),
+  model: optionalField(textField()),
+  requests: numberField('All that ended.'),
+  completed: numberField(),
+  failed: numberField(),
+  cancelled: numberField(),
+  audio_s: numberField('Recognized or synthesized.'),
+  characters: numberField('Of text to synthesize.'),
+  input_tokens: numberField(),
+  output_tokens: numberField(),
+  device_ms: numberField('Time of engine calls; calls for several requests are divided equally.'),
 });
 
-export const usageTodayDto = (sums: UsageSums | undefined): UsageTodayDto => ({
+export const UsageListDto = view('UsageListDto', {
+  object: constantField('list'),
+  from: textField({ example: '2027-01-01' }),
+  to: textField({ example: '2027-01-31' }),
+  data: listField(UsageDto),
+  has_more: flagField('More than 10,000 groups: ask for fewer days or groups.'),
+});
+
+const UsageTodayDto = view('UsageTodayDto', {
+  requests: numberField(),
+  audio_s: numberField(),
+  input_tokens: numberField(),
+  output_tokens: numberField(),
+});
+
+const TenantDto = view('TenantDto', {
+  object: constantField('tenant'),
+  id: textField({ example: 'acme' }),
+  keys: numberField('Keys that are not revoked.'),
+  limits: anyField<Readonly<Record<string, number>>>({
+    description: 'By name; 0 = unlimited.',
+    example: { requests_per_minute: 60 },
+  }),
+  weight: numberField('Its share of a busy model is this, divided by the weights of all who wait.'),
+  usage_today: fieldOf(UsageTodayDto, 'Since 00:00 UTC.'),
+});
+
+export const TenantListDto = partialListView('TenantListDto', TenantDto);
+
+export const usageDto = (row: Partial<UsageGroup> & UsageSums): ViewOf<typeof UsageDto> => ({
+  day: row.day,
+  tenant: row.tenant,
+  key: row.key,
+  model: row.model,
+  requests: row.requests,
+  completed: row.completed,
+  failed: row.failed,
+  cancelled: row.cancelled,
+  audio_s: row.audioMs / 1000,
+  characters: row.characters,
+  input_tokens: row.inputTokens,
+  output_tokens: row.outputTokens,
+  device_ms: row.deviceMs,
+});
+
+export const usageTodayDto = (sums: UsageSums | undefined): ViewOf<typeof UsageTodayDto> => ({
   requests: sums?.requests ?? 0,
   audio_s: (sums?.audioMs ?? 0) / 1000,
   input_tokens: sums?.inputTokens ?? 0,

@@ -1,58 +1,66 @@
 import { applyDecorators, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { Answers } from '../http/openapi/route.decorator.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import {
+  anyField,
+  choiceField,
+  fieldOf,
+  flagField,
+  listField,
+  nullableField,
+  numberField,
+  optionalField,
+  textField,
+  view,
+  type ViewOf,
+} from '../http/openapi/view.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
 import { type WorkerOrder } from '../worker-pool/pooled-worker-options.js';
 import { WORKER_STATES, type WorkerView } from '../worker-pool/worker-view.js';
 
-export class WorkerSlotsDto {
-  @ApiProperty() total!: number;
-  @ApiProperty({ description: 'Free for any request; never negative.' }) free!: number;
-  @ApiProperty({ description: 'Realtime may exceed the total by one group (max_batch).' }) in_use!: number;
-}
+const WorkerExitDto = view('WorkerExitDto', {
+  code: nullableField(numberField()),
+  signal: nullableField(textField({ example: 'SIGKILL' })),
+  reason: optionalField(textField()),
+  lines: listField(textField(), 'The last lines it wrote, oldest first.'),
+});
 
-export class WorkerExitDto {
-  @ApiProperty({ nullable: true, type: Number }) code!: number | null;
-  @ApiProperty({ nullable: true, type: String, example: 'SIGKILL' }) signal!: string | null;
-  @ApiPropertyOptional() reason?: string;
-  @ApiProperty({ type: [String], description: 'The last lines it wrote, oldest first.' }) lines!: readonly string[];
-}
+export const WorkerDto = view('WorkerDto', {
+  id: textField({ example: 'pocketsphinx-en-0' }),
+  model: textField(),
+  address: optionalField(textField({ example: '127.0.0.1:41033' })),
+  pid: optionalField(numberField()),
+  device: optionalField(textField({ example: 'cuda:0' })),
+  state: choiceField(WORKER_STATES),
+  slots: view('WorkerSlotsDto', {
+    total: numberField(),
+    free: numberField('Free for any request; never negative.'),
+    in_use: numberField('Realtime may exceed the total by one group (max_batch).'),
+  }),
+  streams: numberField('Live streams it takes besides files.'),
+  streams_in_use: numberField('Of these, taken now.'),
+  drained: flagField('An operator drained it: nothing is sent to it until it is resumed.'),
+  restarts: numberField('Processes started after the first.'),
+  problem: optionalField(textField('Why it gets no requests, or one at a time; or what is wrong with its output.')),
+  breaker: optionalField(choiceField(['open', 'half_open'], 'Its circuit breaker; absent: closed.')),
+  last_exit: optionalField(fieldOf(WorkerExitDto)),
+  health: optionalField(anyField<object>('What it last said about itself.')),
+});
 
-export class WorkerDto {
-  @ApiProperty({ example: 'pocketsphinx-en-0' }) id!: string;
-  @ApiProperty() model!: string;
-  @ApiPropertyOptional({ example: '127.0.0.1:41033' }) address?: string;
-  @ApiPropertyOptional() pid?: number;
-  @ApiPropertyOptional({ example: 'cuda:0' }) device?: string;
-  @ApiProperty({ enum: WORKER_STATES }) state!: string;
-  @ApiProperty({ type: WorkerSlotsDto }) slots!: WorkerSlotsDto;
-  @ApiProperty({ description: 'Live streams it takes besides files.' }) streams!: number;
-  @ApiProperty({ description: 'Of these, taken now.' }) streams_in_use!: number;
-  @ApiProperty({ description: 'An operator drained it: nothing is sent to it until it is resumed.' }) drained!: boolean;
-  @ApiProperty({ description: 'Processes started after the first.' }) restarts!: number;
-  @ApiPropertyOptional({ description: 'Why it gets no requests, or one at a time; or what is wrong with its output.' })
-  problem?: string;
-  @ApiPropertyOptional({ enum: ['open', 'half_open'], description: 'Its circuit breaker; absent: closed.' })
-  breaker?: string;
-  @ApiPropertyOptional({ type: WorkerExitDto }) last_exit?: WorkerExitDto;
-  @ApiPropertyOptional({ type: Object, description: 'What it last said about itself.' }) health?: object;
-}
-
-export class WorkerListDto {
-  @ApiProperty({ type: [WorkerDto] }) data!: WorkerDto[];
-}
+const WorkerListDto = view('WorkerListDto', { data: listField(WorkerDto) });
 
 export const workerDto = ({
   slots,
   lastExit,
   health,
   streamsInUse,
-  drained = false,
-  ...view
-}: WorkerView): WorkerDto => ({
-  ...view,
   drained,
+  ...worker
+}: WorkerView): ViewOf<typeof WorkerDto> => ({
+  ...worker,
+  drained: drained ?? false,
   streams_in_use: streamsInUse ?? 0,
   health: health && healthDto(health),
   slots: { total: slots.total, free: slots.free, in_use: slots.inUse },
@@ -79,15 +87,13 @@ const DescribesOrder = (summary: string, description: string): MethodDecorator =
   );
 
 /** The workers, and orders to them. */
-@ApiTags('admin')
 @Controller('admin/v1/workers')
 export class AdminWorkersController {
   constructor(private readonly workers: AllWorkers) {}
 
   @Get()
-  @ApiOperation({ summary: 'Workers: state, slots, restarts, how the last one ended' })
-  @ApiOkResponse({ type: WorkerListDto })
-  list(): WorkerListDto {
+  @Answers(WorkerListDto)
+  list() {
     return { data: this.workers.workers().map(workerDto) };
   }
 
@@ -99,13 +105,13 @@ export class AdminWorkersController {
       'takes its requests from the shared queue sees the order within a second, and stays drained until its process ' +
       'ends.',
   )
-  drain(@Param('id') id: string): Promise<WorkerDto> {
+  drain(@Param('id') id: string): Promise<ViewOf<typeof WorkerDto>> {
     return this.#order(id, 'drain');
   }
 
   @Post(':id/resume')
   @DescribesOrder('Send a drained worker requests again', 'Also cancels a restart that waits.')
-  resume(@Param('id') id: string): Promise<WorkerDto> {
+  resume(@Param('id') id: string): Promise<ViewOf<typeof WorkerDto>> {
     return this.#order(id, 'resume');
   }
 
@@ -114,11 +120,11 @@ export class AdminWorkersController {
     'Drain a worker, replace its process, and resume it',
     'Returns at once. Only workers that this gateway started, and that do not pull their requests.',
   )
-  restart(@Param('id') id: string): Promise<WorkerDto> {
+  restart(@Param('id') id: string): Promise<ViewOf<typeof WorkerDto>> {
     return this.#order(id, 'restart');
   }
 
-  async #order(id: string, order: WorkerOrder): Promise<WorkerDto> {
+  async #order(id: string, order: WorkerOrder): Promise<ViewOf<typeof WorkerDto>> {
     return workerDto(await this.workers.order(id, order));
   }
 }

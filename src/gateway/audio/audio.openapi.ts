@@ -7,7 +7,7 @@ import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { TranscriptDto } from '../../contracts/openai/transcription.dto.js';
 import { type ErrorCode } from '../../core/shared/domain-error.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
-import { DescribesRequestHeaders, summaryOf } from '../http/openapi/route.decorator.js';
+import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 
 const EXAMPLES = {
   wav: {
@@ -38,7 +38,6 @@ export function DescribesSpeech(): MethodDecorator {
   const audio = Object.fromEntries(Object.values(SPEECH_CONTENT_TYPES).map(type => [type, binary]));
   return applyDecorators(
     ApiOperation({
-      summary: summaryOf('POST', '/v1/audio/speech'),
       description: 'Chunked: the first bytes leave while the rest is still being made.',
     }),
     ApiConsumes('application/json'),
@@ -84,7 +83,7 @@ const SUBTITLES = '1\n00:00:00,000 --> 00:00:02,500\nthe quick brown fox jumps o
 /** OpenAPI of a route that takes audio and answers with text. */
 export function DescribesUpload({ path, form, errors = [] }: UploadDescription): MethodDecorator {
   return applyDecorators(
-    ApiOperation({ summary: summaryOf('POST', path), description: curlFor(path) }),
+    ApiOperation({ description: curlFor(path) }),
     ApiConsumes('multipart/form-data'),
     ApiBody({ type: form }),
     ApiExtraModels(TranscriptDto),

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyReply } from 'fastify';
 import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
 import { SPEECH_CONTENT_TYPES } from '../../contracts/formats/speech.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { bodyObject } from '../http/json-body.js';
+import { type JsonRequest } from '../http/json-body.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { httpCaller, InferenceService } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
@@ -21,11 +21,11 @@ export class SpeechService {
   ) {}
 
   /** @throws DomainError as long as no byte was sent; later failures cut the stream. */
-  async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const params = parseSpeech(bodyObject(request), this.catalog, this.settings.compat);
+  async serve(fields: JsonRequest['fields'], reply: FastifyReply): Promise<void> {
+    const params = parseSpeech(fields, this.catalog, this.settings.compat);
     const { model, dto, ignored } = params;
     const output = new SpeechStream(this.settings.speech.maxBufferedBytes);
-    const caller = httpCaller(request, reply, { tier: dto.service_tier, model });
+    const caller = httpCaller(reply, { tier: dto.service_tier, model });
     const speech = this.inference.start(caller, speechWork(params, output), { output });
     const { phases } = await speech.firstOutput();
     void reply.headers(answerHeaders(model.id, { phases }, ignored));

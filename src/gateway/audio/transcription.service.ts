@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyReply } from 'fastify';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
 import { transcriptBody, type TranscriptBody } from '../../contracts/formats/transcript-body.js';
@@ -7,6 +7,7 @@ import { type Transcript } from '@switchyard/engine-api/transcript.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { audioDuration } from '../../platform/storage/audio-duration.js';
+import { type FormSource } from '../http/multipart-form.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { httpCaller, type InferenceRequest, InferenceService } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
@@ -38,7 +39,6 @@ export interface TranscriptionPlan {
 interface TranscriptionCall {
   readonly parsed: ParsedTranscription;
   readonly upload: AudioForm;
-  readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly write: TranscriptWriter | undefined;
 }
@@ -55,18 +55,18 @@ export class TranscriptionService {
   ) {}
 
   /** @throws DomainError for everything that is not an answer */
-  serve(route: keyof typeof PARSERS, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  serve(route: keyof typeof PARSERS, form: FormSource, reply: FastifyReply): Promise<void> {
     const parse: TranscriptionPlan['parse'] = fields => PARSERS[route](fields, this.catalog, this.settings.compat);
-    return this.run({ parse }, request, reply);
+    return this.run({ parse }, form, reply);
   }
 
   /** @throws DomainError for everything that is not an answer. The upload is deleted when this settles. */
-  async run({ parse, write, ...file }: TranscriptionPlan, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const upload = await this.uploads.read(request, { ...file, beforeFile: fields => this.#checkEarly(fields) });
+  async run({ parse, write, ...file }: TranscriptionPlan, form: FormSource, reply: FastifyReply): Promise<void> {
+    const upload = await this.uploads.read(form, { ...file, beforeFile: fields => this.#checkEarly(fields) });
     try {
       const parsed = parse(upload.fields);
       this.writtenForm.demand(parsed.itn);
-      const call = { parsed, upload, request, reply, write };
+      const call = { parsed, upload, reply, write };
       const spell = parsed.answer.stream ? this.writtenForm.ahead(parsed.itn) : undefined;
       await (spell ? this.#answerInPieces(call, spell) : this.#answerAsAWhole(call));
     } finally {
@@ -110,10 +110,7 @@ export class TranscriptionService {
     await finished;
   }
 
-  async #start(
-    { parsed, upload, request, reply }: TranscriptionCall,
-    output?: TranscriptStream,
-  ): Promise<InferenceRequest> {
+  async #start({ parsed, upload, reply }: TranscriptionCall, output?: TranscriptStream): Promise<InferenceRequest> {
     const { audio, filename } = upload;
     const durationS = await this.#seconds(upload);
     const onSegment = output?.segment;
@@ -123,7 +120,7 @@ export class TranscriptionService {
       audioDurationS: durationS,
       payload: { kind: 'transcribe', audio, filename, durationS, onSegment, ...parsed.params },
     } as const;
-    return this.inference.start(httpCaller(request, reply, parsed), work, output && { output });
+    return this.inference.start(httpCaller(reply, parsed), work, output && { output });
   }
 
   /** Of audio by URL only the limits are known: the largest size accepted, and how long its download may last. */

@@ -1,11 +1,10 @@
 import { type MultipartFile } from '@fastify/multipart';
 import { Inject, Injectable } from '@nestjs/common';
-import { type FastifyRequest } from 'fastify';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { fileTooLarge, Spool } from '../../platform/storage/spool.js';
 import { type SpooledUpload } from '../../platform/storage/spooled-upload.js';
-import { FormFields, formParts, LONGEST_FORM, multipartError } from '../http/multipart-form.js';
+import { FormFields, formParts, type FormSource, LONGEST_FORM, multipartError } from '../http/multipart-form.js';
 import { type AudioUrl } from '../worker-pool/worker-task.js';
 
 /** What browsers and proxies take for certain; signed URLs of object stores have about 1000 characters. */
@@ -84,13 +83,13 @@ export class UploadReader {
   ) {}
 
   /** @throws DomainError; nothing stays in the spool. */
-  async read(request: FastifyRequest, rules: UploadRules): Promise<AudioForm> {
+  async read(source: FormSource, rules: UploadRules): Promise<AudioForm> {
     const name = rules.part ?? 'file';
-    this.#checkHeaders(request, name);
+    this.#checkHeaders(source, name);
     const form = new FormFields();
     let file: SentFile | undefined;
     try {
-      for await (const part of formParts(request, LONGEST_FORM)) {
+      for await (const part of formParts(source, LONGEST_FORM)) {
         if (part.type === 'field') form.add(part);
         else {
           demandOnly(part, name, file);
@@ -106,15 +105,15 @@ export class UploadReader {
     }
   }
 
-  #checkHeaders(request: FastifyRequest, name: string): void {
-    if (!request.isMultipart()) {
+  #checkHeaders(source: FormSource, name: string): void {
+    if (!source.isMultipart()) {
       throw new DomainError(
         'unsupported_media_type',
         `Send multipart/form-data with the audio as \`${name}\`, or with \`file_url\`.`,
       );
     }
     const { uploadLimitBytes } = this.settings.server;
-    if (Number(request.headers['content-length'] ?? 0) > uploadLimitBytes + ENVELOPE_BYTES) {
+    if (Number(source.headers['content-length'] ?? 0) > uploadLimitBytes + ENVELOPE_BYTES) {
       throw fileTooLarge(uploadLimitBytes);
     }
   }

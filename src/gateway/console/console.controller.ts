@@ -1,8 +1,7 @@
-import { Controller, Get, Param, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiProduces, ApiTags } from '@nestjs/swagger';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { Controller, Get, Param, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiParam, ApiProduces } from '@nestjs/swagger';
+import { type FastifyReply } from 'fastify';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { summaryOf } from '../http/openapi/route.decorator.js';
 import { type ConsoleFile, ConsoleFiles } from './console-files.js';
 
 /** Its own scripts, styles and sockets; nothing from elsewhere, nowhere inside another page. */
@@ -31,51 +30,46 @@ const FRESH = 'no-cache';
 const FOREVER = 'public, max-age=31536000, immutable';
 
 /** The browser console (`console/`): files without data. Every view is the same page, which reads its address. */
-@ApiTags('console')
 @Controller('console')
 export class ConsoleController {
   constructor(private readonly files: ConsoleFiles) {}
 
   @Get()
-  @ApiOperation({ summary: summaryOf('GET', '/console') })
   @ApiProduces('text/html')
   @ApiOkResponse({ description: 'Open it in a browser.' })
-  index(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    send(this.files.index(), FRESH, request, reply);
+  index(@Res() reply: FastifyReply): void {
+    send(this.files.index(), FRESH, reply);
   }
 
   @Get('assets/:file')
-  @ApiOperation({ summary: summaryOf('GET', '/console/assets/{file}') })
   @ApiParam({ name: 'file', example: 'index.js' })
   @ApiOkResponse()
-  asset(@Param('file') name: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+  asset(@Param('file') name: string, @Res() reply: FastifyReply): void {
     const file = this.files.asset(name);
     if (!file) throw new DomainError('unknown_url', `The console has no file ${name}.`);
-    send(file, FOREVER, request, reply);
+    send(file, FOREVER, reply);
   }
 
   @Get(':view')
-  @ApiOperation({ summary: summaryOf('GET', '/console/{view}') })
   @ApiParam({ name: 'view', example: 'requests' })
   @ApiProduces('text/html')
   @ApiOkResponse({ description: 'The same page.' })
-  view(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    this.index(request, reply);
+  view(@Res() reply: FastifyReply): void {
+    this.index(reply);
   }
 
   @Get(':view/:id')
-  @ApiOperation({ summary: summaryOf('GET', '/console/{view}/{id}') })
   @ApiParam({ name: 'view', example: 'requests' })
   @ApiParam({ name: 'id', example: 'req_0198a1b2c3d4' })
   @ApiProduces('text/html')
   @ApiOkResponse({ description: 'The same page.' })
-  detail(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    this.index(request, reply);
+  detail(@Res() reply: FastifyReply): void {
+    this.index(reply);
   }
 }
 
-function send(file: ConsoleFile, caching: string, { headers }: FastifyRequest, reply: FastifyReply): void {
-  const compressed = /\bgzip\b/.test(headers['accept-encoding']?.toString() ?? '');
+function send(file: ConsoleFile, caching: string, reply: FastifyReply): void {
+  const compressed = /\bgzip\b/.test(reply.request.headers['accept-encoding']?.toString() ?? '');
   void reply.headers({ ...HEADERS, 'cache-control': caching }).type(file.contentType);
   if (compressed) void reply.header('content-encoding', 'gzip');
   void reply.send(compressed ? file.gzipped : file.body);

@@ -1,14 +1,8 @@
 import { Body, Controller, Delete, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
-import {
-  ApiBody,
-  ApiNoContentResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiProperty,
-  ApiPropertyOptional,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiBody, ApiNoContentResponse, ApiOperation } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { Answers } from '../http/openapi/route.decorator.js';
+import { fieldOf, flagField, listField, choiceField, optionalField, textField, view } from '../http/openapi/view.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { Authenticator, bearerToken, type SignedIn } from '../../platform/auth/authenticator.js';
 import { OriginGuard } from '../../platform/auth/origin-guard.js';
@@ -17,32 +11,31 @@ import { noSessionCookie, SESSION_LIFE_S, sessionCookie, sessionToken } from '..
 import { TOKEN_PREFIX } from '../../platform/auth/short-lived-tokens.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
-import { summaryOf } from '../http/openapi/route.decorator.js';
 
-export class SignInDto {
-  @ApiProperty({ description: 'An API key, or a token of the OIDC issuer.', example: 'sk-…' })
-  key!: string;
-}
+const SignInDto = view('SignInDto', {
+  key: textField({ description: 'An API key, or a token of the OIDC issuer.', example: 'sk-…' }),
+});
 
-export class ConsoleLinksDto {
-  @ApiProperty({ description: '`console.trace_url`; may be empty.' }) trace!: string;
-  @ApiProperty({ description: '`console.manual_url`; may be empty.' }) manual!: string;
-}
-
-export class ConsoleSessionDto {
-  @ApiProperty({ description: 'Whether the server asks for keys at all.' }) keys_required!: boolean;
-  @ApiProperty() signed_in!: boolean;
-  @ApiProperty({ description: 'Whose data is shown; empty when not signed in.' }) tenant!: string;
-  @ApiProperty({ enum: KEY_SCOPES, isArray: true }) scopes!: string[];
-  @ApiPropertyOptional({ type: ConsoleLinksDto, description: 'Links to other servers, for the scope admin.' })
-  links?: ConsoleLinksDto;
-}
+const ConsoleSessionDto = view('ConsoleSessionDto', {
+  keys_required: flagField('Whether the server asks for keys at all.'),
+  signed_in: flagField(),
+  tenant: textField('Whose data is shown; empty when not signed in.'),
+  scopes: listField(choiceField<string>(KEY_SCOPES)),
+  links: optionalField(
+    fieldOf(
+      view('ConsoleLinksDto', {
+        trace: textField('`console.trace_url`; may be empty.'),
+        manual: textField('`console.manual_url`; may be empty.'),
+      }),
+      'Links to other servers, for the scope admin.',
+    ),
+  ),
+});
 
 /** A token of the OIDC issuer is the longest. */
 const LONGEST_KEY = 8192;
 
 /** Who looks at the console. The cookie stands for the key that signed in: its tenant, its scopes, its end. */
-@ApiTags('console')
 @Controller('console/session')
 export class ConsoleSessionController {
   constructor(
@@ -52,31 +45,21 @@ export class ConsoleSessionController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: summaryOf('GET', '/console/session') })
-  @ApiOkResponse({ type: ConsoleSessionDto })
-  async find(
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ConsoleSessionDto> {
+  @Answers(ConsoleSessionDto)
+  async find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     this.origins.demandRequest(request.method, request.headers);
     void reply.header('cache-control', 'no-store');
     return this.#describe(await this.#current(request));
   }
 
   @Post()
-  @HttpCode(200)
   @ApiOperation({
-    summary: summaryOf('POST', '/console/session'),
     description: 'The cookie lasts 12 hours, or as long as the token of the OIDC issuer that signed in.',
   })
   @ApiBody({ type: SignInDto })
-  @ApiOkResponse({ type: ConsoleSessionDto })
+  @Answers(ConsoleSessionDto)
   @DescribesErrors('invalid_api_key', 'rate_limit_exceeded', 'issuer_unavailable')
-  async signIn(
-    @Body() body: unknown,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ConsoleSessionDto> {
+  async signIn(@Body() body: unknown, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     this.#demandOwnPage(request);
     const fields = new FieldReader(body ?? {}, '');
     const key = fields.string('key', LONGEST_KEY);
@@ -91,7 +74,6 @@ export class ConsoleSessionController {
 
   @Delete()
   @HttpCode(204)
-  @ApiOperation({ summary: summaryOf('DELETE', '/console/session') })
   @ApiNoContentResponse()
   async signOut(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
     this.#demandOwnPage(request);
@@ -100,10 +82,10 @@ export class ConsoleSessionController {
   }
 
   /** @throws DomainError `invalid_api_key`; also for a short-lived token, which would outlive itself as a cookie */
-  #principalOf(key: string, { headers, ip: address }: FastifyRequest): SignedIn {
+  #principalOf(key: string, { headers, ip }: FastifyRequest): SignedIn {
     const tried = { ...headers, authorization: `Bearer ${key}` };
     const token = key.startsWith(TOKEN_PREFIX) ? TOKEN_PREFIX : bearerToken(tried);
-    return this.authenticator.authenticateRequest(token, { headers: tried, address });
+    return this.authenticator.authenticateRequest(token, { headers: tried, ip });
   }
 
   /** With keys or without: another site must not sign a user in or out. */
@@ -112,22 +94,22 @@ export class ConsoleSessionController {
     this.origins.demandSession(method, headers);
   }
 
-  async #current({ headers, ip: address }: FastifyRequest): Promise<Principal | undefined> {
+  async #current(request: FastifyRequest): Promise<Principal | undefined> {
     try {
-      return await this.authenticator.authenticateRequest(sessionToken(headers), { headers, address });
+      return await this.authenticator.authenticateRequest(sessionToken(request.headers), request);
     } catch {
       return undefined;
     }
   }
 
-  #describe(principal: Principal | undefined): ConsoleSessionDto {
+  #describe(principal: Principal | undefined) {
     const { traceUrl: trace, manualUrl: manual } = this.settings.console;
     return {
-      ...(principal?.scopes.has('admin') && { links: { trace, manual } }),
       keys_required: this.authenticator.enabled,
       signed_in: principal !== undefined,
       tenant: principal?.tenant ?? '',
       scopes: [...(principal?.scopes ?? [])],
+      links: principal?.scopes.has('admin') ? { trace, manual } : undefined,
     };
   }
 }

@@ -1,27 +1,25 @@
-import { Controller, Get, HttpStatus, Inject, Injectable, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Headers, HttpStatus, Inject, Injectable, Req, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { Authenticator, bearerToken } from '../../platform/auth/authenticator.js';
 import { OriginGuard } from '../../platform/auth/origin-guard.js';
 import { demandScope } from '../../platform/auth/principal.js';
 import { sessionToken } from '../../platform/auth/session-cookie.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { summaryOf } from '../http/openapi/route.decorator.js';
 import { HealthService, type HealthSummary } from './health.service.js';
 
 /** Where to go from the bare address of the server. */
-@ApiTags('health')
 @Controller()
 export class RootController {
   constructor(@Inject(SETTINGS) private readonly settings: Settings) {}
 
   @Get()
-  @ApiOperation({ summary: summaryOf('GET', '/'), description: 'Browsers are redirected to the console.' })
+  @ApiOperation({ description: 'Browsers are redirected to the console.' })
   @ApiOkResponse({ schema: { type: 'object', example: { name: 'switchyard', api: '/v1', docs: '/docs' } } })
-  index(@Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): void {
+  index(@Headers('accept') accept: string | undefined, @Res() reply: FastifyReply): void {
     const { docs } = this.settings.server;
     void reply.header('vary', 'Accept');
-    if (headers.accept?.includes('text/html')) return void reply.redirect('/console', 302);
+    if (accept?.includes('text/html')) return void reply.redirect('/console', 302);
     const documents = docs ? { docs: '/docs', openapi: '/docs-json' } : {};
     void reply.send({ name: 'switchyard', api: '/v1', models: '/v1/models', health: '/health', ...documents });
   }
@@ -36,10 +34,11 @@ export class HealthAccess {
   ) {}
 
   /** True for a key with the scope `admin`; without keys, for every caller that the server accepts. */
-  async seesDetails({ headers, method, ip: address }: FastifyRequest): Promise<boolean> {
+  async seesDetails(request: FastifyRequest): Promise<boolean> {
+    const { headers, method } = request;
     try {
       const token = bearerToken(headers) ?? sessionToken(headers);
-      demandScope(await this.authenticator.authenticateRequest(token, { headers, address }), 'admin');
+      demandScope(await this.authenticator.authenticateRequest(token, request), 'admin');
       this.origins.demandRequest(method, headers);
       return true;
     } catch {
@@ -51,7 +50,6 @@ export class HealthAccess {
 /** What needs no key; with the details, a `HealthSummary`. */
 type PublicHealth = Pick<HealthSummary, 'status'>;
 
-@ApiTags('health')
 @Controller()
 export class HealthController {
   constructor(

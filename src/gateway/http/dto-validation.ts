@@ -40,6 +40,14 @@ function keyOf(fields: Fields): string | undefined {
   return key.length <= LONGEST_FORM ? key : undefined;
 }
 
+/** By class. */
+const STRICT_TYPES = new WeakSet<object>();
+
+/** A DTO whose unknown fields are refused: ignoring a misspelt filter would cancel more requests than intended. */
+export const Strict = (): ClassDecorator => type => void STRICT_TYPES.add(type);
+
+export const isStrict = (type: object): boolean => STRICT_TYPES.has(type);
+
 const SHOWN_CHARACTERS = 80;
 
 /** Makes an unknown field an error, where ignoring it could harm the caller. */

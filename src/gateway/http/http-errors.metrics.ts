@@ -1,10 +1,12 @@
 import { Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { type FastifyInstance } from 'fastify';
 import { type Counter } from 'prom-client';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
-/** Every answer that refuses or fails, whoever gave it; refusals of admin routes are not in the audit log. */
+/**
+ * Every answer that refuses or fails, whoever gave it, before it is sent: a caller that was refused finds itself in the
+ * next scrape. Refusals of admin routes are not in the audit log.
+ */
 @Injectable()
 export class HttpErrors {
   constructor(@InjectMetric('switchyard_http_errors_total') private readonly errors: Counter) {}
@@ -15,11 +17,3 @@ export class HttpErrors {
 }
 
 export const httpErrorProviders: Provider[] = [HttpErrors, metricProvider('switchyard_http_errors_total')];
-
-/** Counts before the answer is sent: a caller that was refused finds itself in the next scrape. */
-export function registerHttpErrorHooks(fastify: FastifyInstance, errors: HttpErrors): void {
-  fastify.addHook('onSend', (request, reply, payload, done) => {
-    errors.count(request.url, reply.statusCode);
-    done(null, payload);
-  });
-}

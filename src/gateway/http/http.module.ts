@@ -1,17 +1,19 @@
 import { Module } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
+import { APP_FILTER, APP_PIPE } from '@nestjs/core';
+import { FieldsPipe } from './fields.pipe.js';
 import { OpenAiExceptionFilter } from './error-reply.js';
 import { HttpErrors, httpErrorProviders } from './http-errors.metrics.js';
 import { IntakeGate } from './intake-gate.js';
 import { RequestTraces } from './request-traces.js';
 
-/** What every route shares: errors in OpenAI's envelope, and the gate that shutdown closes. */
+/** What every route shares: errors in OpenAI's envelope, checked bodies and queries, and the gate that shutdown closes. */
 @Module({
   providers: [
     IntakeGate,
     RequestTraces,
     ...httpErrorProviders,
     { provide: APP_FILTER, useClass: OpenAiExceptionFilter },
+    { provide: APP_PIPE, useClass: FieldsPipe },
   ],
   exports: [IntakeGate, HttpErrors],
 })

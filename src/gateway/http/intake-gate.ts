@@ -22,8 +22,8 @@ export class IntakeGate implements OnModuleDestroy {
   }
 
   /** @throws DomainError `shutting_down` */
-  pass(path: string): void {
-    if (!this.#shut || OPEN_WHILE_DRAINING.test(path)) return;
+  pass(url: string): void {
+    if (!this.#shut || OPEN_WHILE_DRAINING.test(url.split('?', 1)[0] ?? '')) return;
     throw shuttingDown();
   }
 }

@@ -12,11 +12,19 @@ export function bodyFields(body: unknown): Readonly<Record<string, unknown>> {
   throw new DomainError('invalid_json', `The body must be a JSON object; got ${got}.`);
 }
 
-/** @throws DomainError `unsupported_media_type` for a form, `invalid_json` for anything but an object. */
-export function bodyObject(request: FastifyRequest): Readonly<Record<string, unknown>> {
-  if (request.isMultipart()) throw new DomainError('unsupported_media_type', 'Send the request as application/json.');
-  return bodyFields(request.body);
+/** What a request for a model says: its fields, and its bytes as they came, which may be passed on. */
+export interface JsonRequest {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly bytes: Buffer;
 }
+
+/** @throws DomainError `unsupported_media_type` for a form, `invalid_json` for anything but an object. */
+export function jsonRequest(request: FastifyRequest): JsonRequest {
+  if (request.isMultipart()) throw new DomainError('unsupported_media_type', 'Send the request as application/json.');
+  return { fields: bodyFields(request.body), bytes: BODIES.get(request) ?? NO_BYTES };
+}
+
+const NO_BYTES = Buffer.alloc(0);
 
 const BODIES = new WeakMap<FastifyRequest, Buffer>();
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -49,6 +57,3 @@ function unreadable(text: string, cause: Error): DomainError {
   }
   return new DomainError('invalid_json', `The JSON body cannot be parsed: ${reason}.`, { cause });
 }
-
-/** The bytes of a request's JSON body; empty when it has none. */
-export const rawBodyOf = (request: FastifyRequest): Buffer => BODIES.get(request) ?? Buffer.alloc(0);

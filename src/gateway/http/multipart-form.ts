@@ -13,6 +13,9 @@ export function multipartError(error: unknown): unknown {
   return new DomainError('invalid_multipart', `The multipart body cannot be read: ${message}.`, { cause: error });
 }
 
+/** A request whose form is read as it arrives. */
+export type FormSource = Pick<FastifyRequest, 'headers' | 'isMultipart' | 'parts' | 'raw'>;
+
 /** The value of a text part. It is never parsed here, whatever its Content-Type says. */
 interface FieldPart {
   readonly type: 'field';
@@ -44,14 +47,11 @@ export const isPartAFile = (_name: PartHeader, type: PartHeader, filename: PartH
  *
  * @throws DomainError `invalid_multipart` for a form that is malformed or beyond these bounds.
  */
-export async function* formParts(
-  request: FastifyRequest,
-  mostBytes: number,
-): AsyncGenerator<FieldPart | MultipartFile> {
-  if ((request.headers['content-type'] ?? '').length > LONGEST_CONTENT_TYPE)
+export async function* formParts(source: FormSource, mostBytes: number): AsyncGenerator<FieldPart | MultipartFile> {
+  if ((source.headers['content-type'] ?? '').length > LONGEST_CONTENT_TYPE)
     throw malformed(`The Content-Type has more than ${LONGEST_CONTENT_TYPE} characters.`);
-  const counter = new FormByteCounter(request, mostBytes);
-  const parts = request.parts()[Symbol.asyncIterator]();
+  const counter = new FormByteCounter(source, mostBytes);
+  const parts = source.parts()[Symbol.asyncIterator]();
   try {
     for (;;) {
       const step = await Promise.race([parts.next(), counter.exceeded]);
@@ -80,7 +80,7 @@ class FormByteCounter {
   file: MultipartFile | undefined;
   #bytes = 0;
 
-  constructor({ raw }: FastifyRequest, mostBytes: number) {
+  constructor({ raw }: FormSource, mostBytes: number) {
     let exceed: (error: DomainError) => void;
     this.exceeded = new Promise((_resolve, reject) => (exceed = reject));
     // Nothing may wait at that moment: the next part checks.

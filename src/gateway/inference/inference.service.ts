@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyReply } from 'fastify';
 import { type ServiceTier } from '../../contracts/openai/field-rules.js';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { type CancelReason } from '../../core/request/settlement.js';
@@ -46,10 +46,10 @@ interface InferenceOptions {
  * @throws DomainError `invalid_value` for a header `X-Priority`, `X-Deadline-Ms` or `x-slo-ttft-ms` with another value.
  */
 export function httpCaller(
-  request: FastifyRequest,
   reply: FastifyReply,
   { tier, model }: { readonly tier: ServiceTier; readonly model: ModelSpec },
 ): InferenceCaller {
+  const { request } = reply;
   const { tenant, terms } = principalOf(request);
   const usual = terms?.defaultPriority ?? model.defaultPriority;
   const priority = requestPriority(request.headers['x-priority'], tier, usual);

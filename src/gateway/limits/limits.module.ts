@@ -5,7 +5,8 @@ import { RedisLink, RedisModule } from '../../platform/redis/redis.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { FailOpenLimitStore } from './fail-open-limit-store.js';
 import { IntakeBound } from './intake-bound.js';
-import { LimitEvents, limitMetricProviders, LimitMetrics } from './limits.metrics.js';
+import { LimitGuard } from './limit-guard.js';
+import { LimitEvents, limitMetricProviders } from './limits.metrics.js';
 import { LocalLimitStore } from './local-limit-store.js';
 import { LIMIT_STORE, RateLimiter } from './rate-limiter.js';
 import { RedisLimitStore } from './redis-limit-store.js';
@@ -28,10 +29,10 @@ import { RedisLimitStore } from './redis-limit-store.js';
     },
     RateLimiter,
     IntakeBound,
+    LimitGuard,
     LimitEvents,
-    LimitMetrics,
     ...limitMetricProviders,
   ],
-  exports: [RateLimiter, IntakeBound],
+  exports: [RateLimiter, LimitGuard],
 })
 export class LimitsModule {}

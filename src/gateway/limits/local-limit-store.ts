@@ -42,7 +42,7 @@ export class LocalLimitStore implements LimitStore {
       account.places.set(ticket, nowMs + SLOT_LEASE_MS);
       account.use = { ...withRequest(limits, account.use, nowMs), running: account.places.size };
     }
-    return Promise.resolve({ ...(refusal && { refusal }), status: rateLimitStatusOf(limits, account.use, nowMs) });
+    return Promise.resolve({ refusal, status: rateLimitStatusOf(limits, account.use, nowMs) });
   }
 
   charge({ subject, limits }: LimitAdmission, spent: Charge): Promise<void> {

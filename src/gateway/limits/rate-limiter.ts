@@ -51,6 +51,10 @@ function limitError({ limit, retryAfterMs }: RateLimitRefusal, limits: Limits): 
   });
 }
 
+type Account = Pick<LimitAdmission, 'subject' | 'limits'>;
+
+const limitsAnything = (limits: Limits): boolean => LIMIT_NAMES.some(name => limits[name] !== 0);
+
 /** An admitted request or session, until `leave`. */
 export interface Ticket {
   readonly status: RateLimitStatus;
@@ -68,6 +72,8 @@ export interface Ticket {
 @Injectable()
 export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   readonly #defaults: Limits;
+  /** Nothing is limited for who has no limits of its own. */
+  readonly #isFree: boolean;
   /** By request key. A second request under the same key does no work of its own. */
   readonly #admitted = new SlotMap<RequestKey, Set<LimitAdmission>>();
   /** Keys in there by subject, oldest first: a refusal costs the same however many others are inside. */
@@ -87,6 +93,7 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     private readonly forecasts: Forecasts,
   ) {
     this.#defaults = limits;
+    this.#isFree = !limitsAnything(limits);
   }
 
   /** Work is charged when it settles, to the admission under the request's key. */
@@ -108,13 +115,16 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
    * @param onStatus receives the limit status, also when the request is rejected
    * @throws DomainError `rate_limit_exceeded`, `insufficient_quota`
    */
-  async enter(
+  enter(
     principal: Principal,
     id: string,
     onStatus: (status: RateLimitStatus) => void = () => undefined,
-  ): Promise<Ticket | undefined> {
+  ): Promise<Ticket> | undefined {
     const account = this.#accountOf(principal);
-    if (!account) return undefined;
+    return account && this.#admit(account, requestKey({ tenant: principal.tenant, id }), onStatus);
+  }
+
+  async #admit(account: Account, key: RequestKey, onStatus: (status: RateLimitStatus) => void): Promise<Ticket> {
     const admission = { ...account, ticket: `${this.#name}.${++this.#tickets}` };
     const { refusal, status } = await this.store.admit(admission);
     onStatus(status);
@@ -124,7 +134,6 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
       const freeInMs = limit === 'concurrentRequests' ? this.#freeInMs(account.subject) : 0;
       throw limitError({ limit, retryAfterMs: Math.max(retryAfterMs, freeInMs) }, account.limits);
     }
-    const key = requestKey({ tenant: principal.tenant, id });
     const others = this.#admitted.get(key) ?? new Set<LimitAdmission>();
     this.#admitted.set(key, others.add(admission));
     this.#keysOf.set(account.subject, (this.#keysOf.get(account.subject) ?? new Set()).add(key));
@@ -135,11 +144,12 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     };
   }
 
-  #accountOf({ keyId, tenant }: Principal): Pick<LimitAdmission, 'subject' | 'limits'> | undefined {
+  #accountOf({ keyId, tenant }: Principal): Account | undefined {
     if (keyId === INTERNAL_KEY_ID) return undefined;
     const own = keyId === undefined ? undefined : this.keys.limitsOf(keyId);
+    if (!own && this.#isFree) return undefined;
     const limits = { ...this.#defaults, ...own };
-    if (LIMIT_NAMES.every((name: LimitName) => limits[name] === 0)) return undefined;
+    if (!limitsAnything(limits)) return undefined;
     return { limits, subject: own ? `key:${keyId}` : `tenant:${tenant}` };
   }
 

@@ -181,8 +181,12 @@ function entryOf(
 ): AdmissionResult {
   const nowMs = Number(now);
   const use: LimitUse = {
-    ...{ requestsPaidMs: Number(requests), tokensPaidMs: Number(tokens), audioPaidMs: Number(audio) },
-    ...{ day, dayCount, running },
+    requestsPaidMs: Number(requests),
+    tokensPaidMs: Number(tokens),
+    audioPaidMs: Number(audio),
+    day,
+    dayCount,
+    running,
   };
   const status = rateLimitStatusOf(limits, use, nowMs);
   const limit = LIMIT_NAMES[refused - 1];

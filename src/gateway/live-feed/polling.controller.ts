@@ -1,7 +1,6 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse } from '@nestjs/swagger';
 import { LIVE_NAMESPACE } from '../../contracts/events/live-event.js';
-import { summaryOf } from '../http/openapi/route.decorator.js';
 
 const message = 'The live feed is served over WebSockets only: connect with `transports: ["websocket"]`.';
 const refusal = JSON.stringify({ message });
@@ -17,12 +16,10 @@ const PAYLOAD = [
  * Socket.IO clients begin with long polling by default. It would need sticky sessions in front of several gateways, so
  * it is not served; the answer makes the client raise `connect_error` with the reason instead of "xhr poll error".
  */
-@ApiTags('realtime')
 @Controller('events')
 export class PollingController {
   @Get()
   @Header('content-type', 'text/plain; charset=utf-8')
-  @ApiOperation({ summary: summaryOf('GET', '/events') })
   @ApiOkResponse({ description: 'To a client that polls: the reason why it is not connected.' })
   refuse(): string {
     return PAYLOAD;

@@ -1,14 +1,13 @@
-import { Controller, Get, Param, Req } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { type FastifyRequest } from 'fastify';
-import { principalOf } from '../../platform/auth/access-hooks.js';
-import { demandModel, mayUse } from '../../platform/auth/principal.js';
+import { Controller, Get, Param } from '@nestjs/common';
+import { ApiParam } from '@nestjs/swagger';
+import { Answers } from '../http/openapi/route.decorator.js';
+import { CallerPrincipal } from '../http/params.js';
+import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
 import { ModelDto, ModelListDto } from '../../contracts/openai/model.dto.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { type CatalogEntry, ModelCatalog } from './model-catalog.js';
 
-@ApiTags('models')
 @Controller('v1/models')
 export class ModelsController {
   /** Models have no birthday here; the moment they were put on offer is the closest there is. */
@@ -20,22 +19,19 @@ export class ModelsController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'Models and their aliases' })
-  @ApiOkResponse({ type: ModelListDto })
-  list(@Req() request: FastifyRequest): ModelListDto {
-    const { terms } = principalOf(request);
+  @Answers(ModelListDto)
+  list(@CallerPrincipal() { terms }: Principal) {
     const usable = this.catalog.entries().filter(({ spec }) => mayUse(terms, spec.id));
-    return { object: 'list', data: usable.map(entry => this.#describe(entry)) };
+    return { object: 'list' as const, data: usable.map(entry => this.#describe(entry)) };
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'One model, by id or alias' })
   @ApiParam({ name: 'id', example: 'whisper-1' })
-  @ApiOkResponse({ type: ModelDto })
+  @Answers(ModelDto)
   @DescribesErrors('model_not_found')
-  retrieve(@Param('id') id: string, @Req() request: FastifyRequest): ModelDto {
+  retrieve(@CallerPrincipal() { terms }: Principal, @Param('id') id: string) {
     const spec = this.catalog.get(id);
-    demandModel(principalOf(request).terms, spec.id);
+    demandModel(terms, spec.id);
     return this.#describe({ name: id, spec });
   }
 

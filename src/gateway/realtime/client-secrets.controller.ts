@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
+import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
+import { type FastifyReply } from 'fastify';
 import { IGNORED_HEADER } from '../../contracts/openai/field-rules.js';
 import { sessionView } from '../../contracts/realtime/session-view.js';
-import { principalOf } from '../../platform/auth/access-hooks.js';
+import { CallerPrincipal } from '../http/params.js';
+import { type Principal } from '../../platform/auth/principal.js';
 import { ClientSecrets } from './client-secrets.js';
 
 const GA_EXAMPLE = {
@@ -13,32 +14,34 @@ const GA_EXAMPLE = {
 };
 const OLDER_EXAMPLE = { input_audio_format: 'pcm16', input_audio_transcription: { model: 'whisper-1' } };
 
-@ApiTags('realtime')
 @Controller('v1/realtime')
 export class ClientSecretsController {
   constructor(private readonly secrets: ClientSecrets) {}
 
   @Post('client_secrets')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Short-lived token for a browser' })
   @ApiBody({ schema: { type: 'object', example: GA_EXAMPLE } })
   @ApiOkResponse({ description: '`value` is the token, `session` what its sessions begin with.' })
-  create(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Record<string, unknown> {
-    const { value, expiresAt, config, ignored } = this.secrets.create(request.body, principalOf(request));
+  create(
+    @CallerPrincipal() principal: Principal,
+    @Body() body: unknown,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Record<string, unknown> {
+    const { value, expiresAt, config, ignored } = this.secrets.create(body, principal);
     if (ignored.length > 0) reply.header(IGNORED_HEADER, ignored.join(', '));
     return { value, expires_at: expiresAt, session: sessionView(config, { id: newId(), expiresAt }, 'ga') };
   }
 
   @Post('transcription_sessions')
   @HttpCode(200)
-  @ApiOperation({ summary: 'The same in the older dialect' })
   @ApiBody({ schema: { type: 'object', example: OLDER_EXAMPLE } })
   @ApiOkResponse({ description: '`client_secret.value` is the token.' })
   createOlder(
-    @Req() request: FastifyRequest,
+    @CallerPrincipal() principal: Principal,
+    @Body() body: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Record<string, unknown> {
-    const { value, expiresAt, config, ignored } = this.secrets.createOlder(request.body, principalOf(request));
+    const { value, expiresAt, config, ignored } = this.secrets.createOlder(body, principal);
     if (ignored.length > 0) reply.header(IGNORED_HEADER, ignored.join(', '));
     const view = sessionView(config, { id: newId(), expiresAt }, 'older');
     return { ...view, client_secret: { value, expires_at: expiresAt } };

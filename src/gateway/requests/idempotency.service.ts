@@ -4,15 +4,16 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type StoredRequest, type StoredRequestStore } from '../../core/request/stored-request.port.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { principalOf, tenantOf } from '../../platform/auth/access-hooks.js';
+import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 import { LONGEST_FORM } from '../http/multipart-form.js';
 import { ARRIVED_HEADER } from '../inference/request-deadlines.js';
-import { detachTicket } from '../limits/limit-hooks.js';
+import { detachTicket } from '../limits/limit-guard.js';
 import { AsyncRequests } from './async-requests.js';
-import { type IdempotencyOptions } from './idempotency-options.js';
+import { type IdempotencyOptions, idempotencyOptions } from './idempotency-options.js';
 import { TERMS_HEADER } from './inner-requests.js';
 import { Replays } from './replays.js';
 import { fingerprintOf, FormDigest, isJson, isSame } from './request-fingerprint.js';
@@ -33,6 +34,9 @@ const PASSED_ON = ['content-type', 'x-priority', 'x-deadline-ms', 'x-slo-ttft-ms
 /** Requests with an idempotency key or `respond-async`: joins the earlier request of that key, or starts this one. */
 @Injectable()
 export class IdempotencyService {
+  /** Request ids count as keys only with a shared database: elsewhere no other gateway could find the answer. */
+  readonly #byRequestId: boolean;
+
   constructor(
     @Inject(STORED_REQUEST_STORE) private readonly store: StoredRequestStore,
     private readonly answers: StoredAnswers,
@@ -40,15 +44,31 @@ export class IdempotencyService {
     private readonly replays: Replays,
     private readonly leases: StoredLeases,
     @Inject(SETTINGS) private readonly settings: Settings,
-  ) {}
+  ) {
+    const { requests, database } = settings;
+    this.#byRequestId =
+      requests.idempotency === 'request_id' || (requests.idempotency === 'auto' && database.url !== '');
+  }
 
-  /** Answers the request in full. @throws DomainError */
-  async serve(request: FastifyRequest, reply: FastifyReply, options: IdempotencyOptions): Promise<void> {
+  /**
+   * Answers a request that wants its answer stored in full: then it does not reach its route itself. Comes after the
+   * guard and the limits, before any body is read. Undefined: it is none. @throws DomainError
+   */
+  serve(request: FastifyRequest, reply: FastifyReply): Promise<true> | undefined {
+    const wanted = idempotencyOptions(request, this.#byRequestId);
+    if (!wanted || (wanted.mode === 'waiting' && this.settings.requests.idempotency === 'off')) return undefined;
+    // The results of batch lines are stored by their job.
+    if (principalOf(request).keyId === INTERNAL_KEY_ID) return undefined;
+    return this.#serve(request, reply, wanted);
+  }
+
+  async #serve(request: FastifyRequest, reply: FastifyReply, options: IdempotencyOptions): Promise<true> {
     this.#demandSize(request);
     const json = isJson(request) ? await this.#jsonOf(request) : undefined;
     const call = { request, reply, options, json };
     for (let earlier = await this.#begun(call); earlier; earlier = await this.#begun(call))
-      if (await this.#joinEarlier(call, earlier)) return;
+      if (await this.#joinEarlier(call, earlier)) break;
+    return true;
   }
 
   /**
@@ -126,7 +146,7 @@ export class IdempotencyService {
 
   /** The body is stored before the caller gets its 202: then any gateway can run the request. */
   async #begin({ request, reply, json }: IdempotentCall, stored: StoredRequest): Promise<void> {
-    const detach = detachTicket(request);
+    const detach = detachTicket(reply);
     const form = json ? undefined : this.#digested(request, stored);
     try {
       await this.answers.storeBody(stored, form ?? Readable.from([json]));

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { type IncomingHttpHeaders } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
@@ -53,12 +52,12 @@ export class InnerRequests {
   ) {}
 
   /** True for an inner request: it was authorised and counted when it came from outside. */
-  isInner(headers: IncomingHttpHeaders): boolean {
+  isInner({ headers }: FastifyRequest): boolean {
     return headers[MARK_HEADER] === this.#mark;
   }
 
   /** Called when an inner request reaches its route: from then on its caller's disconnect cancels it. */
-  attachCaller(request: FastifyRequest): void {
+  attachCaller(request: FastifyRequest): undefined {
     const run = request.headers[CALLER_HEADER];
     const caller = typeof run === 'string' ? this.#callers.get(run) : undefined;
     if (caller) followCaller(request, caller);

@@ -89,7 +89,7 @@ export class Replays implements OnApplicationShutdown {
         status: status === 'completed' ? status : 'queued',
         created_at: Math.floor(createdAtMs / 1000),
         location,
-        ...(etaMs !== undefined && { eta_s: Math.round(etaMs / 100) / 10 }),
+        eta_s: etaMs && Math.round(etaMs / 100) / 10,
       });
   }
 

@@ -1,6 +1,19 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Strict } from '../http/dto-validation.js';
 import { Field, RequiredField } from '../../contracts/openai/field.decorators.js';
 import { choiceOf, custom, fromForm, number, anyText, whole } from '../../contracts/openai/field-types.js';
+import {
+  anyField,
+  choiceField,
+  fieldOf,
+  flagField,
+  listField,
+  numberField,
+  optionalField,
+  textField,
+  view,
+  type ViewOf,
+  viewWith,
+} from '../http/openapi/view.js';
 import {
   type RequestFilter,
   type RequestView,
@@ -10,7 +23,6 @@ import {
 import { type WaitForecast } from '../../core/forecast/wait-forecast.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { type ErrorCode } from '../../core/shared/domain-error.js';
 import { forecastDto, RequestForecastDto } from './forecast.dto.js';
 
 const REASONS: Readonly<Record<WaitsFor, (view: RequestView) => string>> = {
@@ -46,32 +58,23 @@ const prospect = ({ startInMs: { p50, p90 } }: WaitForecast): string =>
 const STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 
 /** What a request has besides, when its answer is stored (`Prefer: respond-async`, `Idempotency-Key`). */
-export class StoredFieldsDto {
-  @ApiPropertyOptional({ enum: STATUSES, description: 'Of a stored request; ended once its content can be fetched.' })
-  status?: (typeof STATUSES)[number];
-
-  @ApiPropertyOptional({ example: '/v1/audio/transcriptions' }) endpoint?: string;
-  @ApiPropertyOptional({ description: 'Unix seconds.' }) created_at?: number;
-  @ApiPropertyOptional({ description: 'Unix seconds.' }) completed_at?: number;
-  @ApiPropertyOptional({ description: 'Unix seconds; afterwards it is forgotten.' }) expires_at?: number;
-  @ApiPropertyOptional({ description: 'Status of its answer.', example: 200 }) status_code?: number;
-  @ApiPropertyOptional({ description: 'Its answer as it would have been sent.' }) content_url?: string;
-  @ApiPropertyOptional({ description: 'Its answer, when that is JSON of at most 64 KiB.', type: Object })
-  result?: unknown;
-  @ApiPropertyOptional({ description: 'Why it failed or was cancelled, as in the envelope.', type: Object })
-  error?: unknown;
-}
+export const StoredFieldsDto = view('StoredFieldsDto', {
+  status: optionalField(choiceField(STATUSES, 'Of a stored request; ended once its content can be fetched.')),
+  endpoint: optionalField(textField({ example: '/v1/audio/transcriptions' })),
+  created_at: optionalField(numberField('Unix seconds.')),
+  completed_at: optionalField(numberField('Unix seconds.')),
+  expires_at: optionalField(numberField('Unix seconds; afterwards it is forgotten.')),
+  status_code: optionalField(numberField({ description: 'Status of its answer.', example: 200 })),
+  content_url: optionalField(textField('Its answer as it would have been sent.')),
+  result: optionalField(anyField('Its answer, when that is JSON of at most 64 KiB.')),
+  error: optionalField(anyField('Why it failed or was cancelled, as in the envelope.')),
+});
 
 /** Answer of every cancel route. */
-export class CancellationDto {
-  @ApiProperty({ example: 'req_0198a1b2c3d4' })
-  request_id!: string;
-
-  @ApiProperty({
-    description: 'true when this call cancelled it; false when it was unknown, finished or cancelled before.',
-  })
-  cancelled!: boolean;
-}
+export const CancellationDto = view('CancellationDto', {
+  request_id: textField({ example: 'req_0198a1b2c3d4' }),
+  cancelled: flagField('true when this call cancelled it; false when it was unknown, finished or cancelled before.'),
+});
 
 const PRIORITIES = ['realtime', 'batch'] as const;
 const LIVE_STATES = ['queued', 'running'] as const;
@@ -91,6 +94,7 @@ class RequestChoiceDto {
   priority?: PriorityLabel;
 }
 
+@Strict()
 export class ListRequestsDto extends RequestChoiceDto {
   @Field(choiceOf(STATES), { description: 'Absent: queued and running. Ended ones are kept for a while.' })
   state?: RequestViewState;
@@ -122,20 +126,23 @@ export class ListRequestsDto extends RequestChoiceDto {
 /** What the scheduler does not choose by: applied to what it lists. */
 export const isListed =
   ({ search = '', code, min_wait_ms: minWaitMs = 0 }: ListRequestsDto) =>
-  (view: RequestView): boolean =>
-    view.id.includes(search) && (code === undefined || view.code === code) && view.waitedMs >= minWaitMs;
+  (request: RequestView): boolean =>
+    request.id.includes(search) && (code === undefined || request.code === code) && request.waitedMs >= minWaitMs;
 
 /** Which of several requests of one id is meant: ids are unique within a tenant only. */
+@Strict()
 export class NamedRequestDto {
   @Field(TENANT, { description: 'Whose request is meant; needed when several tenants have one of that id.' })
   tenant?: string;
 }
 
+@Strict()
 export class ChangePriorityDto {
   @RequiredField(choiceOf(PRIORITIES), { example: 'realtime' })
   priority!: PriorityLabel;
 }
 
+@Strict()
 export class CancelRequestsDto extends RequestChoiceDto {
   @Field(choiceOf(LIVE_STATES))
   state?: 'queued' | 'running';
@@ -146,84 +153,86 @@ export class CancelRequestsDto extends RequestChoiceDto {
   all?: true;
 }
 
-export class RequestPhasesDto {
-  @ApiPropertyOptional() queue_wait_ms?: number;
-  @ApiPropertyOptional({ description: 'The part of queue_wait_ms spent waiting for a batch window.' })
-  batch_wait_ms?: number;
-  @ApiPropertyOptional() grpc_ms?: number;
-  @ApiPropertyOptional({ description: 'The part of grpc_ms spent prepared, waiting for the device of the worker.' })
-  ready_ms?: number;
-  @ApiPropertyOptional() total_ms?: number;
-}
+const RequestPhasesDto = view('RequestPhasesDto', {
+  queue_wait_ms: optionalField(numberField()),
+  batch_wait_ms: optionalField(numberField('The part of queue_wait_ms spent waiting for a batch window.')),
+  grpc_ms: optionalField(numberField()),
+  ready_ms: optionalField(numberField('The part of grpc_ms spent prepared, waiting for the device of the worker.')),
+  total_ms: optionalField(numberField()),
+});
 
-export class RequestDto extends StoredFieldsDto {
-  @ApiProperty({ example: 'req_0198a1b2c3d4' }) request_id!: string;
-  @ApiPropertyOptional({ type: String, description: 'Absent: only the gateway that has it knows.' })
-  model?: string | undefined;
-  @ApiPropertyOptional({ description: 'Whose it is.' }) tenant?: string;
-  @ApiProperty({ enum: PRIORITIES }) priority!: PriorityLabel;
-  @ApiProperty({ enum: STATES }) state!: RequestViewState;
-  @ApiPropertyOptional({ description: '1-based place in the queue of its model; while queued.' }) position?: number;
-  @ApiProperty({ description: 'BATCH that has its share of the turns beside realtime because of its age.' })
-  aged!: boolean;
-  @ApiPropertyOptional({ enum: ['worker', 'slot', 'window', 'turn'], description: 'What it waits for; while queued.' })
-  waits_for?: string;
-  @ApiProperty({ description: 'Milliseconds in the queue.' }) waited_ms!: number;
-  @ApiPropertyOptional({ description: 'The worker that has it, or had it last.' }) worker?: string;
-  @ApiProperty({ description: 'Workers it was given to.' }) attempts!: number;
-  @ApiProperty({ type: RequestPhasesDto }) phases!: RequestPhasesDto;
-  @ApiPropertyOptional({ type: String, description: 'Error code, once it failed or was cancelled.' }) code?: ErrorCode;
-  @ApiProperty({ description: 'Why it waits, or how it ended, in a sentence.' }) explanation!: string;
-  @ApiPropertyOptional({ type: RequestForecastDto, description: 'While it waits or runs; absent: unknown.' })
-  forecast?: RequestForecastDto;
-}
+export const RequestDto = viewWith('RequestDto', StoredFieldsDto, {
+  request_id: textField({ example: 'req_0198a1b2c3d4' }),
+  model: optionalField(textField('Absent: only the gateway that has it knows.')),
+  tenant: optionalField(textField('Whose it is.')),
+  priority: choiceField(PRIORITIES),
+  state: choiceField(STATES),
+  position: optionalField(numberField('1-based place in the queue of its model; while queued.')),
+  aged: flagField('BATCH that has its share of the turns beside realtime because of its age.'),
+  waits_for: optionalField(choiceField(['worker', 'slot', 'window', 'turn'], 'What it waits for; while queued.')),
+  waited_ms: numberField('Milliseconds in the queue.'),
+  worker: optionalField(textField('The worker that has it, or had it last.')),
+  attempts: numberField('Workers it was given to.'),
+  phases: RequestPhasesDto,
+  code: optionalField(textField('Error code, once it failed or was cancelled.')),
+  explanation: textField('Why it waits, or how it ended, in a sentence.'),
+  forecast: optionalField(fieldOf(RequestForecastDto, 'While it waits or runs; absent: unknown.')),
+});
 
-export class RequestsAheadDto {
-  @ApiProperty() tenant!: string;
-  @ApiProperty({ description: 'Its requests that are dispatched before this one.' }) requests!: number;
-}
+const RequestsAheadDto = view('RequestsAheadDto', {
+  tenant: textField(),
+  requests: numberField('Its requests that are dispatched before this one.'),
+});
 
-export class FoundRequestDto extends RequestDto {
-  @ApiPropertyOptional({ type: [RequestsAheadDto], description: 'Who is ahead of it in the queue of its model.' })
-  ahead?: RequestsAheadDto[];
-}
+export const FoundRequestDto = viewWith('FoundRequestDto', RequestDto, {
+  ahead: optionalField(listField(RequestsAheadDto, 'Who is ahead of it in the queue of its model.')),
+});
 
 /** @param queued the queued requests of its model */
-export function requestsAhead(view: RequestView, queued: readonly RequestView[]): RequestsAheadDto[] {
+export function requestsAhead(
+  { position: own = 0 }: RequestView,
+  queued: readonly RequestView[],
+): ViewOf<typeof RequestsAheadDto>[] {
   const counts = new Map<string, number>();
   for (const { tenant = DEFAULT_TENANT, position = Infinity } of queued)
-    if (position < (view.position ?? 0)) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+    if (position < own) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
   return [...counts].map(([tenant, requests]) => ({ tenant, requests })).sort((a, b) => b.requests - a.requests);
 }
 
-export class RequestListDto {
-  @ApiProperty({ description: 'Requests that match; `data` holds at most `limit` of them.' }) total!: number;
-  @ApiProperty({ type: [RequestDto] }) data!: RequestDto[];
-}
+export const RequestListDto = view('RequestListDto', {
+  total: numberField('Requests that match; `data` holds at most `limit` of them.'),
+  data: listField(RequestDto),
+});
 
-export class CancelledRequestsDto {
-  @ApiProperty({ type: [String], example: ['req_0198a1b2c3d4'] }) cancelled!: string[];
-}
+export const CancelledRequestsDto = view('CancelledRequestsDto', {
+  cancelled: listField(textField(), { example: ['req_0198a1b2c3d4'] }),
+});
 
-export function requestDto(view: RequestView, forecast?: WaitForecast): RequestDto {
-  const { id, model, tenant, priority, state, position, aged, waitsFor, waitedMs, workerId, attempts, phases, code } =
-    view;
-  return {
-    ...{ request_id: id, model, tenant, priority, state, position, aged, attempts, code },
-    waits_for: waitsFor,
-    waited_ms: microseconds(waitedMs),
-    worker: workerId,
-    phases: {
-      queue_wait_ms: microseconds(phases.queueWaitMs),
-      batch_wait_ms: microseconds(phases.batchWaitMs),
-      grpc_ms: microseconds(phases.grpcMs),
-      ready_ms: microseconds(phases.readyMs),
-      total_ms: microseconds(phases.totalMs),
-    },
-    explanation: explainWait(view, forecast),
-    ...(forecast && { forecast: forecastDto(forecast) }),
-  };
-}
+export const requestDto = (request: RequestView, forecast?: WaitForecast): ViewOf<typeof RequestDto> => ({
+  request_id: request.id,
+  model: request.model,
+  tenant: request.tenant,
+  priority: request.priority,
+  state: request.state,
+  position: request.position,
+  aged: request.aged,
+  waits_for: request.waitsFor,
+  waited_ms: microseconds(request.waitedMs),
+  worker: request.workerId,
+  attempts: request.attempts,
+  phases: phasesDto(request.phases),
+  code: request.code,
+  explanation: explainWait(request, forecast),
+  forecast: forecast && forecastDto(forecast),
+});
+
+const phasesDto = (phases: RequestView['phases']): ViewOf<typeof RequestPhasesDto> => ({
+  queue_wait_ms: microseconds(phases.queueWaitMs),
+  batch_wait_ms: microseconds(phases.batchWaitMs),
+  grpc_ms: microseconds(phases.grpcMs),
+  ready_ms: microseconds(phases.readyMs),
+  total_ms: microseconds(phases.totalMs),
+});
 
 /** Only the fields of a filter: paging and confirmation are not part of it. */
 export const requestFilter = ({
@@ -231,9 +240,7 @@ export const requestFilter = ({
   tenant,
   priority,
   state,
-}: ListRequestsDto | CancelRequestsDto): RequestFilter => ({
-  ...{ model, tenant, priority, state },
-});
+}: ListRequestsDto | CancelRequestsDto): RequestFilter => ({ model, tenant, priority, state });
 
 /** Milliseconds to the microsecond: more digits are noise of the clock. */
 function microseconds(ms: number): number;

@@ -1,13 +1,14 @@
-import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { isLive, type RequestView } from '../../core/dispatch/request-view.js';
+import { Controller, Get, Param, Post, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { type ViewOf } from '../http/openapi/view.js';
+import { Answers } from '../http/openapi/route.decorator.js';
+import { type FastifyReply } from 'fastify';
+import { isLive, type RequestView, type RequestViewState } from '../../core/dispatch/request-view.js';
 import { type StoredRequest } from '../../core/request/stored-request.port.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { principalOf } from '../../platform/auth/access-hooks.js';
+import { CallerPrincipal } from '../http/params.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
-import { summaryOf } from '../http/openapi/route.decorator.js';
 import { Forecasts } from '../scheduler/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { AsyncRequests } from './async-requests.js';
@@ -15,19 +16,21 @@ import { ExplainedRequestDto, explainedDto } from './explained-request.dto.js';
 import { CancellationDto, RequestDto, requestDto } from './request.dto.js';
 import { StoredRequestsService } from './stored-requests.service.js';
 
-@ApiTags('requests')
 @Controller('v1/requests')
 export class StoredContentController {
   constructor(private readonly stored: StoredRequestsService) {}
 
   /** Status, type and bytes are those that a waiting caller would have received. */
   @Get(':id/content')
-  @ApiOperation({ summary: summaryOf('GET', '/v1/requests/{id}/content') })
   @ApiParam({ name: 'id', description: 'The `x-request-id` of a request sent with `Prefer: respond-async`.' })
   @ApiOkResponse({ description: 'Its answer; of one that failed, its error with the status it has.' })
   @DescribesErrors('request_not_found', 'request_not_finished')
-  async content(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const found = await this.stored.find(principalOf(request), id);
+  async content(
+    @CallerPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const found = await this.stored.find(principal, id);
     if (!found) throw new DomainError('request_not_found', `There is no stored request \`${id}\`.`, { param: 'id' });
     const content = await this.stored.content(found);
     if (!content)
@@ -43,7 +46,6 @@ export class StoredContentController {
  * One id space, four routes: always 200, and idempotent. Another tenant's request is answered like one that does not
  * exist.
  */
-@ApiTags('requests')
 @Controller('v1')
 export class CancellationsController {
   constructor(
@@ -57,12 +59,10 @@ export class CancellationsController {
     'audio/speech/:id/cancel',
     'requests/:id/cancel',
   ])
-  @HttpCode(200)
   @ApiOperation({ summary: 'Cancel a request; its caller receives 499 at once' })
   @ApiParam({ name: 'id', description: 'The `x-request-id` of the request.' })
-  @ApiOkResponse({ type: CancellationDto })
-  async cancel(@Param('id') id: string, @Req() request: FastifyRequest): Promise<CancellationDto> {
-    const principal = principalOf(request);
+  @Answers(CancellationDto)
+  async cancel(@CallerPrincipal() principal: Principal, @Param('id') id: string) {
     const stopped = await this.scheduler.cancel({ tenant: principal.tenant, id }, 'client');
     // Also of one that was stopped here: another attempt at it must not complete.
     const marked = await this.asyncs.cancel(principal.tenant, id).catch((error: unknown) => {
@@ -95,7 +95,6 @@ export function oneNamed(views: readonly RequestView[], tenant: string | undefin
   );
 }
 
-@ApiTags('requests')
 @Controller('v1/requests')
 export class RequestsController {
   constructor(
@@ -105,12 +104,10 @@ export class RequestsController {
   ) {}
 
   @Get(':id')
-  @ApiOperation({ summary: 'Where a request is and why it waits' })
   @ApiParam({ name: 'id', description: 'The `x-request-id` of the request.' })
-  @ApiOkResponse({ type: RequestDto })
+  @Answers(RequestDto)
   @DescribesErrors('request_not_found')
-  async find(@Param('id') id: string, @Req() request: FastifyRequest): Promise<RequestDto> {
-    const principal = principalOf(request);
+  async find(@CallerPrincipal() principal: Principal, @Param('id') id: string) {
     const lookup = this.stored.find(principal, id);
     // Without the database, requests that run here are still known.
     const stored = await lookup.catch(() => undefined);
@@ -124,15 +121,14 @@ export class RequestsController {
   }
 
   @Get(':id/explain')
-  @ApiOperation({ summary: summaryOf('GET', '/v1/requests/{id}/explain') })
   @ApiParam({ name: 'id', description: 'The `x-request-id` of the request.' })
-  @ApiOkResponse({ type: ExplainedRequestDto })
+  @Answers(ExplainedRequestDto)
   @DescribesErrors('request_not_found')
-  async explain(@Param('id') id: string, @Req() request: FastifyRequest): Promise<ExplainedRequestDto> {
-    const view = await this.#running(principalOf(request), id);
+  async explain(@CallerPrincipal() principal: Principal, @Param('id') id: string) {
+    const view = await this.#running(principal, id);
     return view
       ? explainedDto(view, this.forecasts.ofView(view), this.forecasts.explain(view))
-      : this.find(id, request);
+      : this.find(principal, id);
   }
 
   /**
@@ -149,11 +145,15 @@ const notFound = (id: string): DomainError =>
   new DomainError('request_not_found', `There is no request \`${id}\`, or it ended too long ago.`, { param: 'id' });
 
 /** What is known of a request that another gateway has, or that ended there. */
-function elsewhere({ requestId, tenant, status, headers, attempts, answer }: StoredRequest): RequestDto {
+function elsewhere({ requestId, tenant, status, headers, attempts, answer }: StoredRequest): ViewOf<typeof RequestDto> {
   const reported = answer?.headers ?? {};
-  const state = answer ? (status as RequestDto['state']) : 'running';
+  const state = answer ? (status as RequestViewState) : 'running';
   return {
-    ...{ request_id: requestId, tenant, state, aged: false, phases: {} },
+    request_id: requestId,
+    tenant,
+    state,
+    aged: false,
+    phases: {},
     model: reported['x-switchyard-model'],
     priority: headers['x-priority'] === 'realtime' ? 'realtime' : 'batch',
     waited_ms: Number(reported['x-switchyard-queue-ms'] ?? 0),

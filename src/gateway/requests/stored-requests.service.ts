@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { type StoredRequest, type StoredRequestStore } from '../../core/request/stored-request.port.js';
+import { type ViewOf } from '../http/openapi/view.js';
+import { type StoredEnd, type StoredRequest, type StoredRequestStore } from '../../core/request/stored-request.port.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
 import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
@@ -10,16 +11,17 @@ import { StoredAnswers, storedText } from './stored-answers.js';
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
 /** The part of a view that comes from the table. @param waits true if it is known to be queued */
-function storedFields(stored: StoredRequest, waits: boolean): StoredFieldsDto {
+function storedFields(stored: StoredRequest, waits: boolean): ViewOf<typeof StoredFieldsDto> {
   const { status, requestId, path, createdAtMs, endedAtMs, expiresAtMs, answer } = stored;
   const ended = endedAtMs !== undefined;
   return {
-    status: ended ? (status as StoredFieldsDto['status']) : waits ? 'queued' : 'running',
+    status: ended ? (status as StoredEnd) : waits ? 'queued' : 'running',
     endpoint: path,
     created_at: seconds(createdAtMs),
-    ...(ended && { completed_at: seconds(endedAtMs) }),
+    completed_at: ended ? seconds(endedAtMs) : undefined,
     expires_at: seconds(expiresAtMs),
-    ...(answer && { status_code: answer.status, content_url: `/v1/requests/${requestId}/content` }),
+    status_code: answer?.status,
+    content_url: answer && `/v1/requests/${requestId}/content`,
   };
 }
 
@@ -42,7 +44,7 @@ export class StoredRequestsService {
   }
 
   /** @param waits true if it is known to be queued */
-  async view(stored: StoredRequest, waits: boolean): Promise<StoredFieldsDto> {
+  async view(stored: StoredRequest, waits: boolean): Promise<ViewOf<typeof StoredFieldsDto>> {
     const fields = storedFields(stored, waits);
     const json = await this.#json(stored);
     if (json === undefined) return fields;

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyReply } from 'fastify';
 import { withJsonFields } from '../../contracts/formats/json-fields.js';
 import { ResponseDto } from '../../contracts/openai/response.dto.js';
 import { type ItemReference, type ResponseItem, type ResponseObject } from '../../contracts/openai/responses.js';
@@ -7,7 +7,7 @@ import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { parseDto } from '../http/dto-validation.js';
-import { bodyObject, rawBodyOf } from '../http/json-body.js';
+import { type JsonRequest } from '../http/json-body.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
@@ -49,17 +49,17 @@ export class NativeResponses {
    * @returns false: it is not such a request, and nothing was done
    * @throws DomainError as long as nothing was sent
    */
-  async serve(request: FastifyRequest, reply: FastifyReply, stores: boolean): Promise<boolean> {
+  async serve({ fields: sent, bytes }: JsonRequest, reply: FastifyReply, stores: boolean): Promise<boolean> {
     if (!this.catalog.all().some(({ capabilities }) => capabilities.includes('responses'))) return false;
-    const dto = parseDto(ResponseDto, bodyObject(request));
+    const dto = parseDto(ResponseDto, sent);
     const model = this.catalog.getOfKind(dto.model, 'llm');
     const isStored = dto.store ?? stores;
     const needsStore = isStored || continues(dto);
     if (!model.capabilities.includes('responses') || dto.background || (needsStore && !stores)) return false;
-    const caller = httpCaller(request, reply, { tier: dto.service_tier, model });
+    const caller = httpCaller(reply, { tier: dto.service_tier, model });
     const turn = needsStore ? await this.#stored(dto, caller.tenant) : STATELESS;
     const task = { form: 'response', maxTokens: dto.max_output_tokens ?? 0, n: 1 } as const;
-    const body = withJsonFields(rawBodyOf(request), turn.sent);
+    const body = withJsonFields(bytes, turn.sent);
     const generation = { model, task, beginning: beginningOf(dto), body };
     const tier = usedTier(caller.priority, dto.service_tier);
     const fields = { model: model.id, service_tier: tier, ...turn.answered };

@@ -1,25 +1,23 @@
-import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { Controller, Post, Res } from '@nestjs/common';
+import { type FastifyReply } from 'fastify';
 import { DescribesInputTokens, DescribesResponses } from './responses.openapi.js';
+import { type JsonRequest } from '../http/json-body.js';
+import { JsonBody } from '../http/params.js';
 import { ResponsesService } from './responses.service.js';
 
-@ApiTags('text')
 @Controller('v1/responses')
 export class ResponsesController {
   constructor(private readonly responses: ResponsesService) {}
 
   @Post()
-  @HttpCode(200)
   @DescribesResponses()
-  create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.responses.create(request, reply);
+  create(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.responses.create(body, reply);
   }
 
   @Post('input_tokens')
-  @HttpCode(200)
   @DescribesInputTokens()
-  countInput(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.responses.countInput(request, reply);
+  countInput(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.responses.countInput(body, reply);
   }
 }

@@ -3,7 +3,7 @@ import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagg
 import { ResponseDto, ResponseInputDto } from '../../contracts/openai/response.dto.js';
 import { type ResponseObject, type ResponseRequest } from '../../contracts/openai/responses.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
-import { DescribesRequestHeaders, summaryOf } from '../http/openapi/route.decorator.js';
+import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 import { newResponse } from './response-object.js';
 import { eventFrame } from './response-stream.js';
 import { ResponseWriter } from './response-writer.js';
@@ -55,7 +55,6 @@ export function DescribesResponses(): MethodDecorator {
   const { response, events } = example();
   return applyDecorators(
     ApiOperation({
-      summary: summaryOf('POST', '/v1/responses'),
       description: 'The same models as chat. Items have the same ids in the stream and in the response.',
     }),
     ApiConsumes('application/json'),
@@ -80,7 +79,6 @@ export function DescribesResponses(): MethodDecorator {
 export const DescribesInputTokens = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
-      summary: summaryOf('POST', '/v1/responses/input_tokens'),
       description: 'The model reads the input and draws one token: it is queued and counted like any other request.',
     }),
     ApiConsumes('application/json'),

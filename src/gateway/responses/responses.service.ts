@@ -1,10 +1,10 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyReply } from 'fastify';
 import { IgnoredFields } from '../../contracts/openai/field-rules.js';
 import { type ResponseObject } from '../../contracts/openai/responses.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
-import { bodyObject } from '../http/json-body.js';
+import { type JsonRequest } from '../http/json-body.js';
 import { httpCaller, type InferenceCaller } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
@@ -45,16 +45,16 @@ export class ResponsesService {
   ) {}
 
   /** @throws DomainError as long as no event was sent; later failures are the last events of the stream. */
-  async create(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    if (await this.native.serve(request, reply, this.store !== undefined)) return;
-    const turn = await this.#turn(parseResponse, request, reply);
+  async create(body: JsonRequest, reply: FastifyReply): Promise<void> {
+    if (await this.native.serve(body, reply, this.store !== undefined)) return;
+    const turn = await this.#turn(parseResponse, body, reply);
     if (turn.request.background && this.store) await this.#answerLater(turn, this.store);
     else await (turn.request.stream ? this.#answerInEvents(turn) : this.#answerAsAWhole(turn));
   }
 
   /** Counted by the model itself, which draws one token more: only it knows its template and its tokens. */
-  async countInput(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const turn = await this.#turn(parseInputCount, request, reply);
+  async countInput(body: JsonRequest, reply: FastifyReply): Promise<void> {
+    const turn = await this.#turn(parseInputCount, body, reply);
     const { usage, timings } = await this.#answerOf(turn);
     const input_tokens = usage?.input_tokens ?? 0;
     void reply
@@ -64,14 +64,14 @@ export class ResponsesService {
 
   async #turn(
     parse: (body: Readonly<Record<string, unknown>>, options: ParseOptions) => ParsedResponse,
-    request: FastifyRequest,
+    { fields }: JsonRequest,
     reply: FastifyReply,
   ): Promise<Turn> {
     const ignored = new IgnoredFields(this.settings.compat.strict);
     const options = { catalog: this.catalog, newId, stores: this.store !== undefined, ignored };
-    const parsed = parse(bodyObject(request), options);
+    const parsed = parse(fields, options);
     const { model, tier } = parsed;
-    const caller = httpCaller(request, reply, { tier, model });
+    const caller = httpCaller(reply, { tier, model });
     const conversation = await this.conversations.of(caller.tenant, parsed.request);
     const generation = generationOf(parsed.request, conversation.all, this.catalog);
     const serviceTier = usedTier(caller.priority, tier);

@@ -1,11 +1,11 @@
-import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { Controller, Post, Res } from '@nestjs/common';
+import { type FastifyReply } from 'fastify';
+import { type JsonRequest } from '../http/json-body.js';
+import { JsonBody } from '../http/params.js';
 import { DescribesChat, DescribesCompletion, DescribesEmbeddings } from './text.openapi.js';
 import { EmbeddingsService } from './embeddings.service.js';
 import { CompletionsService } from './completions.service.js';
 
-@ApiTags('text')
 @Controller('v1')
 export class CompletionsController {
   constructor(
@@ -14,23 +14,20 @@ export class CompletionsController {
   ) {}
 
   @Post('chat/completions')
-  @HttpCode(200)
   @DescribesChat()
-  chat(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.generation.serve('chat', request, reply);
+  chat(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.generation.serve('chat', body, reply);
   }
 
   @Post('completions')
-  @HttpCode(200)
   @DescribesCompletion()
-  complete(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.generation.serve('completions', request, reply);
+  complete(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.generation.serve('completions', body, reply);
   }
 
   @Post('embeddings')
-  @HttpCode(200)
   @DescribesEmbeddings()
-  embed(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.embeddings.serve(request, reply);
+  embed(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.embeddings.serve(body, reply);
   }
 }

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyReply } from 'fastify';
 import { withJsonFields } from '../../contracts/formats/json-fields.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
-import { bodyObject, rawBodyOf } from '../http/json-body.js';
+import { type JsonRequest } from '../http/json-body.js';
 import { httpCaller, type InferenceCaller, type InferenceRequest } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
@@ -17,7 +17,7 @@ const PARSERS = { chat: parseChat, completions: parseCompletion } as const;
 interface GenerationCall {
   readonly params: ParsedGeneration;
   readonly caller: InferenceCaller;
-  readonly request: FastifyRequest;
+  readonly bytes: Buffer;
   readonly reply: FastifyReply;
   /** Set in the answer by the gateway; the rest of it is the engine's. */
   readonly fields: { readonly model: string; readonly service_tier: string };
@@ -33,12 +33,12 @@ export class CompletionsService {
   ) {}
 
   /** @throws DomainError as long as no chunk was sent; later failures are the last event of the stream. */
-  async serve(route: keyof typeof PARSERS, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const params = PARSERS[route](bodyObject(request), this.catalog, this.settings.compat);
+  async serve(route: keyof typeof PARSERS, { fields: sent, bytes }: JsonRequest, reply: FastifyReply): Promise<void> {
+    const params = PARSERS[route](sent, this.catalog, this.settings.compat);
     const { service_tier: tier, stream } = params.dto;
-    const caller = httpCaller(request, reply, { tier, model: params.model });
+    const caller = httpCaller(reply, { tier, model: params.model });
     const fields = { model: params.model.id, service_tier: usedTier(caller.priority, tier) };
-    const call = { params, caller, request, reply, fields };
+    const call = { params, caller, bytes, reply, fields };
     await (stream ? this.#answerInChunks(call) : this.#answerAsAWhole(call));
   }
 
@@ -59,7 +59,7 @@ export class CompletionsService {
     sendEvents(reply, headers, output.chunks);
   }
 
-  #start({ params, caller, request }: GenerationCall, output?: GenerationStream): InferenceRequest {
-    return this.generation.start(caller, { ...params, body: rawBodyOf(request) }, output);
+  #start({ params, caller, bytes }: GenerationCall, output?: GenerationStream): InferenceRequest {
+    return this.generation.start(caller, { ...params, body: bytes }, output);
   }
 }

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyReply } from 'fastify';
 import { embeddingBody } from '../../contracts/formats/embedding-body.js';
 import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { EmbeddingDto } from '../../contracts/openai/embedding.dto.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
-import { bodyObject, rawBodyOf } from '../http/json-body.js';
+import { type JsonRequest } from '../http/json-body.js';
 import { httpCaller, InferenceService } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { requestParser } from '../models/parse-request.js';
@@ -23,13 +23,12 @@ export class EmbeddingsService {
   ) {}
 
   /** @throws DomainError for everything that is not an answer. */
-  async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { model: spec, dto, ignored } = parseEmbedding(bodyObject(request), this.catalog, this.settings.compat);
+  async serve({ fields, bytes: body }: JsonRequest, reply: FastifyReply): Promise<void> {
+    const { model: spec, dto, ignored } = parseEmbedding(fields, this.catalog, this.settings.compat);
     const { id: model } = spec;
     const inputs = countInputs(dto.input);
-    const body = rawBodyOf(request);
     const work = { model, bytes: body.length, audioDurationS: 0, payload: { kind: 'embed', body, inputs } } as const;
-    const caller = httpCaller(request, reply, { tier: dto.service_tier, model: spec });
+    const caller = httpCaller(reply, { tier: dto.service_tier, model: spec });
     const answer = await this.inference.start(caller, work).answer('embeddings');
     const { vectors, dimensions, usage } = answer.reply;
     const promptTokens = usage?.promptTokens ?? 0;

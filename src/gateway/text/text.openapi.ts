@@ -5,7 +5,7 @@ import { SSE_DONE, sseData } from '../../contracts/formats/server-sent-event.js'
 import { ChatCompletionDto, CompletionDto } from '../../contracts/openai/generation.dto.js';
 import { EmbeddingDto } from '../../contracts/openai/embedding.dto.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
-import { DescribesRequestHeaders, summaryOf } from '../http/openapi/route.decorator.js';
+import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 
 const EVENTS = {
   type: 'string',
@@ -14,10 +14,7 @@ const EVENTS = {
     'envelope as the last event, without `[DONE]`.',
 };
 
-type TextPath = '/v1/chat/completions' | '/v1/completions' | '/v1/embeddings';
-
 interface TextDescription {
-  readonly path: TextPath;
   readonly body: Type;
   readonly description: string;
   readonly examples: Readonly<Record<string, { readonly summary: string; readonly value: object }>>;
@@ -38,7 +35,6 @@ const embed = { model: 'text-embedding-3-small', input: ['on the right track', '
 /** OpenAPI of the chat route. */
 export const DescribesChat = (): MethodDecorator =>
   describesText({
-    path: '/v1/chat/completions',
     body: ChatCompletionDto,
     description: PASSED_ON,
     examples: {
@@ -54,7 +50,6 @@ export const DescribesChat = (): MethodDecorator =>
 /** OpenAPI of the completions route. */
 export const DescribesCompletion = (): MethodDecorator =>
   describesText({
-    path: '/v1/completions',
     body: CompletionDto,
     description: PASSED_ON,
     examples: { whole: { summary: 'The whole answer', value: complete } },
@@ -64,7 +59,6 @@ export const DescribesCompletion = (): MethodDecorator =>
 /** OpenAPI of the embeddings route. */
 export const DescribesEmbeddings = (): MethodDecorator =>
   describesText({
-    path: '/v1/embeddings',
     body: EmbeddingDto,
     description: `Requests that wait together are computed together. ${PASSED_ON}`,
     examples: { several: { summary: 'Two texts', value: embed } },
@@ -89,9 +83,9 @@ function answersOf(form: 'chat' | 'completion'): TextDescription['content'] {
   };
 }
 
-function describesText({ path, body, description, examples, content }: TextDescription): MethodDecorator {
+function describesText({ body, description, examples, content }: TextDescription): MethodDecorator {
   return applyDecorators(
-    ApiOperation({ summary: summaryOf('POST', path), description }),
+    ApiOperation({ description }),
     ApiConsumes('application/json'),
     ApiBody({ type: body, examples }),
     DescribesRequestHeaders(),

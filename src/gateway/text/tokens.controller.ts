@@ -1,12 +1,12 @@
-import { applyDecorators, Controller, HttpCode, Inject, Post, Req, Res, type Type } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { applyDecorators, Controller, HttpCode, Inject, Post, Res, type Type } from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiOkResponse } from '@nestjs/swagger';
+import { type FastifyReply } from 'fastify';
 import { DetokenizeDto, TokenizeDto } from '../../contracts/openai/token.dto.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
-import { bodyObject, rawBodyOf } from '../http/json-body.js';
+import { type JsonRequest } from '../http/json-body.js';
+import { JsonBody } from '../http/params.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
-import { summaryOf } from '../http/openapi/route.decorator.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { requestParser } from '../models/parse-request.js';
@@ -20,7 +20,7 @@ export const TOKEN_PARSERS = {
 
 const describes = (path: string, body: Type, example: object): MethodDecorator =>
   applyDecorators(
-    ApiOperation({ summary: summaryOf('POST', path) }),
+    HttpCode(200),
     ApiConsumes('application/json'),
     ApiBody({ type: body }),
     ApiOkResponse({ content: { 'application/json': { schema: { type: 'object' }, example } } }),
@@ -28,7 +28,6 @@ const describes = (path: string, body: Type, example: object): MethodDecorator =
   );
 
 /** What vLLM and llama.cpp serve beside OpenAI's routes. */
-@ApiTags('text')
 @Controller()
 export class TokensController {
   constructor(
@@ -38,24 +37,22 @@ export class TokensController {
   ) {}
 
   @Post('tokenize')
-  @HttpCode(200)
   @describes('/tokenize', TokenizeDto, { tokens: [1, 300, 301], count: 3, max_model_len: 4096 })
-  tokenize(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.#serve('tokenize', request, reply);
+  tokenize(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.#serve('tokenize', body, reply);
   }
 
   @Post('detokenize')
-  @HttpCode(200)
   @describes('/detokenize', DetokenizeDto, { prompt: 'A switchyard is', content: 'A switchyard is' })
-  detokenize(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.#serve('detokenize', request, reply);
+  detokenize(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.#serve('detokenize', body, reply);
   }
 
-  async #serve(form: keyof typeof TOKEN_PARSERS, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { model, ignored } = TOKEN_PARSERS[form](bodyObject(request), this.catalog, this.settings.compat);
-    const caller = httpCaller(request, reply, { tier: 'auto', model });
+  async #serve(form: keyof typeof TOKEN_PARSERS, { fields, bytes }: JsonRequest, reply: FastifyReply): Promise<void> {
+    const { model, ignored } = TOKEN_PARSERS[form](fields, this.catalog, this.settings.compat);
+    const caller = httpCaller(reply, { tier: 'auto', model });
     const task = { form, maxTokens: 0, n: 1 } as const;
-    const started = this.generation.start(caller, { model, task, beginning: '', body: rawBodyOf(request) });
+    const started = this.generation.start(caller, { model, task, beginning: '', body: bytes });
     const { reply: answer, timings } = await started.answer('generation');
     void reply
       .headers(answerHeaders(model.id, timings, ignored))

@@ -1,7 +1,6 @@
 import { type AsrBodyOptions } from '../../contracts/whisper-asr/asr-body.js';
 import { AsrQueryDto, FILTERED } from '../../contracts/whisper-asr/asr.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { parseDto } from '../http/dto-validation.js';
 import { type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { type ParsedTranscription, parseTranscription, parseTranslation } from '../audio/parse-transcription.js';
@@ -18,13 +17,8 @@ const OWN_NAMES: Readonly<Record<string, string>> = {
 
 const ownName = (param: string): string => OWN_NAMES[param] ?? param;
 
-/** @param query of `POST /asr`, with a `model` @throws DomainError for the first thing wrong with it */
-export function parseAsr(
-  query: Readonly<Record<string, unknown>>,
-  catalog: ModelCatalog,
-  compat: Strictness = { strict: false },
-): ParsedAsr {
-  const dto = parseDto(AsrQueryDto, query);
+/** @param dto of `POST /asr`, with a `model` @throws DomainError for the first thing wrong with it */
+export function parseAsr(dto: AsrQueryDto, catalog: ModelCatalog, compat: Strictness = { strict: false }): ParsedAsr {
   const useless = uselessIn(dto);
   const words = dto.word_timestamps && dto.output === 'json';
   const parsed = renamed(() => openAiForm(dto, words, { catalog, compat }));

@@ -1,11 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyReply } from 'fastify';
 import { languageName } from '../../contracts/formats/language-name.js';
 import { asrBody } from '../../contracts/whisper-asr/asr-body.js';
-import { DetectLanguageQueryDto, type DetectedLanguageDto } from '../../contracts/whisper-asr/asr.dto.js';
+import {
+  type AsrQueryDto,
+  type DetectedLanguageDto,
+  type DetectLanguageQueryDto,
+} from '../../contracts/whisper-asr/asr.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { parseDto } from '../http/dto-validation.js';
+import { type FormSource } from '../http/multipart-form.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { parseTranscription } from '../audio/parse-transcription.js';
 import { type TranscriptWriter, type TranscriptionPlan, TranscriptionService } from '../audio/transcription.service.js';
@@ -14,8 +18,6 @@ import { rawPcmAsWav } from './raw-pcm.js';
 
 /** What Whisper looks at to tell a language. */
 const DETECTION_SECONDS = 30;
-
-type Query = Readonly<Record<string, unknown>>;
 
 /** The routes of whisper-asr-webservice, which subtitle programs such as Bazarr call. */
 @Injectable()
@@ -27,38 +29,36 @@ export class WhisperAsrService {
   ) {}
 
   /** `POST /asr`. @throws DomainError for everything that is not an answer */
-  transcribe(sent: Query, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const query = this.#withModel(sent);
+  transcribe(query: AsrQueryDto, form: FormSource, reply: FastifyReply): Promise<void> {
+    query.model ??= this.settings.compat.asrModel;
     const parsed = parseAsr(query, this.catalog, this.settings.compat);
     const write: TranscriptWriter = transcript => ({
       contentType: 'text/plain; charset=utf-8',
       body: asrBody(transcript, parsed.body),
     });
-    return this.transcripts.run({ ...this.#audioOf(query), parse: () => parsed, write }, request, reply);
+    return this.transcripts.run({ ...audioOf(query), parse: () => parsed, write }, form, reply);
   }
 
   /** `POST /detect-language`. @throws DomainError for everything that is not an answer */
-  detectLanguage(sent: Query, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const query = this.#withModel(sent);
-    const parsed = parseTranscription({ model: query.model }, this.catalog, this.settings.compat);
+  detectLanguage(query: DetectLanguageQueryDto, form: FormSource, reply: FastifyReply): Promise<void> {
+    const model = query.model ?? this.settings.compat.asrModel;
+    const parsed = parseTranscription({ model }, this.catalog, this.settings.compat);
     const [only, ...others] = parsed.model.languages;
     const write: TranscriptWriter = ({ language }) => {
       const heard = language === '' && others.length === 0 ? only : language;
       return { contentType: 'application/json; charset=utf-8', body: JSON.stringify(detected(heard ?? '')) };
     };
-    const audio = this.#audioOf(query, DETECTION_SECONDS);
-    return this.transcripts.run({ ...audio, parse: () => parsed, write }, request, reply);
-  }
-
-  #withModel(query: Query): Query & { readonly model: unknown } {
-    return { ...query, model: query.model ?? this.settings.compat.asrModel };
-  }
-
-  #audioOf(query: Query, mostSeconds?: number): Pick<TranscriptionPlan, 'part' | 'receive'> {
-    const { encode } = parseDto(DetectLanguageQueryDto, query);
-    return { part: 'audio_file', ...(!encode && { receive: source => rawPcmAsWav(source, mostSeconds) }) };
+    return this.transcripts.run({ ...audioOf(query, DETECTION_SECONDS), parse: () => parsed, write }, form, reply);
   }
 }
+
+const audioOf = (
+  { encode }: DetectLanguageQueryDto,
+  mostSeconds?: number,
+): Pick<TranscriptionPlan, 'part' | 'receive'> => ({
+  part: 'audio_file',
+  receive: encode ? undefined : source => rawPcmAsWav(source, mostSeconds),
+});
 
 function detected(tag: string): DetectedLanguageDto {
   if (tag === '') throw new DomainError('engine_failed', 'The model does not tell which language it recognised.');

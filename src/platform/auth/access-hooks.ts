@@ -1,4 +1,4 @@
-import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Authenticator, basicToken, bearerToken, type SignedIn } from './authenticator.js';
 import { type ForwardedUsers } from './forwarded-users.js';
 import { INTERNAL_KEY_ID } from './internal-tokens.js';
@@ -63,60 +63,54 @@ export const knownPrincipalOf = (request: FastifyRequest): Principal | undefined
 
 export const tenantOf = (request: FastifyRequest): string => principalOf(request).tenant;
 
-export interface AccessOptions {
-  readonly authenticator: Authenticator;
-  readonly publicMetrics: boolean;
-  readonly origins: OriginGuard;
-  readonly users: ForwardedUsers;
-}
-
 /**
- * The guard of every route, Swagger and unknown ones included. A Fastify hook and not a Nest guard, because those see
- * Nest's own routes only. Runs before any body is read.
+ * The guard of every route, Swagger and unknown ones included. A step of Fastify's and not a Nest guard, because those
+ * see Nest's own routes only, and run when the body has been read.
  */
-export function registerAccessHooks(
-  fastify: FastifyInstance,
-  { authenticator, publicMetrics, origins, users }: AccessOptions,
-): void {
-  fastify.addHook('onRequest', (request, reply, done) => {
-    const route = request.routeOptions.url;
-    const access = accessOf(route, { publicMetrics });
-    const admit = (principal: Principal): void => {
-      principals.set(request, principal);
-      if (access !== 'public' && principal.keyId !== INTERNAL_KEY_ID)
-        origins.demandRequest(request.method, request.headers);
-      if (access !== 'public' && access !== 'any') demandScope(principal, access);
+export class AccessGuard {
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly origins: OriginGuard,
+    private readonly users: ForwardedUsers,
+    private readonly rules: { readonly publicMetrics: boolean },
+  ) {}
+
+  /**
+   * Admits the request, or throws a DomainError that says why not. A promise only where the keys of an issuer may have
+   * to be fetched.
+   */
+  admit(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
+    const access = accessOf(request.routeOptions.url, this.rules);
+    if (access === 'public') {
+      principals.set(request, ANYBODY);
+      return undefined;
+    }
+    const signedIn = this.#signedIn(request, reply, access === 'any' && isPage(request.routeOptions.url));
+    if (signedIn instanceof Promise) return signedIn.then(principal => this.#demand(request, principal, access));
+    this.#demand(request, signedIn, access);
+    return undefined;
+  }
+
+  #demand(request: FastifyRequest, principal: Principal, access: Exclude<Access, 'public'>): void {
+    principals.set(request, principal);
+    if (principal.keyId !== INTERNAL_KEY_ID) this.origins.demandRequest(request.method, request.headers);
+    if (access !== 'any') demandScope(principal, access);
+  }
+
+  #signedIn(request: FastifyRequest, reply: FastifyReply, page: boolean): SignedIn {
+    const { headers } = request;
+    const refuse = (error: unknown): never => {
+      void reply.header('www-authenticate', page ? 'Basic realm="Switchyard, the key as password"' : 'Bearer');
+      throw error;
     };
-    const refuse = (error: unknown): void => done(error as Error);
     try {
-      const signedIn = access === 'public' ? ANYBODY : entering(request, reply, { authenticator, origins, users });
-      if (signedIn instanceof Promise) return void signedIn.then(admit).then(() => done(), refuse);
-      admit(signedIn);
+      const shown = bearerToken(headers) ?? (page ? basicToken(headers) : undefined);
+      const principal = this.authenticator.authenticateRequest(shown ?? sessionToken(headers), request);
+      if (shown === undefined && this.authenticator.enabled) this.origins.demandSession(request.method, headers);
+      if (!(principal instanceof Promise)) return this.users.principalOf(principal, request);
+      return principal.then(found => this.users.principalOf(found, request)).catch(refuse);
     } catch (error) {
       return refuse(error);
     }
-    done();
-  });
-}
-
-function entering(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { authenticator, origins, users }: Omit<AccessOptions, 'publicMetrics'>,
-): SignedIn {
-  const { headers, ip: address } = request;
-  const page = isPage(request.routeOptions.url);
-  const refuse = (error: unknown): never => {
-    void reply.header('www-authenticate', page ? 'Basic realm="Switchyard, the key as password"' : 'Bearer');
-    throw error;
-  };
-  try {
-    const shown = bearerToken(headers) ?? (page ? basicToken(headers) : undefined);
-    const principal = authenticator.authenticateRequest(shown ?? sessionToken(headers), { headers, address });
-    if (shown === undefined && authenticator.enabled) origins.demandSession(request.method, headers);
-    const known = (found: Principal): Principal => users.principalOf(found, headers, address);
-    return principal instanceof Promise ? principal.then(known).catch(refuse) : known(principal);
-  } catch (error) {
-    return refuse(error);
   }
 }

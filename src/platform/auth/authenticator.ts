@@ -85,9 +85,16 @@ export class FailedAttempts {
 const tooMany = (retryAfterMs: number): DomainError =>
   new DomainError('rate_limit_exceeded', 'Too many wrong API keys came from this address.', { retryAfterMs });
 
+/** What is asked of a request over HTTP. */
 export interface Caller {
   readonly headers: IncomingMessage['headers'];
-  /** IP address of the peer. */
+  /** Address of the peer, which costs something behind proxies: it is read after a failure only. */
+  readonly ip: string;
+}
+
+interface Handshake {
+  readonly auth: unknown;
+  readonly headers: IncomingMessage['headers'];
   readonly address?: string | undefined;
 }
 
@@ -122,8 +129,9 @@ export class Authenticator {
   }
 
   /** A request over HTTP. @param token from its headers @throws DomainError as `#signIn` */
-  authenticateRequest(token: string | undefined, { headers, address }: Caller): SignedIn {
-    return this.#signIn(token, address, (headers.authorization ?? bearerToken(headers)) !== undefined);
+  authenticateRequest(token: string | undefined, caller: Caller): SignedIn {
+    const { headers } = caller;
+    return this.#signIn(token, () => caller.ip, (headers.authorization ?? bearerToken(headers)) !== undefined);
   }
 
   /**
@@ -132,21 +140,21 @@ export class Authenticator {
    */
   authenticateUpgrade({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): SignedIn {
     const token = bearerToken(headers) ?? subprotocolToken(headers) ?? sessionToken(headers);
-    return this.#signIn(token, this.proxies.clientOf(headers, socket.remoteAddress));
+    return this.#signIn(token, () => this.proxies.clientOf(headers, socket.remoteAddress));
   }
 
   /** A Socket.IO handshake: `auth.token`, or the header. @throws DomainError as `#signIn` */
-  authenticateHandshake({ auth, headers, address }: Caller & { readonly auth: unknown }): SignedIn {
-    return this.#signIn(handshakeToken(auth, headers), this.proxies.clientOf(headers, address));
+  authenticateHandshake({ auth, headers, address }: Handshake): SignedIn {
+    return this.#signIn(handshakeToken(auth, headers), () => this.proxies.clientOf(headers, address));
   }
 
   /**
    * Failures count by address, where something was tried.
    * @throws DomainError `invalid_api_key`, `rate_limit_exceeded` after too many
    */
-  #signIn(token: string | undefined, address = '', tried = token !== undefined): SignedIn {
+  #signIn(token: string | undefined, address: () => string | undefined, tried = token !== undefined): SignedIn {
     const refuse = (error: unknown): never => {
-      throw tried ? this.failures.answerTo(error, address) : error;
+      throw tried ? this.failures.answerTo(error, address() ?? '') : error;
     };
     try {
       const principal = this.authenticate(token);

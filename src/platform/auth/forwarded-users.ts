@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type IncomingHttpHeaders } from 'node:http';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type Networks, networksAndNames } from '../http/networks.js';
+import { type Caller } from './authenticator.js';
 import { INTERNAL_KEY_ID } from './internal-tokens.js';
 import { type Principal } from './principal.js';
 
@@ -30,9 +30,9 @@ export class ForwardedUsers {
    * Who asks: the key's tenant, or the user of it that a trusted caller names. Scopes stay those of the key.
    * @throws DomainError `invalid_value` for a name that is none
    */
-  principalOf(principal: Principal, headers: IncomingHttpHeaders, address: string): Principal {
-    const user = headers[USER_HEADER];
-    if (user === undefined || !this.#trusts(principal, address)) return principal;
+  principalOf(principal: Principal, caller: Caller): Principal {
+    const user = caller.headers[USER_HEADER];
+    if (user === undefined || !this.#trusts(principal, caller.ip)) return principal;
     if (typeof user !== 'string' || !USER.test(user))
       throw new DomainError('invalid_value', `\`${USER_HEADER}\` must be 1 to 64 letters, digits and . _ -`, {
         param: USER_HEADER,

@@ -1,4 +1,4 @@
-import { type FastifyInstance } from 'fastify';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
 
 const METHODS = 'GET, POST, DELETE';
 const PREFLIGHT_SECONDS = '600';
@@ -20,23 +20,28 @@ export class CrossOrigins {
   }
 }
 
-/** Answers preflights and marks answers. Comes before the guard: a browser sends no key with a preflight. */
-export function registerCrossOriginHooks(fastify: FastifyInstance, origins: CrossOrigins): void {
-  fastify.addHook('onRequest', (request, reply, done) => {
-    const { origin } = request.headers;
-    if (origin === undefined || !origins.allows(origin)) return done();
-    void reply.headers({ 'access-control-allow-origin': origin, vary: 'Origin' });
-    const wanted = request.headers['access-control-request-method'];
-    if (request.method !== 'OPTIONS' || wanted === undefined) return done();
-    void reply
-      .headers({
-        'access-control-allow-methods': METHODS,
-        'access-control-allow-headers': request.headers['access-control-request-headers'] ?? '',
-        'access-control-max-age': PREFLIGHT_SECONDS,
-      })
-      .code(204)
-      .send();
-  });
+/**
+ * Marks answers to pages of other origins, and answers their preflights: then true. Comes before the guard: a browser
+ * sends no key with a preflight.
+ */
+export function answersPreflight(
+  origins: CrossOrigins,
+  { headers, method }: FastifyRequest,
+  reply: FastifyReply,
+): boolean {
+  const { origin } = headers;
+  if (origin === undefined || !origins.allows(origin)) return false;
+  void reply.headers({ 'access-control-allow-origin': origin, vary: 'Origin' });
+  if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return false;
+  void reply
+    .headers({
+      'access-control-allow-methods': METHODS,
+      'access-control-allow-headers': headers['access-control-request-headers'] ?? '',
+      'access-control-max-age': PREFLIGHT_SECONDS,
+    })
+    .code(204)
+    .send();
+  return true;
 }
 
 function exactOrigin(text: string): string {

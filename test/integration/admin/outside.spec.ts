@@ -6,6 +6,7 @@ import { type CatalogueDto, type ModelAdditionListDto } from '../../../src/gatew
 import { type DoctorDto } from '../../../src/gateway/admin/doctor.controller.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
+import { type ViewOf } from '../../../src/gateway/http/openapi/view.js';
 
 const AT = '2027-01-02T03:04:05.6789Z';
 const alert = (alertname: string, state: string, annotations: object = {}) => ({
@@ -41,7 +42,9 @@ describe('GET /admin/v1/alerts', () => {
   });
 
   it('shows alerts of a Prometheus at a private address, firing ones first; several pages ask it once', async () => {
-    const answers = await Promise.all([1, 2, 3].map(() => rig.json('/admin/v1/alerts') as Promise<AlertListDto>));
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => rig.json('/admin/v1/alerts') as Promise<ViewOf<typeof AlertListDto>>),
+    );
     const since = Math.floor(Date.parse(AT) / 1000);
     expect(answers[0]).toEqual({
       ...{ object: 'list', configured: true },
@@ -79,12 +82,12 @@ describe('the command line of the product, over HTTP', () => {
   afterAll(() => rig.close());
 
   it('tells what doctor finds', async () => {
-    const { checks } = (await rig.json('/admin/v1/doctor')) as DoctorDto;
+    const { checks } = (await rig.json('/admin/v1/doctor')) as ViewOf<typeof DoctorDto>;
     expect(checks.find(({ what }) => what === 'Node')).toMatchObject({ state: 'ok', detail: expect.any(String) });
   });
 
   it('lists models that can be downloaded', async () => {
-    const { data } = (await rig.json('/admin/v1/catalogue')) as CatalogueDto;
+    const { data } = (await rig.json('/admin/v1/catalogue')) as ViewOf<typeof CatalogueDto>;
     expect(data.find(({ name }) => name === 'whisper-small')).toMatchObject({ licence: expect.any(String) });
     expect(data.every(({ bytes }) => bytes >= 0)).toBe(true);
   });
@@ -94,7 +97,8 @@ describe('the command line of the product, over HTTP', () => {
     expect((await errorOf(add('..%2Fetc'))).code).toBe('model_not_found');
     expect(await (await add('no-such-model')).json()).toMatchObject({ name: 'no-such-model', state: 'running' });
     expect((await errorOf(add('whisper-small'))).code).toBe('model_addition_running');
-    const list = async () => ((await rig.json('/admin/v1/catalogue/additions')) as ModelAdditionListDto).data[0]!;
+    const list = async () =>
+      ((await rig.json('/admin/v1/catalogue/additions')) as ViewOf<typeof ModelAdditionListDto>).data[0]!;
     while ((await list()).state === 'running');
     expect(await list()).toMatchObject({ state: 'failed', lines: [expect.stringContaining('no-such-model')] });
     expect((await errorOf(rig.post('/admin/v1/catalogue/other/cancel', {}))).code).toBe('model_not_found');

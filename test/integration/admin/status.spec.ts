@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type HistoryDto } from '../../../src/gateway/admin/status/history.controller.js';
 import { RequestHistoryService } from '../../../src/gateway/admin/status/request-history.service.js';
-import { type StatusDto } from '../../../src/gateway/admin/status/status.controller.js';
+import { type StatusDto } from '../../../src/gateway/admin/status/status.dto.js';
 import { type SettingListDto } from '../../../src/gateway/admin/settings.controller.js';
 import { SETTING_PATHS } from '../../../src/platform/config/settings.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
+import { type ViewOf } from '../../../src/gateway/http/openapi/view.js';
 
 describe('GET /admin/v1/status and /admin/v1/history', () => {
   let rig: GatewayRig;
@@ -27,7 +28,7 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
     machine.stop();
   });
 
-  const status = async () => (await rig.json('/admin/v1/status')) as StatusDto;
+  const status = async () => (await rig.json('/admin/v1/status')) as ViewOf<typeof StatusDto>;
   const model = async (id = 'stt') => (await status()).models.find(found => found.id === id)!;
   const endStep = () => rig.app.get(RequestHistoryService, { strict: false }).endStep();
 
@@ -78,7 +79,7 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
     expect((await transcribe()).status).toBe(200);
     expect((await transcribe(script.fail('engine_failed'))).status).toBe(500);
     await endStep();
-    const history = (await rig.json('/admin/v1/history?minutes=1')) as HistoryDto;
+    const history = (await rig.json('/admin/v1/history?minutes=1')) as ViewOf<typeof HistoryDto>;
     const last = history.points.at(-1)!;
     expect(history).toMatchObject({ object: 'history', step_s: 10, from: history.points[0]!.at - 10 });
     expect(Object.keys(last.models)).toEqual(['stt']);
@@ -86,7 +87,7 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
       ...{ arrived: 2, completed: 1, failed: 1, cancelled: 0, refused: 0, waiting: 0, in_flight: 0 },
       ...{ oldest_wait_ms: 0, wait_p50_ms: expect.any(Number), wait_p95_ms: expect.any(Number) },
     });
-    const other = (await rig.json('/admin/v1/history?model=asleep')) as HistoryDto;
+    const other = (await rig.json('/admin/v1/history?model=asleep')) as ViewOf<typeof HistoryDto>;
     expect(other.points.map(({ models }) => models)).toEqual(other.points.map(() => ({})));
   });
 
@@ -107,7 +108,7 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
   });
 
   it('lists every setting with its value and source, and no secret', async () => {
-    const { data } = (await rig.json('/admin/v1/settings')) as SettingListDto;
+    const { data } = (await rig.json('/admin/v1/settings')) as ViewOf<typeof SettingListDto>;
     expect(data.map(({ name }) => name)).toEqual(SETTING_PATHS);
     const found = (name: string) => data.find(setting => setting.name === name);
     expect(found('queue.max_requests')).toMatchObject({

@@ -6,6 +6,7 @@ import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { isReady, workerThat } from '../../support/pool-harness.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
+import { type ViewOf } from '../../../src/gateway/http/openapi/view.js';
 
 interface Listed {
   readonly id: string;
@@ -157,7 +158,7 @@ describe('POST /admin/v1/workers/{id}/drain, resume and restart', () => {
   });
 
   describe('logs', () => {
-    const lines = async (path: string) => ((await rig.json(path)) as LogDto).data;
+    const lines = async (path: string) => ((await rig.json(path)) as ViewOf<typeof LogDto>).data;
 
     it('shows the last lines of a worker, of every level, and what happened to its process', async () => {
       const data = await lines('/admin/v1/workers/local-0/log?lines=500');

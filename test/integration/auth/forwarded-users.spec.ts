@@ -12,7 +12,8 @@ const principal = (keyId?: string) => ({
   ...(keyId && { keyId }),
 });
 const tenantOf = (trusted: string, user: string, address = '192.0.2.1', keyId = 'front') =>
-  new ForwardedUsers(trusted).principalOf(principal(keyId), { [USER.toLowerCase()]: user }, address).tenant;
+  new ForwardedUsers(trusted).principalOf(principal(keyId), { headers: { [USER.toLowerCase()]: user }, ip: address })
+    .tenant;
 
 describe('users that a front end names', () => {
   it.each([

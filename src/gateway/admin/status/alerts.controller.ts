@@ -1,37 +1,48 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
+import { ApiOperation } from '@nestjs/swagger';
+import { Answers } from '../../http/openapi/route.decorator.js';
+import {
+  choiceField,
+  constantField,
+  flagField,
+  listField,
+  numberField,
+  optionalField,
+  textField,
+  view,
+} from '../../http/openapi/view.js';
 import { PrometheusAlerts } from './prometheus-alerts.js';
 
-class AlertDto {
-  @ApiProperty({ example: 'SwitchyardQueueFull' }) name!: string;
-  @ApiProperty({ enum: ['pending', 'firing'] }) state!: string;
-  @ApiPropertyOptional({ example: 'warning' }) severity?: string;
-  @ApiProperty({ description: 'Unix seconds.' }) since!: number;
-  @ApiPropertyOptional() summary?: string;
-  @ApiPropertyOptional({
-    example: 'docs/operate/runbook.md#switchyardqueuefull',
-    description: 'What to do: a web address, or a path of the manual.',
-  })
-  runbook_url?: string;
-}
+const AlertDto = view('AlertDto', {
+  name: textField({ example: 'SwitchyardQueueFull' }),
+  state: choiceField(['pending', 'firing']),
+  severity: optionalField(textField({ example: 'warning' })),
+  since: numberField('Unix seconds.'),
+  summary: optionalField(textField()),
+  runbook_url: optionalField(
+    textField({
+      example: 'docs/operate/runbook.md#switchyardqueuefull',
+      description: 'What to do: a web address, or a path of the manual.',
+    }),
+  ),
+});
 
-export class AlertListDto {
-  @ApiProperty({ enum: ['list'] }) object!: 'list';
-  @ApiProperty({ description: 'Whether `console.prometheus_url` is set.' }) configured!: boolean;
-  @ApiProperty({ type: [AlertDto], description: 'Firing ones first; at most 100.' }) data!: AlertDto[];
-  @ApiPropertyOptional({ description: 'Why Prometheus could not be asked.' }) problem?: string;
-}
+export const AlertListDto = view('AlertListDto', {
+  object: constantField('list'),
+  configured: flagField('Whether `console.prometheus_url` is set.'),
+  data: listField(AlertDto, 'Firing ones first; at most 100.'),
+  problem: optionalField(textField('Why Prometheus could not be asked.')),
+});
 
 /** Alerts of a Prometheus, for the console. */
-@ApiTags('admin')
 @Controller('admin/v1/alerts')
 export class AdminAlertsController {
   constructor(private readonly alerts: PrometheusAlerts) {}
 
   @Get()
   @ApiOperation({ summary: 'Alerts of the Prometheus in `console.prometheus_url`, at most 5 s old' })
-  @ApiOkResponse({ type: AlertListDto })
-  async list(): Promise<AlertListDto> {
+  @Answers(AlertListDto)
+  async list() {
     const { data, problem } = await this.alerts.current();
     return {
       object: 'list',
@@ -39,9 +50,9 @@ export class AdminAlertsController {
       data: data.map(({ sinceMs, runbook, ...alert }) => ({
         ...alert,
         since: Math.floor(sinceMs / 1000),
-        ...(runbook !== undefined && { runbook_url: runbook }),
+        runbook_url: runbook,
       })),
-      ...(problem !== undefined && { problem }),
+      problem,
     };
   }
 }

@@ -1,12 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { catchError, firstValueFrom, from, map, of, race, timer } from 'rxjs';
 import { type JobStore } from '../../../core/jobs/job.ports.js';
-import { type Bottleneck, bottleneckOf, type ModelLoad } from '../../../core/status/bottleneck.js';
+import { bottleneckOf, type ModelLoad } from '../../../core/status/bottleneck.js';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { JOB_STORE } from '../../../platform/database/database.tokens.js';
 import { DependencyMonitor } from '../../../platform/dependencies/dependency-monitor.js';
 import { freeBytes } from '../../../platform/storage/storage-problems.js';
+import { type ViewOf } from '../../http/openapi/view.js';
 import { IntakeGate } from '../../http/intake-gate.js';
 import { EmbeddedProcessor } from '../../jobs/processor/embedded-processor.js';
 import { type ModelQueueDepth, type ModelWaiting } from '../../scheduler/scheduler.service.js';
@@ -14,34 +15,13 @@ import { SchedulerService } from '../../scheduler/scheduler.service.js';
 import { AllWorkers } from '../../shared-queue/all-workers.js';
 import { isNew, isReady, type ModelView, type WorkerView } from '../../worker-pool/worker-view.js';
 import { RequestHistoryService } from './request-history.service.js';
+import { type StatusBatchesDto, type StatusDependencyDto, type StatusModelDto } from './status.dto.js';
 
 /** A disk or a database that hangs delays a status by this much, and is missing in it. */
 const LIMIT_MS = 500;
 
-/** One model in a status. */
-export interface ModelStatus extends ModelLoad {
-  readonly state: ModelView['state'];
-  readonly realtime: number;
-  readonly batch: number;
-  readonly aged: number;
-  readonly inFlight: number;
-}
-
-export interface DependencyStatus {
-  readonly name: string;
-  readonly state: 'up' | 'down' | 'unknown';
-  /** Why it is down, or a figure of it; empty: nothing to say. */
-  readonly text: string;
-}
-
-export interface GatewaySnapshot {
-  readonly draining: boolean;
-  readonly bottleneck: Bottleneck | undefined;
-  readonly models: readonly ModelStatus[];
-  readonly dependencies: readonly DependencyStatus[];
-  /** Undefined: the database does not answer. */
-  readonly batches: { readonly running: number; readonly waiting: number } | undefined;
-}
+type ModelStatus = ViewOf<typeof StatusModelDto>;
+type DependencyStatus = ViewOf<typeof StatusDependencyDto>;
 
 /** The disk and the batches: what a status knows besides requests and workers. */
 @Injectable()
@@ -57,7 +37,7 @@ export class StoreStatus {
     return inTime(freeBytes(this.settings.data.dir));
   }
 
-  async batches(): Promise<GatewaySnapshot['batches']> {
+  async batches(): Promise<ViewOf<typeof StatusBatchesDto> | undefined> {
     if (this.monitor.isDown('database')) return undefined;
     const backlog = await inTime(this.jobs.backlog(Date.now()));
     if (!backlog) return undefined;
@@ -87,7 +67,8 @@ export class GatewayStatus {
     private readonly gate: IntakeGate,
   ) {}
 
-  async snapshot(): Promise<GatewaySnapshot> {
+  /** All but who this gateway is. */
+  async find() {
     const [depths, free, batches] = await Promise.all([
       this.scheduler.depths(),
       this.stores.freeBytes(),
@@ -96,30 +77,47 @@ export class GatewayStatus {
     const draining = this.gate.draining || !this.scheduler.accepting;
     const models = this.#models(depths);
     const probed = this.stores.dependencies();
-    const load = probed.map(({ name, state, text }) => ({ name, down: state === 'down', text }));
-    const bottleneck = bottleneckOf({ draining, dependencies: load, freeBytes: free, models });
-    return { draining, bottleneck, models, dependencies: [...probed, diskStatus(free)], batches };
+    const bottleneck = bottleneckOf({
+      draining,
+      dependencies: probed.map(({ name, state, text }) => ({ name, down: state === 'down', text })),
+      freeBytes: free,
+      models: models.map(({ load }) => load),
+    });
+    return {
+      draining,
+      bottleneck: bottleneck ?? null,
+      models: models.map(({ shown }) => shown),
+      dependencies: [...probed, diskStatus(free)],
+      batches: batches ?? null,
+    };
   }
 
-  #models(depths: readonly ModelQueueDepth[]): ModelStatus[] {
+  #models(depths: readonly ModelQueueDepth[]) {
     const waiting = this.scheduler.waiting();
     const depthOf = new Map(depths.map(depth => [depth.model, depth]));
-    return this.workers.models().map(view => ({
-      ...loadOf(view),
-      ...queueOf(depthOf.get(view.id), waiting.get(view.id)),
-      rates: this.history.rates(view.id),
-    }));
+    return this.workers.models().map(view => {
+      const load = loadOf(view, this.history.rates(view.id), depthOf.get(view.id), waiting.get(view.id));
+      return { load, shown: shownOf(view, load, depthOf.get(view.id), waiting.get(view.id)) };
+    });
   }
 }
 
-function loadOf(view: ModelView): Pick<ModelStatus, 'id' | 'state' | 'reason' | 'expected' | 'workers' | 'slots'> {
-  const { id, state, reason, workers } = view;
+function loadOf(
+  { id, state, reason, workers }: ModelView,
+  rates: ModelLoad['rates'],
+  { realtime = 0, batch = 0, oldestWaitMs = 0 }: Partial<ModelQueueDepth> = {},
+  waiting?: ModelWaiting,
+): ModelLoad {
   const count = (meets: (worker: WorkerView) => boolean): number => workers.filter(meets).length;
   const slots = (part: 'total' | 'free'): number => workers.reduce((sum, worker) => sum + worker.slots[part], 0);
+  const [busiest] = [...(waiting?.byTenant ?? [])].sort(([, a], [, b]) => b - a);
   return {
-    ...{ id, state },
-    ...(reason !== undefined && { reason }),
+    id,
+    reason,
     expected: state === 'loaded' || state === 'loading' || state === 'failed',
+    waiting: realtime + batch,
+    busiestTenant: busiest && { tenant: busiest[0], waiting: busiest[1] },
+    oldestWaitMs,
     workers: {
       total: workers.length,
       ready: count(isReady),
@@ -127,20 +125,32 @@ function loadOf(view: ModelView): Pick<ModelStatus, 'id' | 'state' | 'reason' | 
       drained: count(({ drained = false }) => drained),
     },
     slots: { total: slots('total'), free: slots('free') },
+    rates,
   };
 }
 
-function queueOf(
-  depth?: ModelQueueDepth,
-  waiting?: ModelWaiting,
-): Omit<ModelStatus, keyof ReturnType<typeof loadOf> | 'rates'> {
-  const { realtime = 0, batch = 0, running = 0, oldestWaitMs = 0 } = depth ?? {};
-  const [busiest] = [...(waiting?.byTenant ?? [])].sort(([, a], [, b]) => b - a);
-  return {
-    ...{ realtime, batch, oldestWaitMs, waiting: realtime + batch, inFlight: running, aged: waiting?.aged ?? 0 },
-    ...(busiest && { busiestTenant: { tenant: busiest[0], waiting: busiest[1] } }),
-  };
-}
+const shownOf = (
+  { state }: ModelView,
+  { id, workers, slots, rates, oldestWaitMs }: ModelLoad,
+  { realtime = 0, batch = 0, running = 0 }: Partial<ModelQueueDepth> = {},
+  { aged = 0 }: Partial<ModelWaiting> = {},
+): ModelStatus => ({
+  id,
+  state,
+  waiting: { realtime, batch, aged },
+  oldest_wait_ms: Math.round(oldestWaitMs),
+  in_flight: running,
+  workers: { ready: workers.ready, total: workers.total, drained: workers.drained },
+  slots,
+  rates: {
+    arrived_per_s: hundredths(rates.arrived),
+    completed_per_s: hundredths(rates.completed),
+    failed_per_s: hundredths(rates.failed),
+    refused_per_s: hundredths(rates.refused),
+  },
+});
+
+const hundredths = (rate: number): number => Math.round(rate * 100) / 100;
 
 function diskStatus(free: number | undefined): DependencyStatus {
   if (free === undefined) return { name: 'disk', state: 'unknown', text: 'The data folder does not answer.' };

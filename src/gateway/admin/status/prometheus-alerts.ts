@@ -77,17 +77,24 @@ function alertsIn(answer: unknown): readonly Alert[] {
 
 function alertOf(value: unknown): Alert[] {
   if (!isObject(value)) return [];
-  const { state, activeAt } = value;
-  const [labels, annotations] = [value.labels, value.annotations].map(each => (isObject(each) ? each : {}));
-  const [name, severity] = [textIn(labels, 'alertname'), textIn(labels, 'severity')];
-  const [summary, runbook] = [textIn(annotations, 'summary'), textIn(annotations, 'runbook_url')];
+  const { state, activeAt, labels, annotations } = value;
+  const name = textIn(labels, 'alertname');
+  const runbook = textIn(annotations, 'runbook_url') ?? '';
   const sinceMs = Date.parse(String(activeAt));
   if (name === undefined || !(state === 'pending' || state === 'firing') || Number.isNaN(sinceMs)) return [];
-  const link = runbook !== undefined && RUNBOOK.test(runbook) ? { runbook } : {};
-  return [{ name, state, sinceMs, ...(severity && { severity }), ...(summary && { summary }), ...link }];
+  return [
+    {
+      name,
+      state,
+      sinceMs,
+      severity: textIn(labels, 'severity') || undefined,
+      summary: textIn(annotations, 'summary') || undefined,
+      runbook: RUNBOOK.test(runbook) ? runbook : undefined,
+    },
+  ];
 }
 
-function textIn(fields: Readonly<Record<string, unknown>> | undefined, name: string): string | undefined {
-  const value = fields?.[name];
+function textIn(fields: unknown, name: string): string | undefined {
+  const value = isObject(fields) ? fields[name] : undefined;
   return typeof value === 'string' ? value.slice(0, MAX_TEXT) : undefined;
 }

@@ -1,14 +1,16 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiHeader } from '@nestjs/swagger';
+import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiHeader, ApiOkResponse, type ApiResponseNoStatusOptions } from '@nestjs/swagger';
 import { LONGEST_WINDOW_MS } from '../../../core/jobs/completion-window.js';
-import { type EndpointMethod, ENDPOINTS } from '../../../contracts/endpoints.js';
 
-/** The summary of the endpoint table, so that Swagger UI and manual say the same. */
-export function summaryOf(method: EndpointMethod, path: string): string {
-  const endpoint = ENDPOINTS.find(entry => entry.method === method && entry.path === path);
-  if (!endpoint) throw new Error(`${method} ${path} is not in the endpoint table`);
-  return endpoint.summary;
-}
+type Handler<T> = (...args: never[]) => T | Promise<T>;
+
+/** What a route answers with, and 200: the schema in the OpenAPI document, and the type of what its handler returns. */
+export const Answers =
+  <T>(type: Type<T>, more: ApiResponseNoStatusOptions = {}) =>
+  <H extends Handler<T>>(target: object, key: string, handler: TypedPropertyDescriptor<H>): void => {
+    HttpCode(200)(target, key, handler);
+    ApiOkResponse({ type, ...more })(target, key, handler);
+  };
 
 /** What respond-async is answered with. */
 const ACCEPTED = {
@@ -29,9 +31,10 @@ const ACCEPTED = {
   },
 } as const;
 
-/** Request headers of every route that queues work. */
+/** Request headers of every route that queues work; its answer has the status 200. */
 export function DescribesRequestHeaders(): MethodDecorator {
   return applyDecorators(
+    HttpCode(200),
     ApiHeader({
       name: 'X-Priority',
       required: false,

@@ -1,5 +1,6 @@
 import { type INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { ENDPOINTS } from '../../../contracts/endpoints.js';
 import { productVersion } from '../../../platform/process/product-version.js';
 import { withSharedErrors } from './errors.js';
 
@@ -61,8 +62,22 @@ function openApiDocument(app: INestApplication): OpenAPIObject {
     .addBearerAuth({ type: 'http', description: 'An API key, where the server asks for one.' })
     .addSecurityRequirements('bearer');
   for (const [name, description] of Object.entries(SECTIONS)) builder.addTag(name, description);
-  return withSharedErrors(emptyOptionalFormFields(SwaggerModule.createDocument(app, builder.build())));
+  const document = SwaggerModule.createDocument(app, builder.build(), { autoTagControllers: false });
+  return withSharedErrors(emptyOptionalFormFields(withSummaries(document)));
 }
+
+/** Of routes that do not describe themselves otherwise, from the endpoint table: pages and manual say the same. */
+function withSummaries(document: OpenAPIObject): OpenAPIObject {
+  for (const { method, path, summary, area } of ENDPOINTS) {
+    const operation = document.paths[path]?.[METHODS[method]];
+    if (!operation) continue;
+    operation.summary ||= summary;
+    operation.tags = [area];
+  }
+  return document;
+}
+
+const METHODS = { GET: 'get', POST: 'post', DELETE: 'delete' } as const;
 
 /** Swagger UI at `/docs`, the document at `/docs-json`. Built on first use: starting up does not wait for it. */
 export function serveDocs(app: INestApplication): void {
@@ -70,8 +85,11 @@ export function serveDocs(app: INestApplication): void {
     jsonDocumentUrl: 'docs-json',
     customSiteTitle: 'Switchyard',
     swaggerOptions: {
-      ...{ tryItOutEnabled: true, displayRequestDuration: true, defaultModelsExpandDepth: 0 },
-      ...{ filter: true, persistAuthorization: true },
+      tryItOutEnabled: true,
+      displayRequestDuration: true,
+      defaultModelsExpandDepth: 0,
+      filter: true,
+      persistAuthorization: true,
     },
   });
 }

@@ -24,8 +24,8 @@ export const orderOf = (dto: BatchCreateDto): BatchParams => ({
   inputFileId: dto.input_file_id,
   completionWindow: dto.completion_window,
   metadata: dto.metadata ?? {},
-  ...(dto.output_expires_after ? { outputExpiresAfterS: dto.output_expires_after.seconds } : {}),
-  ...(dto.webhook ? { webhook: { url: dto.webhook.url } } : {}),
+  outputExpiresAfterS: dto.output_expires_after?.seconds,
+  webhook: dto.webhook && { url: dto.webhook.url },
 });
 
 /** A new job, not yet claimed; its deadline runs from now on. */
@@ -56,19 +56,12 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefin
 /** Do both ask for the same? What the server decided by itself does not count. */
 export const isSameBatch = (a: BatchParams, b: BatchParams): boolean => fingerprint(a) === fingerprint(b);
 
-const fingerprint = ({
-  endpoint,
-  inputFileId,
-  completionWindow,
-  metadata,
-  outputExpiresAfterS,
-  webhook,
-}: BatchParams) =>
+const fingerprint = (order: BatchParams) =>
   JSON.stringify([
-    endpoint,
-    inputFileId,
-    completionWindow,
-    Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)),
-    outputExpiresAfterS,
-    webhook?.url,
+    order.endpoint,
+    order.inputFileId,
+    order.completionWindow,
+    Object.entries(order.metadata).sort(([a], [b]) => (a < b ? -1 : 1)),
+    order.outputExpiresAfterS,
+    order.webhook?.url,
   ]);

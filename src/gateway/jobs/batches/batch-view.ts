@@ -24,7 +24,7 @@ export function jobPace({ status, reachedAtMs, counts }: BatchJob, nowMs: number
   if (elapsedMs < MIN_ELAPSED_MS) return undefined;
   const done = counts.completed + counts.failed;
   const linesPerS = (done * 1000) / elapsedMs;
-  return { linesPerS, ...(done === 0 ? {} : { remainingS: (counts.total - done) / linesPerS }) };
+  return { linesPerS, remainingS: done === 0 ? undefined : (counts.total - done) / linesPerS };
 }
 
 /** A job as OpenAI's batch, with our extensions. @param nowMs wall-clock time, for rate and ETA */

@@ -93,10 +93,9 @@ export class BatchesService {
 
   /** With a known idempotency key, returns the existing batch. @throws DomainError if that one differs */
   create(tenant: string, params: BatchParams, context: CreateContext): Promise<BatchJob> {
-    const { traceparent, idempotencyKey, terms } = context;
-    const whole = { ...params, ...(terms && { terms }) };
-    return this.traces.created(traceparent, own =>
-      this.#create(tenant, own === undefined ? whole : { ...whole, traceparent: own }, idempotencyKey),
+    const { idempotencyKey, terms } = context;
+    return this.traces.created(context.traceparent, traceparent =>
+      this.#create(tenant, { ...params, terms, traceparent }, idempotencyKey),
     );
   }
 
@@ -114,7 +113,7 @@ export class BatchesService {
   }
 
   list(tenant: string, { limit, after }: BatchListQueryDto): Promise<Page<BatchJob> | undefined> {
-    return this.jobs.list(tenant, { limit, ...(after === undefined ? {} : { after }) });
+    return this.jobs.list(tenant, { limit, after });
   }
 
   /** Idempotent. */
@@ -141,9 +140,13 @@ export class BatchesService {
     const { endpoint, completionWindow, metadata, outputExpiresAfterS, webhook } = job;
     const input = await this.failedLines.asFile(job);
     const params = {
-      ...{ endpoint, completionWindow, metadata, inputFileId: input.id, retryOf: id },
-      ...(outputExpiresAfterS === undefined ? {} : { outputExpiresAfterS }),
-      ...(webhook ? { webhook } : {}),
+      endpoint,
+      completionWindow,
+      metadata,
+      inputFileId: input.id,
+      retryOf: id,
+      outputExpiresAfterS,
+      webhook,
     };
     return this.create(tenant, params, { ...context, idempotencyKey: undefined });
   }

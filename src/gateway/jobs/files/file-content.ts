@@ -36,11 +36,8 @@ export function containsTag(header: string | undefined, etag: string): boolean {
  * Sends a file or the requested range. Files never change, so their digest is their ETag. A slow download has no
  * timeout; reading stops when the client disconnects.
  */
-export async function sendContent(
-  blobs: BlobStore,
-  file: StoredFile,
-  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-): Promise<void> {
+export async function sendContent(blobs: BlobStore, file: StoredFile, reply: FastifyReply): Promise<void> {
+  const { request } = reply;
   const etag = `"${file.sha256}"`;
   void reply.headers({ etag, 'accept-ranges': 'bytes', 'cache-control': 'private, no-cache' });
   if (containsTag(request.headers['if-none-match'], etag)) return void reply.code(304).send();

@@ -1,8 +1,7 @@
 import { type MultipartFile } from '@fastify/multipart';
-import { type FastifyRequest } from 'fastify';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { fileTooLarge } from '../../../platform/storage/spool.js';
-import { FormFields, formParts, LONGEST_TEXT, multipartError } from '../../http/multipart-form.js';
+import { FormFields, formParts, type FormSource, LONGEST_TEXT, multipartError } from '../../http/multipart-form.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -21,15 +20,15 @@ export interface FormRules<T> {
  * @throws DomainError; then the file is discarded
  */
 export async function readFileForm<T, R>(
-  request: FastifyRequest,
+  source: FormSource,
   rules: FormRules<T>,
   finish: (taken: T, fields: Fields) => Promise<R>,
 ): Promise<R> {
-  rejectEarly(request, rules);
+  rejectEarly(source, rules);
   const form = new FormFields();
   let taken: { readonly value: T } | undefined;
   try {
-    for await (const part of formParts(request, LONGEST_TEXT)) {
+    for await (const part of formParts(source, LONGEST_TEXT)) {
       if (part.type === 'field') form.add(part);
       else if (taken) throw new DomainError('too_many_files', 'Send one file per request.', { param: rules.part });
       else taken = { value: await rules.take(named(part, rules.part), form.values()) };
@@ -52,10 +51,10 @@ export async function* fileBytes({ file }: MultipartFile): AsyncGenerator<Buffer
   }
 }
 
-function rejectEarly<T>(request: FastifyRequest, { part, maxBytes }: FormRules<T>): void {
-  if (!request.isMultipart())
+function rejectEarly<T>(source: FormSource, { part, maxBytes }: FormRules<T>): void {
+  if (!source.isMultipart())
     throw new DomainError('unsupported_media_type', `Send multipart/form-data with the bytes as \`${part}\`.`);
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes + LONGEST_TEXT) throw fileTooLarge(maxBytes);
+  if (Number(source.headers['content-length'] ?? 0) > maxBytes + LONGEST_TEXT) throw fileTooLarge(maxBytes);
 }
 
 function named(part: MultipartFile, name: string): MultipartFile {

@@ -57,10 +57,15 @@ export class FileWriter {
     const createdAtMs = Date.now();
     const expiresAtMs = expiryMs({ purpose, afterS: expiresAfterS }, createdAtMs, this.settings.files.batchExpiryMs);
     const file: StoredFile = {
-      ...{ id, tenant, purpose, filename, createdAtMs, blobKey },
+      id,
+      tenant,
+      purpose,
+      filename,
+      createdAtMs,
+      blobKey,
       bytes: measured.size,
       sha256: measured.sha256,
-      ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+      expiresAtMs,
     };
     await this.files.create(file);
     return file;

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyReply } from 'fastify';
 import { FileCreateDto, type FileListQueryDto } from '../../../contracts/openai/file.dto.js';
 import {
   type BlobStore,
@@ -12,6 +12,7 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { FILE_STORE, JOB_STORE } from '../../../platform/database/database.tokens.js';
 import { parseDto } from '../../http/dto-validation.js';
+import { type FormSource } from '../../http/multipart-form.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
 import { sendContent } from './file-content.js';
 import { fileBytes, type Fields, readFileForm } from './file-form.js';
@@ -32,7 +33,7 @@ export class FilesService {
   ) {}
 
   /** Limits are checked during the upload if the purpose is already known, and always at the end. */
-  create(tenant: string, request: FastifyRequest): Promise<StoredFile> {
+  create(tenant: string, form: FormSource): Promise<StoredFile> {
     const { maxBytes } = this.settings.files;
     const take = async (part: Parameters<typeof fileBytes>[0], before: Fields): Promise<Uploaded> => {
       if ('purpose' in before || 'expires_after' in before) parseDto(FileCreateDto, { purpose: 'batch', ...before });
@@ -44,7 +45,7 @@ export class FilesService {
       return { ...written, filename: nameOf(part).slice(0, MAX_NAME_CHARS) };
     };
     const rules = { part: 'file', maxBytes, take, forget: (uploaded: Uploaded) => this.writer.forget(uploaded) };
-    return readFileForm(request, rules, (uploaded, fields) => this.#publish(tenant, uploaded, fields));
+    return readFileForm(form, rules, (uploaded, fields) => this.#publish(tenant, uploaded, fields));
   }
 
   async find(tenant: string, id: string, param = 'id'): Promise<StoredFile> {
@@ -59,8 +60,8 @@ export class FilesService {
     return this.files.list(tenant, query);
   }
 
-  async sendContent(tenant: string, id: string, http: { request: FastifyRequest; reply: FastifyReply }): Promise<void> {
-    await sendContent(this.blobs, await this.find(tenant, id), http);
+  async sendContent(tenant: string, id: string, reply: FastifyReply): Promise<void> {
+    await sendContent(this.blobs, await this.find(tenant, id), reply);
   }
 
   async remove(tenant: string, id: string): Promise<void> {

@@ -76,7 +76,7 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
   get view(): ProcessorView {
     const { pid, restarts = 0, lastExit } = this.#supervisor ?? {};
     const problem = this.#state === 'down' ? lastExit?.reason : undefined;
-    return { state: this.#state, ...(pid && { pid }), restarts, ...(problem && { problem }) };
+    return { state: this.#state, pid, restarts, problem };
   }
 
   onModuleInit(): void {

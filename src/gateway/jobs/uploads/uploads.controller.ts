@@ -1,6 +1,6 @@
-import { Body, Controller, HttpCode, Param, Post, Req, UseInterceptors } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { type FastifyRequest } from 'fastify';
+import { Body, Controller, Param, Post, UseInterceptors } from '@nestjs/common';
+import { ApiBody, ApiConsumes } from '@nestjs/swagger';
+import { Answers } from '../../http/openapi/route.decorator.js';
 import {
   UploadCompleteDto,
   UploadCreateDto,
@@ -10,25 +10,19 @@ import {
   uploadPartDto,
   UploadPartDto,
 } from '../../../contracts/openai/upload.dto.js';
-import { tenantOf } from '../../../platform/auth/access-hooks.js';
-import { parseDto } from '../../http/dto-validation.js';
-import { bodyFields } from '../../http/json-body.js';
+import { type FormSource } from '../../http/multipart-form.js';
+import { CallerTenant, Form } from '../../http/params.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
-import { summaryOf } from '../../http/openapi/route.decorator.js';
 import { OutageInterceptor } from '../shared/outage.interceptor.js';
 import { UploadsService } from './uploads.service.js';
 
-@ApiTags('files')
 @UseInterceptors(OutageInterceptor)
 @Controller('v1/uploads')
 export class UploadsController {
   constructor(private readonly uploads: UploadsService) {}
 
   @Post()
-  @HttpCode(200)
-  @ApiOperation({ summary: summaryOf('POST', '/v1/uploads') })
-  @ApiBody({ type: UploadCreateDto })
-  @ApiOkResponse({ type: UploadDto })
+  @Answers(UploadDto)
   @DescribesErrors(
     'storage_unavailable',
     'invalid_value',
@@ -36,17 +30,14 @@ export class UploadsController {
     'invalid_json',
     'file_too_large',
   )
-  async create(@Req() request: FastifyRequest, @Body() body: unknown): Promise<UploadDto> {
-    return uploadDto(await this.uploads.create(tenantOf(request), parseDto(UploadCreateDto, bodyFields(body))));
+  async create(@CallerTenant() tenant: string, @Body() body: UploadCreateDto) {
+    return uploadDto(await this.uploads.create(tenant, body));
   }
 
   @Post(':id/parts')
-  @HttpCode(200)
-  @ApiOperation({ summary: summaryOf('POST', '/v1/uploads/{id}/parts') })
-  @ApiParam({ name: 'id' })
   @ApiConsumes('multipart/form-data')
   @ApiBody({ type: UploadPartCreateDto })
-  @ApiOkResponse({ type: UploadPartDto })
+  @Answers(UploadPartDto)
   @DescribesErrors(
     'storage_unavailable',
     'upload_not_found',
@@ -57,16 +48,12 @@ export class UploadsController {
     'invalid_multipart',
     'storage_full',
   )
-  async addPart(@Req() request: FastifyRequest, @Param('id') id: string): Promise<UploadPartDto> {
-    return uploadPartDto(await this.uploads.addPart(tenantOf(request), id, request));
+  async addPart(@CallerTenant() tenant: string, @Param('id') id: string, @Form() form: FormSource) {
+    return uploadPartDto(await this.uploads.addPart(tenant, id, form));
   }
 
   @Post(':id/complete')
-  @HttpCode(200)
-  @ApiOperation({ summary: summaryOf('POST', '/v1/uploads/{id}/complete') })
-  @ApiParam({ name: 'id' })
-  @ApiBody({ type: UploadCompleteDto })
-  @ApiOkResponse({ type: UploadDto })
+  @Answers(UploadDto)
   @DescribesErrors(
     'storage_unavailable',
     'upload_not_found',
@@ -75,19 +62,15 @@ export class UploadsController {
     'invalid_value',
     'too_many_lines',
   )
-  async complete(@Req() request: FastifyRequest, @Param('id') id: string, @Body() body: unknown): Promise<UploadDto> {
-    const dto = parseDto(UploadCompleteDto, bodyFields(body));
-    const { upload, file } = await this.uploads.complete(tenantOf(request), id, dto);
+  async complete(@CallerTenant() tenant: string, @Param('id') id: string, @Body() body: UploadCompleteDto) {
+    const { upload, file } = await this.uploads.complete(tenant, id, body);
     return uploadDto(upload, file);
   }
 
   @Post(':id/cancel')
-  @HttpCode(200)
-  @ApiOperation({ summary: summaryOf('POST', '/v1/uploads/{id}/cancel') })
-  @ApiParam({ name: 'id' })
-  @ApiOkResponse({ type: UploadDto })
+  @Answers(UploadDto)
   @DescribesErrors('storage_unavailable', 'upload_not_found', 'upload_not_pending')
-  async cancel(@Req() request: FastifyRequest, @Param('id') id: string): Promise<UploadDto> {
-    return uploadDto(await this.uploads.cancel(tenantOf(request), id));
+  async cancel(@CallerTenant() tenant: string, @Param('id') id: string) {
+    return uploadDto(await this.uploads.cancel(tenant, id));
   }
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type FastifyRequest } from 'fastify';
 import { PART_BYTES, type UploadCompleteDto, type UploadCreateDto } from '../../../contracts/openai/upload.dto.js';
 import {
   type BlobStore,
@@ -16,6 +15,7 @@ import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { FILE_STORE, UPLOAD_STORE } from '../../../platform/database/database.tokens.js';
 import { fileTooLarge } from '../../../platform/storage/spool.js';
 import { hashed } from '../../../platform/storage/hashed.js';
+import { type FormSource } from '../../http/multipart-form.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
 import { fileBytes, readFileForm } from '../files/file-form.js';
 import { FileWriter, type WrittenBytes } from '../files/file-writer.js';
@@ -57,17 +57,17 @@ export class UploadsService {
       status: 'pending',
       createdAtMs: nowMs,
       expiresAtMs: nowMs + LIFETIME_MS,
-      ...(dto.expires_after ? { fileExpiresAfterS: dto.expires_after.seconds } : {}),
+      fileExpiresAfterS: dto.expires_after?.seconds,
     };
     await this.uploads.create(upload);
     return upload;
   }
 
-  async addPart(tenant: string, id: string, request: FastifyRequest): Promise<UploadPart> {
+  async addPart(tenant: string, id: string, form: FormSource): Promise<UploadPart> {
     const upload = await this.#pending(tenant, id);
     const limits = { maxBytes: PART_BYTES, maxLines: Infinity };
     return readFileForm(
-      request,
+      form,
       {
         part: 'data',
         maxBytes: PART_BYTES,

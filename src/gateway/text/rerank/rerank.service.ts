@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyReply } from 'fastify';
 import {
   type RerankDocument,
   RerankDto,
@@ -8,7 +8,7 @@ import {
 } from '../../../contracts/openai/rerank.dto.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { answerHeaders } from '../../http/answer-headers.js';
-import { bodyObject, rawBodyOf } from '../../http/json-body.js';
+import { type JsonRequest } from '../../http/json-body.js';
 import { httpCaller, InferenceService } from '../../inference/inference.service.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { requestParser } from '../../models/parse-request.js';
@@ -25,17 +25,16 @@ export class RerankService {
   ) {}
 
   /** @throws DomainError for everything that is not an answer. */
-  async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { model, dto, ignored } = parseRerank(bodyObject(request), this.catalog, this.settings.compat);
-    const body = rawBodyOf(request);
+  async serve({ fields, bytes: body }: JsonRequest, reply: FastifyReply): Promise<void> {
+    const { model, dto, ignored } = parseRerank(fields, this.catalog, this.settings.compat);
     const inputs = dto.documents.length;
     const payload = { kind: 'embed', form: 'rerank', body, inputs } as const;
     const work = { model: model.id, bytes: body.length, audioDurationS: 0, payload } as const;
-    const caller = httpCaller(request, reply, { tier: dto.service_tier, model });
+    const caller = httpCaller(reply, { tier: dto.service_tier, model });
     const { reply: answer, timings } = await this.inference.start(caller, work).answer('embeddings');
     const promptTokens = answer.usage?.promptTokens ?? 0;
     const answered: RerankingDto = {
-      id: request.id,
+      id: reply.request.id,
       object: 'list',
       model: model.id,
       results: ranked(dto, answer.vectors),

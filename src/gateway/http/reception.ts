@@ -1,9 +1,8 @@
 import { type IncomingHttpHeaders, type Server } from 'node:http';
-import { type FastifyInstance } from 'fastify';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { OpenConnections } from '../../platform/http/connections.js';
 import { type BodyRate, BodyWatch } from './body-watch.js';
 import { endSlowRequest, hasUnreadBody } from './error-reply.js';
-import { unroutable } from './http-error.js';
 import { type IntakeGate } from './intake-gate.js';
 import { demandPlainMessage, refuseUnusableRequestId, REQUEST_ID_HEADER } from './request-headers.js';
 import { EXPOSED_HEADERS } from './answer-headers.js';
@@ -11,49 +10,38 @@ import { EXPOSED_HEADERS } from './answer-headers.js';
 /** These requests cannot be cancelled or retried by id, so an unusable id is replaced. */
 const READING = ['GET', 'HEAD', 'OPTIONS'];
 
-interface HttpHookOptions {
-  readonly gate: IntakeGate;
-  readonly bodyRate: BodyRate;
+/**
+ * The first look at a request: headers of every answer, and what any request must have, also one without a route.
+ */
+export class Reception {
+  readonly #bodies: BodyWatch;
+
+  constructor(
+    private readonly gate: IntakeGate,
+    bodyRate: BodyRate,
+  ) {
+    this.#bodies = new BodyWatch(bodyRate);
+  }
+
+  /** @throws DomainError */
+  receive({ raw, id, method, headers, url }: FastifyRequest, reply: FastifyReply): void {
+    if (hasUnreadBody(raw)) this.#bodies.watch(raw, () => endSlowRequest(raw, reply.raw));
+    void reply.headers({ [REQUEST_ID_HEADER]: id, 'access-control-expose-headers': EXPOSED_HEADERS });
+    dropTypeOfEmptyBody(headers);
+    demandPlainMessage(raw);
+    if (!READING.includes(method)) refuseUnusableRequestId(headers);
+    this.gate.pass(url);
+  }
 }
 
-/** Headers of every response, and the checks before any route, including unknown ones. */
-export function registerHttpHooks(fastify: FastifyInstance, { gate, bodyRate }: HttpHookOptions): void {
-  const bodies = new BodyWatch(bodyRate);
+/** How connections begin and end. */
+export function tendConnections(fastify: FastifyInstance): void {
   const connections = new OpenConnections(fastify.server);
-  fastify.addHook('onRequest', (request, reply, done) => {
-    const { raw } = request;
-    if (hasUnreadBody(raw)) bodies.watch(raw, () => endSlowRequest(raw, reply.raw));
-    void reply.headers({ [REQUEST_ID_HEADER]: request.id, 'access-control-expose-headers': EXPOSED_HEADERS });
-    dropTypeOfEmptyBody(request.headers);
-    try {
-      demandPlainMessage(raw);
-      if (!READING.includes(request.method)) refuseUnusableRequestId(request.headers);
-      gate.pass(request.url.split('?', 1)[0] ?? '');
-      done();
-    } catch (error) {
-      done(error as Error);
-    }
-  });
   // Node would answer 417 without a body.
   fastify.server.on('checkExpectation', (message, response) => fastify.server.emit('request', message, response));
-  fastify.addHook('onSend', (_request, reply, payload, done) => {
-    void reply.header('openai-processing-ms', String(Math.round(reply.elapsedTime)));
-    done(null, payload);
-  });
   fastify.addHook('preClose', done => {
     cutAfter(fastify.server, connections);
     done();
-  });
-}
-
-/**
- * Rejects a request that no route matches before its body is read: else a wrong URL would be reported as bad JSON or as
- * an unknown Content-Type. Runs after the guard, which reveals no routes to unauthorised callers.
- */
-export function registerUnroutedHook(fastify: FastifyInstance): void {
-  fastify.addHook('onRequest', (request, _reply, done) => {
-    if (request.is404) done(unroutable(request));
-    else done();
   });
 }
 

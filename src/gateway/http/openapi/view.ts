@@ -1,0 +1,120 @@
+import { type Type } from '@nestjs/common';
+import { ApiExtraModels, ApiProperty, type ApiPropertyOptions, getSchemaPath } from '@nestjs/swagger';
+
+/** One field of an answer: what the OpenAPI document says of it and, in its type, what it holds. */
+interface ViewField<T> {
+  readonly options: ApiPropertyOptions;
+  /** Other answers that the options refer to. */
+  readonly models?: readonly Type[];
+  /** Never set: it carries the type. */
+  readonly holds?: T;
+}
+
+interface OptionalViewField<T> extends ViewField<T> {
+  readonly absent: true;
+}
+
+/** A field that is an answer of its own is named by its class. */
+type Entry = ViewField<unknown> | Type;
+type Fields = Readonly<Record<string, Entry>>;
+type Held<E> = E extends Type<infer T> ? T : E extends ViewField<infer T> ? T : never;
+type OptionalName<F extends Fields> = {
+  [Name in keyof F]: F[Name] extends OptionalViewField<unknown> ? Name : never;
+}[keyof F];
+type Answer<F extends Fields> = {
+  readonly [Name in Exclude<keyof F, OptionalName<F>>]: Held<F[Name]>;
+} & { readonly [Name in OptionalName<F>]?: Held<F[Name]> };
+
+/** A description, or more than that. */
+type Described = string | ApiPropertyOptions;
+
+/** What an answer holds. */
+export type ViewOf<V extends Type> = InstanceType<V>;
+
+/**
+ * An answer of this API, described once: its fields are the schema of the OpenAPI document, and its type is what the
+ * handler returns. @param name of the schema
+ */
+export function view<F extends Fields>(name: string, fields: F): Type<Answer<F>> {
+  return extended(name, {}, fields);
+}
+
+/** An answer that has the fields of another one, and its own. */
+export function viewWith<V extends object, F extends Fields>(
+  name: string,
+  base: Type<V>,
+  fields: F,
+): Type<V & Answer<F>> {
+  return extended(name, FIELDS.get(base) ?? {}, fields);
+}
+
+/** By class. */
+const FIELDS = new WeakMap<Type, Fields>();
+
+function extended<T>(name: string, earlier: Fields, own: Fields): Type<T> {
+  const type = { [name]: class {} }[name] as Type<T>;
+  const fields = { ...earlier, ...own };
+  FIELDS.set(type, fields);
+  for (const [field, entry] of Object.entries(fields)) {
+    const { options, models = [] } = isView(entry) ? fieldOf(entry) : entry;
+    ApiProperty(options)(type.prototype as object, field);
+    ApiExtraModels(...models)(type);
+  }
+  return type;
+}
+
+const isView = (entry: Entry): entry is Type => typeof entry === 'function';
+
+const said = (described: Described = {}): ApiPropertyOptions =>
+  typeof described === 'string' ? { description: described } : described;
+
+const withType = (type: unknown, described?: Described) => ({
+  options: { type, ...said(described) } as ApiPropertyOptions,
+});
+
+export const textField = (described?: Described): ViewField<string> => withType(String, described);
+
+export const numberField = (described?: Described): ViewField<number> => withType(Number, described);
+
+export const flagField = (described?: Described): ViewField<boolean> => withType(Boolean, described);
+
+/** Anything that is JSON. */
+export const anyField = <T = unknown>(described?: Described): ViewField<T> => withType(Object, described);
+
+/** Another answer, with a description. */
+export const fieldOf = <T>(type: Type<T>, described?: Described): ViewField<T> => withType(type, described);
+
+export const choiceField = <const V extends string>(values: readonly V[], described?: Described): ViewField<V> => ({
+  options: { enum: [...values], ...said(described) },
+});
+
+/** A field that says what the answer is: `"object": "list"`. */
+export const constantField = (value: string): ViewField<string> => choiceField([value]);
+
+export const listField = <E extends Entry>(entry: E, described?: Described): ViewField<readonly Held<E>[]> => {
+  const options = isView(entry) ? { type: [entry] } : { ...entry.options, isArray: true };
+  return { options: { ...options, ...said(described) } as ApiPropertyOptions };
+};
+
+/** Values by names that are data. */
+export const mapField = <T>(type: Type<T>, description: string): ViewField<Readonly<Record<string, T>>> => ({
+  options: { type: 'object', additionalProperties: { $ref: getSchemaPath(type) }, description },
+  models: [type],
+});
+
+export const nullableField = <T>({ options }: ViewField<T>): ViewField<T | null> => ({
+  options: { ...options, nullable: true },
+});
+
+export const optionalField = <T>({ options }: ViewField<T>): OptionalViewField<T> => ({
+  options: { ...options, required: false } as ApiPropertyOptions,
+  absent: true,
+});
+
+/** The answer of a list: `{"object": "list", "data": […]}`. */
+export const listView = <E extends Type>(name: string, entry: E, described?: Described) =>
+  view(name, { object: constantField('list'), data: listField(entry, described) });
+
+/** The same of a part of a list, with whether there is more. */
+export const partialListView = <E extends Type>(name: string, entry: E, described?: Described) =>
+  view(name, { object: constantField('list'), data: listField(entry, described), has_more: flagField() });

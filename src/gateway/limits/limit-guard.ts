@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { isLimited } from '../../contracts/endpoints.js';
+import { type Allowance, type RateLimitStatus } from '../../core/limits/limit-rules.js';
+import { principalOf } from '../../platform/auth/access-hooks.js';
+import { IntakeBound } from './intake-bound.js';
+import { RateLimiter, type Ticket } from './rate-limiter.js';
+
+/** OpenAI's headers, and a third group for seconds of audio. A quantity without a limit has no header. */
+function limitHeaders({ requests, tokens, audioSeconds }: RateLimitStatus): Record<string, string> {
+  return {
+    ...group('requests', requests),
+    ...group('tokens', tokens),
+    ...group('audio-seconds', audioSeconds),
+  };
+}
+
+const group = (what: string, allowance: Allowance | undefined): Record<string, string> =>
+  allowance
+    ? {
+        [`x-ratelimit-limit-${what}`]: String(allowance.limit),
+        [`x-ratelimit-remaining-${what}`]: String(allowance.remaining),
+        [`x-ratelimit-reset-${what}`]: duration(allowance.resetMs),
+      }
+    : {};
+
+/** As OpenAI writes durations: `20ms`, `7.66s`, `6m0s`. Rounded up, so that the limit has reset by then. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.ceil(ms)}ms`;
+  if (ms < 60_000) return `${Math.ceil(ms / 10) / 100}s`;
+  const seconds = Math.ceil(ms / 1000);
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
+  return `${hours > 0 ? `${hours}h` : ''}${minutes}m${seconds % 60}s`;
+}
+
+const leaves = new WeakMap<FastifyRequest, () => void>();
+
+/** The work outlives its connection: the ticket is released by the function returned, not by the end of the answer. */
+export function detachTicket({ raw, request }: FastifyReply): () => void {
+  const leave = leaves.get(request) ?? (() => undefined);
+  raw.off('close', leave);
+  return leave;
+}
+
+/** Comes after the guard, before any body is read, so that a rejected upload is not received. Reading is free. */
+@Injectable()
+export class LimitGuard {
+  constructor(
+    private readonly limiter: RateLimiter,
+    private readonly intake: IntakeBound,
+  ) {}
+
+  /** Undefined: nothing is counted for this caller. @throws DomainError as `RateLimiter.enter` does, and `queue_full` */
+  admit(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
+    const { url } = request.routeOptions;
+    if (request.method !== 'POST' || url === undefined || !isLimited(url)) return undefined;
+    this.intake.enter(request.id, reply.raw);
+    const showStatus = (status: RateLimitStatus): void => void reply.headers(limitHeaders(status));
+    return this.limiter
+      .enter(principalOf(request), request.id, showStatus)
+      ?.then(ticket => leaveWithReply(request, reply, ticket));
+  }
+}
+
+function leaveWithReply(request: FastifyRequest, { raw }: FastifyReply, ticket: Ticket): void {
+  const leave = (): void => ticket.leave();
+  leaves.set(request, leave);
+  if (raw.destroyed) leave();
+  else raw.once('close', leave);
+}
