@@ -169,7 +169,7 @@ const told =
   (kind: 'redis' | 'postgres', begin: (port: number) => Promise<void>, end: (port: number) => Promise<void>) =>
   async ({ topology, fault, log }: Blow): Promise<void> => {
     const process = topology.of(kind)[0]!;
-    const { name, port } = process.spec;
+    const { name } = process.spec;
     await untilListening(process);
     log(`${name}: ${fault.name}`);
     await persisted(process, begin);
