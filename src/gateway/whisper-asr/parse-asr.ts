@@ -1,5 +1,5 @@
 import { type AsrBodyOptions } from '../../contracts/whisper-asr/asr-body.js';
-import { AsrQueryDto, FILTERED } from '../../contracts/whisper-asr/asr.dto.js';
+import { type AsrQueryDto, FILTERED } from '../../contracts/whisper-asr/asr.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
