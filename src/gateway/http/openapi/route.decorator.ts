@@ -7,7 +7,7 @@ type Handler<T> = (...args: never[]) => T | Promise<T>;
 /** What a route answers with, and 200: the schema in the OpenAPI document, and the type of what its handler returns. */
 export const Answers =
   <T>(type: Type<T>, more: ApiResponseNoStatusOptions = {}) =>
-  <H extends Handler<T>>(target: object, key: string, handler: TypedPropertyDescriptor<H>): void => {
+  <H extends Handler<T>>(target: object, key: string, handler: TypedPropertyDescriptor<H>) => {
     HttpCode(200)(target, key, handler);
     ApiOkResponse({ type, ...more })(target, key, handler);
   };
