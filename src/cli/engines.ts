@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import { ownName } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { ENGINE_TABLE } from '../worker/engines/engine-table.js';
 import { CliError, EXIT, interruptible } from './shared/cli-error.js';
@@ -141,7 +142,7 @@ async function installPython({ cuda = false, python }: InstallOptions, signal: A
     progress.clear();
     const { ctranslate2, python: of } = manifest!.versions;
     say(`${MARKS.ok} ctranslate2 ${ctranslate2} for Python ${of} is in ${place.folder}`);
-    say('  next: switchyard models add whisper-small');
+    say(`  next: ${ownName()} models add whisper-small`);
     say(`  a model of your own, in models.yaml: engine: external, and command: [${place.python}, ${WORKER}]`);
   } finally {
     progress.clear();

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { launchDirectory } from '../platform/config/process-environment.js';
+import { launchDirectory, ownName } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { checkEngineFiles, engineObjections } from '../worker/engine-factory.js';
@@ -98,7 +98,7 @@ type CheckDepth = Parameters<typeof checkModels>[2];
 async function pathProblems(model: ModelSpec, shelf: ModelStore, depth: CheckDepth): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const { option, path, exists, shelved } of usedPaths(model, shelf)) {
-    const fix = shelved === undefined ? '' : `; bring it with: switchyard models pull SOURCE --as ${shelved}`;
+    const fix = shelved === undefined ? '' : `; bring it with: ${ownName()} models pull SOURCE --as ${shelved}`;
     if (!exists) problems.push(`options.${option}: there is no ${path}${fix}`);
     const manifest = exists && shelved === undefined ? await readManifest(path) : undefined;
     if (manifest) problems.push(...(await manifestProblems(path, manifest, depth)).map(text => `${path}: ${text}`));
@@ -111,7 +111,7 @@ async function folderProblems({ name, folder, manifest }: StoredModel, depth: Ch
   if (!manifest) return [];
   const problems = await manifestProblems(folder, manifest, depth);
   const include = (manifest.include ?? []).map(pattern => ` --include '${pattern}'`).join('');
-  const again = `switchyard models pull ${manifest.source} --as ${name}${include}`;
+  const again = `${ownName()} models pull ${manifest.source} --as ${name}${include}`;
   return problems.length > 0 ? [...problems, `to put it right: ${again}`] : [];
 }
 

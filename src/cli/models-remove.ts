@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { ownName } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { engineObjections } from '../worker/engine-factory.js';
@@ -62,7 +63,7 @@ async function removeFolder(
   const users = usersOf(stored.name, models, shelf);
   if (users.length > 0 && !options.force) {
     const [id] = users;
-    const hint = `remove the model itself (switchyard models remove ${id}), or pass --force`;
+    const hint = `remove the model itself (${ownName()} models remove ${id}), or pass --force`;
     throw new CliError(`models.yaml uses ${stored.name} for ${users.join(', ')}: ${hint}`);
   }
   if (!options.yes) await confirm(`Delete ${stored.folder} (${byteText(stored.bytes)})?`, NOTHING);

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { ownName } from '../../platform/config/process-environment.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
 import { readManifest, type PullManifest } from '../hub/model-folder.js';
@@ -75,7 +76,7 @@ function demandEngine(entry: CatalogueEntry, { data }: Settings): void {
   const python = entry.engine !== undefined;
   const packaged = PACKAGED_ENGINES.includes(engine);
   if (python ? existsSync(join(data.dir, 'engines', engine)) : !packaged || engineVersion(engine) !== undefined) return;
-  throw new CliError(`${name} needs ${engine}, which is not installed: switchyard engines install ${engine}`);
+  throw new CliError(`${name} needs ${engine}, which is not installed: ${ownName()} engines install ${engine}`);
 }
 
 function takenAliases(id: string, wanted: PlanOptions['aliases'] | readonly string[], models: PlanContext['models']) {
@@ -106,7 +107,7 @@ async function planSource(
   const manifest = await readManifest(folder);
   if (manifest && repositoryOf(parseSource(manifest.source)) !== repositoryOf(source)) {
     throw new CliError(
-      `${folder} holds ${manifest.source}; remove it first: switchyard models remove ${suggestedName(source)}`,
+      `${folder} holds ${manifest.source}; remove it first: ${ownName()} models remove ${suggestedName(source)}`,
     );
   }
   const locked = manifest && source.kind === 'hub' && source.revision === 'main';

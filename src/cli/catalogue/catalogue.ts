@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { isMap, isSeq, stringify } from 'yaml';
 import { editDistance } from '@switchyard/engine-api/nearest-name.js';
 import { readFields } from '../../contracts/schema/field-problems.js';
+import { ownName } from '../../platform/config/process-environment.js';
 import { modelsFromFile } from '../../platform/config/models-file.js';
 import {
   ConfigError,
@@ -37,7 +38,8 @@ export class Catalogue {
     const entry = this.entries.find(one => one.name === name);
     if (entry) return entry;
     const near = this.closest(name).join(', ');
-    throw new CliError(`the catalogue has no ${name}; closest: ${near}. All: switchyard models search`, EXIT.usage);
+    const all = `${ownName()} models search`;
+    throw new CliError(`the catalogue has no ${name}; closest: ${near}. All: ${all}`, EXIT.usage);
   }
 
   /** By letters in common order, names that contain what was typed first. */

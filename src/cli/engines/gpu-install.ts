@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ownName } from '../../platform/config/process-environment.js';
 import { CliError } from '../shared/cli-error.js';
 import { type Installing, lastLines, NPM_INSTALL, runCommand, type RunCommand } from './command.js';
 import { engineModules, installedVersion } from './engine-packages.js';
@@ -35,7 +36,7 @@ type Place = GpuInstall & Required<Pick<GpuInstall, 'run' | 'modules'>> & { read
 function versionOf(name: string, modules: string): string {
   const version = installedVersion(name, modules);
   if (version !== undefined) return version;
-  throw new CliError(`${name} is not installed: switchyard engines install, or npm ci`);
+  throw new CliError(`${name} is not installed: ${ownName()} engines install, or npm ci`);
 }
 
 /**

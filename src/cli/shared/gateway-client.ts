@@ -5,6 +5,7 @@ import {
   gatewayFromEnvironment,
   GATEWAY_VARIABLES,
   launchDirectory,
+  ownName,
 } from '../../platform/config/process-environment.js';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { CliError, EXIT, type ExitCode } from './cli-error.js';
@@ -74,7 +75,7 @@ export class GatewayClient {
 
   #unreachable(error: Error): CliError {
     const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException;
-    const hint = 'start one with `switchyard up`, or name another one with --url';
+    const hint = `start one with \`${ownName()} up\`, or name another one with --url`;
     return new CliError(`no gateway answers at ${this.url} (${code ?? message}); ${hint}`, EXIT.unreachable, {
       cause: error,
     });

@@ -27,13 +27,14 @@ describe('switchyard models', () => {
       join(folder, 'models.yaml'),
       `models:\n  - { id: asr, kind: stt, engine: synthetic, capabilities: [transcribe]${more} }\n`,
     );
-  const start = (...args: string[]) =>
-    new CommandRun(['models', ...args], {
-      HF_ENDPOINT: hub.url,
-      SWITCHYARD_HUB_MODELS_DIR: join(folder, 'shelf'),
-      SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
-      SWITCHYARD_SERVER_PORT: '1',
-    });
+  const environment = () => ({
+    HF_ENDPOINT: hub.url,
+    SWITCHYARD_HUB_MODELS_DIR: join(folder, 'shelf'),
+    SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
+    SWITCHYARD_SERVER_PORT: '1',
+    npm_command: 'run-script',
+  });
+  const start = (...args: string[]) => new CommandRun(['models', ...args], environment());
   const run = (...args: string[]) => start(...args).ended;
   const weights = () => readFileSync(join(folder, 'shelf/tiny/weights.bin'));
 
@@ -68,6 +69,24 @@ describe('switchyard models', () => {
       expect.objectContaining({ name: 'tiny', revision: 'c0ffee', files: 'complete' }),
     ]);
     expect(hub.seen).toEqual([]);
+  });
+
+  it('repairs are commands as they can be typed: with npx in front where npx runs this one', async () => {
+    await run('pull', 'hf:acme/tiny');
+    rmSync(join(folder, 'shelf/tiny/weights.bin'));
+    const npx = async (...args: string[]) => {
+      const own = { ...environment(), SWITCHYARD_DATA_DIR: folder, npm_command: 'exec' };
+      const { stdout, stderr } = await new CommandRun(args, own).ended;
+      return stdout + stderr;
+    };
+    expect(await npx('models', 'check')).toContain('right: npx switchyard models pull hf:acme/tiny@main --as tiny');
+    expect(await npx('models', 'add', 'whisper-smal')).toContain('All: npx switchyard models search');
+    expect(await npx('models', 'add', 'whisper-small')).toContain(
+      'installed: npx switchyard engines install ctranslate2',
+    );
+    writeModels(`, options: { modelDir: "${join(folder, 'shelf/tiny')}" }`);
+    expect(await npx('models', 'remove', 'tiny')).toContain('(npx switchyard models remove asr)');
+    expect(await npx('status')).toContain('start one with `npx switchyard up`');
   });
 
   it('pull without a network says which host, from where and to where, and ends with 3', async () => {
