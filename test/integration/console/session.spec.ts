@@ -5,6 +5,8 @@ import { dirname, join } from 'node:path';
 import { io } from 'socket.io-client';
 import { Authenticator } from '../../../src/platform/auth/authenticator.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
+import { PostgresServer } from '../../support/postgres-server.js';
+import { itWith, POSTGRES } from '../../support/requires.js';
 import { until } from '../../support/waiting.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
@@ -104,34 +106,48 @@ describe('the session of the console', () => {
   });
 });
 
+/** @param shared settings that give all gateways one database */
+async function expectSignedOutEverywhere(shared: Readonly<Record<string, string>>): Promise<void> {
+  const secret = join(dirname(folder.file), 'token-secret');
+  await writeFile(secret, 'a'.repeat(64));
+  const settings = { 'auth.keys_file': folder.file, 'auth.token_secret_file': secret, ...shared };
+  const start = () => GatewayRig.start({ models: [sttModel()], settings });
+  const gateways = [await start(), await start()];
+  const [first, second] = gateways as [GatewayRig, GatewayRig];
+  const status = async (at: GatewayRig, headers: Record<string, string>) =>
+    (await fetch(`${at.url}/admin/v1/queue`, { headers })).status;
+  try {
+    const cookie = async () => ({
+      cookie: cookieOf(await first.post('/console/session', { key: operator })).split(';')[0] ?? '',
+    });
+    const [ended, other] = [await cookie(), await cookie()];
+    expect(await status(second, ended)).toBe(200);
+    await fetch(`${first.url}/console/session`, { method: 'DELETE', headers: ended });
+    expect(await status(first, ended)).toBe(401);
+    expect(await until(async () => (await status(second, ended)) === 401)).toBe(true);
+    gateways.push(await start());
+    expect(await status(gateways[2]!, ended)).toBe(401);
+    for (const gateway of gateways) expect(await status(gateway, other)).toBe(200);
+  } finally {
+    await Promise.all(gateways.map(gateway => gateway.close()));
+  }
+}
+
 describe('a session that was signed out at one gateway', () => {
   it('is refused by the others of its database, and after a restart; another session of the same second goes on', async () => {
-    const secret = join(dirname(folder.file), 'token-secret');
-    await writeFile(secret, 'a'.repeat(64));
     const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-sign-out-'));
-    const settings = { 'auth.keys_file': folder.file, 'auth.token_secret_file': secret, 'data.dir': dataDir };
-    const start = () => GatewayRig.start({ models: [sttModel()], settings });
-    const gateways = [await start(), await start()];
-    const [first, second] = gateways as [GatewayRig, GatewayRig];
-    const status = async (at: GatewayRig, headers: Record<string, string>) =>
-      (await fetch(`${at.url}/admin/v1/queue`, { headers })).status;
-    try {
-      const cookie = async () => ({
-        cookie: cookieOf(await first.post('/console/session', { key: operator })).split(';')[0] ?? '',
-      });
-      const [ended, other] = [await cookie(), await cookie()];
-      expect(await status(second, ended)).toBe(200);
-      await fetch(`${first.url}/console/session`, { method: 'DELETE', headers: ended });
-      expect(await status(first, ended)).toBe(401);
-      expect(await until(async () => (await status(second, ended)) === 401)).toBe(true);
-      gateways.push(await start());
-      expect(await status(gateways[2]!, ended)).toBe(401);
-      for (const gateway of gateways) expect(await status(gateway, other)).toBe(200);
-    } finally {
-      await Promise.all(gateways.map(gateway => gateway.close()));
-      await rm(dataDir, { recursive: true, force: true });
-    }
+    await expectSignedOutEverywhere({ 'data.dir': dataDir });
+    await rm(dataDir, { recursive: true, force: true });
   });
+
+  itWith(POSTGRES)(
+    'is refused so on PostgreSQL too',
+    async () => {
+      await using postgres = await PostgresServer.start();
+      await expectSignedOutEverywhere({ 'database.url': postgres.url() });
+    },
+    60_000,
+  );
 });
 
 describe('behind a proxy with TLS', () => {
