@@ -55,7 +55,10 @@ describeWith(BROWSER, CONSOLE)('the console of a gateway without models', () => 
 
   const add = async () => {
     await page.getByRole('button', { name: 'Add from the catalogue' }).click();
-    await page.getByRole('combobox', { name: 'Model' }).selectOption(NAME);
+    const models = page.getByRole('combobox', { name: 'Model' });
+    expect(await models.getByText('whisper-small').textContent()).toMatch(/^whisper-small · [\d.]+ MiB · MIT$/);
+    expect(await models.getByText(NAME).textContent()).toContain(`${NAME} · size unknown · `);
+    await models.selectOption(NAME);
     await page.getByRole('button', { name: 'Download and serve' }).click();
   };
   const adding = () => page.locator('section').filter({ has: page.locator('h2', { hasText: `Download of ${NAME}` }) });

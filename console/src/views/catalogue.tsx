@@ -47,6 +47,10 @@ export function AddModel() {
   );
 }
 
+/** What a person decides by, as far as the catalogue knows. */
+const needsOf = ({ bytes: size, licence = 'licence not stated' }: { bytes: number; licence?: string }): string =>
+  `${size > 0 ? bytes(size) : 'size unknown'} · ${licence}`;
+
 function Choose({ close }: { close: () => void }) {
   const catalogue = useGet('/admin/v1/catalogue');
   const name = useSignal('');
@@ -62,15 +66,11 @@ function Choose({ close }: { close: () => void }) {
           <div class="stack">
             <Select
               label="Model"
-              of={data.map(each => each.name)}
+              of={data.map(each => [each.name, `${each.name} · ${needsOf(each)}`])}
               value={chosen?.name ?? ''}
               onChange={value => (name.value = value)}
             />
             <p>{chosen?.summary}</p>
-            <p class="muted">
-              Download: {chosen?.bytes ? bytes(chosen.bytes) : 'size unknown'}. Licence:{' '}
-              {chosen?.licence ?? 'not stated'}.
-            </p>
             <div class="inline dialog-actions">
               <Button act={close}>Close</Button>
               <Button kind="primary" act={add}>
