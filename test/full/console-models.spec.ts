@@ -59,6 +59,7 @@ describeWith(BROWSER, CONSOLE)('the console of a gateway without models', () => 
     expect(await models.getByText('whisper-small').textContent()).toMatch(/^whisper-small · [\d.]+ MiB · MIT$/);
     expect(await models.getByText(NAME).textContent()).toContain(`${NAME} · size unknown · `);
     await models.selectOption(NAME);
+    await page.getByText('Licence: model-license of FunAudioLLM/SenseVoiceSmall').waitFor();
     await page.getByRole('button', { name: 'Download and serve' }).click();
   };
   const adding = () => page.locator('section').filter({ has: page.locator('h2', { hasText: `Download of ${NAME}` }) });

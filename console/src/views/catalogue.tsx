@@ -71,6 +71,10 @@ function Choose({ close }: { close: () => void }) {
               onChange={value => (name.value = value)}
             />
             <p>{chosen?.summary}</p>
+            <p class="muted">
+              Download: {chosen?.bytes ? bytes(chosen.bytes) : 'size unknown'}. Licence:{' '}
+              {chosen?.licence ?? 'not stated'}.
+            </p>
             <div class="inline dialog-actions">
               <Button act={close}>Close</Button>
               <Button kind="primary" act={add}>
