@@ -95,13 +95,11 @@ export const SpeechToTextStub = makeGenericClientConstructor(
 ) => SpeechToTextClient;
 
 export const encodeTranscribeCall = (call: TranscribeCallFields): TranscribeFileRequest => ({
-  ...call,
+  ...(call as object as TranscribeFileRequest),
   ...encodeEnvelope(call),
   task: call.task === 'translate' ? Task.TRANSLATE : Task.TRANSCRIBE,
   audio: Buffer.isBuffer(call.audio) ? call.audio : EMPTY,
   audioUrl: Buffer.isBuffer(call.audio) ? '' : call.audio.url,
-  knownSpeakers: [...call.knownSpeakers],
-  hotWords: [...call.hotWords],
 });
 
 export const decodeTranscribeCall = ({ audioUrl, ...message }: TranscribeFileRequest): TranscribeCallFields => ({

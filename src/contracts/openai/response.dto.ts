@@ -1,3 +1,4 @@
+import { ApiSchema } from '@nestjs/swagger';
 import { advice, honoured, ignored, notServed, PASSED_ON } from './field-rules.js';
 import {
   anything,
@@ -28,7 +29,8 @@ const REPEATED = { description: 'Returned as it is.', rule: honoured('Returned a
 const OBJECT = anything({ type: 'object', additionalProperties: true });
 
 /** Fields of a conversation, which are those that count as input. Those without checks are read by `FieldReader`. */
-export class ResponseInputDto extends TextModelFields {
+@ApiSchema({ name: 'ResponseInputDto' })
+export class ResponseInputRequest extends TextModelFields {
   @Field(
     custom(
       { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }] },
@@ -99,8 +101,9 @@ export class ResponseInputDto extends TextModelFields {
 }
 
 /** Fields of `POST /v1/responses`. */
+@ApiSchema({ name: 'ResponseDto' })
 @PassesOn(foreignFields(ignored("other servers' own; chat and completions pass it on")))
-export class ResponseDto extends ResponseInputDto {
+export class CreateResponseRequest extends ResponseInputRequest {
   @Field(trueOrFalse(), { default: false, description: 'Events as the answer is made, then `[DONE]`.' })
   stream = false;
 

@@ -1,3 +1,5 @@
+import { type SamplingRequest, type USUAL_SAMPLING } from './generation.dto.js';
+
 /** `/v1/responses` in OpenAI's words, as the public Open Responses schema has them. */
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
@@ -166,17 +168,12 @@ export interface ResponseParams {
 }
 
 /** A validated body of `POST /v1/responses`: defaults filled in, items complete, those of the input with ids. */
-export interface ResponseRequest extends ResponseParams {
+export interface ResponseRequest extends ResponseParams, SamplingRequest {
   /** Id or alias, as it was asked for. */
   readonly model: string;
   readonly input: readonly (ResponseItem | ItemReference)[];
   readonly include: readonly string[];
   readonly stream: boolean;
-  /** Absent: the model's own. */
-  readonly temperature?: number | undefined;
-  readonly top_p?: number | undefined;
-  readonly presence_penalty?: number | undefined;
-  readonly frequency_penalty?: number | undefined;
 }
 
 export interface ResponseUsage {
@@ -200,8 +197,10 @@ export interface ResponseFailure extends ResponseError {
   readonly param: string | null;
 }
 
+type UsedSampling = Readonly<typeof USUAL_SAMPLING>;
+
 /** The answer. Times are Unix seconds. */
-export interface ResponseObject extends ResponseParams {
+export interface ResponseObject extends ResponseParams, UsedSampling {
   readonly id: string;
   readonly object: 'response';
   readonly created_at: number;
@@ -212,10 +211,6 @@ export interface ResponseObject extends ResponseParams {
   readonly model: string;
   readonly output: readonly ResponseItem[];
   readonly usage: ResponseUsage | null;
-  readonly temperature: number;
-  readonly top_p: number;
-  readonly presence_penalty: number;
-  readonly frequency_penalty: number;
   readonly service_tier: string;
 }
 

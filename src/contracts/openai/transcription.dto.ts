@@ -1,4 +1,5 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
+import { type TranscriptionParams } from '@switchyard/engine-api/transcript.js';
 import { type TimestampGranularity } from '../formats/transcript-json.js';
 import { advice, honoured, meaning } from './field-rules.js';
 import {
@@ -141,3 +142,17 @@ export class TranscriptionDto extends TranslationDto {
   })
   keywords: string[] = [];
 }
+
+/** What it asks of a worker; voices and the cutting of long audio are read apart. */
+export const transcriptionParams = (
+  dto: TranscriptionDto,
+): Omit<TranscriptionParams, 'knownSpeakers' | 'chunking'> => ({
+  task: 'transcribe',
+  language: dto.language ?? '',
+  prompt: dto.prompt,
+  temperature: dto.temperature,
+  wordTimestamps: dto.timestamp_granularities?.includes('word') ?? false,
+  logprobs: dto.include.includes('logprobs'),
+  diarize: dto.response_format === 'diarized_json',
+  hotWords: [...new Set([...dto.hot_words, ...dto.keywords])],
+});

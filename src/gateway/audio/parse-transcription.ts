@@ -1,7 +1,11 @@
-import { type TranscriptBodyOptions, type TranscriptFormat } from '../../contracts/formats/transcript-body.js';
-import { PLAIN_TRANSCRIPTION, type TranscriptionParams } from '@switchyard/engine-api/transcript.js';
+import {
+  type TranscriptBody,
+  type TranscriptBodyOptions,
+  type TranscriptFormat,
+} from '../../contracts/formats/transcript-body.js';
+import { PLAIN_TRANSCRIPTION, type Transcript, type TranscriptionParams } from '@switchyard/engine-api/transcript.js';
 import { type FieldNature, type ServiceTier } from '../../contracts/openai/field-rules.js';
-import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
+import { TranscriptionDto, transcriptionParams } from '../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
@@ -28,6 +32,8 @@ export interface ParsedTranscription {
   readonly itn: WrittenFormParams;
   /** Advisory fields that this model, or this format, cannot use. */
   readonly ignored: readonly string[];
+  /** How a whole transcript is written; default: as `answer` says. */
+  readonly write?: (transcript: Transcript) => TranscriptBody;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -44,11 +50,12 @@ export function parseTranscription(fields: Fields, catalog: ModelCatalog, compat
   const { language, ignored: languages } = chosenLanguage(model, sent);
   const ignored = [...unusable, ...languages];
   const dto = { ...withDefaults(sent, unusable, TranscriptionDto), language };
+  const chunking = chunkingStrategy(dto.chunking_strategy);
   return {
     model,
     tier: dto.service_tier,
     ignored,
-    params: transcriptionParams(dto),
+    params: { ...transcriptionParams(dto), knownSpeakers: knownSpeakers(dto), ...(chunking && { chunking }) },
     answer: {
       task: 'transcribe',
       format: dto.response_format,
@@ -76,7 +83,10 @@ export function parseTranslation(fields: Fields, catalog: ModelCatalog, compat?:
     tier: dto.service_tier,
     ignored,
     params: {
-      ...{ ...PLAIN_TRANSCRIPTION, task: translates ? 'translate' : 'transcribe', prompt, temperature },
+      ...PLAIN_TRANSCRIPTION,
+      task: translates ? 'translate' : 'transcribe',
+      prompt,
+      temperature,
       diarize: format === 'diarized_json',
     },
     answer: { task: 'translate', format, stream: false, granularities: ['segment'] },
@@ -91,33 +101,41 @@ const withDefaults = <T extends object>(dto: Readonly<T>, names: readonly string
   return { ...dto, ...Object.fromEntries(names.map(name => [name, defaults[name]])) };
 };
 
-function transcriptionParams(dto: TranscriptionDto): TranscriptionParams {
-  const chunking = chunkingStrategy(dto.chunking_strategy);
-  return {
-    task: 'transcribe',
-    language: dto.language ?? '',
-    prompt: dto.prompt,
-    temperature: dto.temperature,
-    wordTimestamps: dto.timestamp_granularities?.includes('word') ?? false,
-    logprobs: dto.include.includes('logprobs'),
-    diarize: dto.response_format === 'diarized_json',
-    knownSpeakers: knownSpeakers(dto),
-    hotWords: [...new Set([...dto.hot_words, ...dto.keywords])],
-    ...(chunking && { chunking }),
-  };
-}
-
 const writtenFormOf = ({ itn }: TranslationDto, model: ModelSpec, languages: readonly string[]): WrittenFormParams => ({
   wanted: itn ?? model.itn ?? false,
   demanded: itn === true,
   languages,
 });
 
-type FormatRule = readonly [
-  param: keyof TranscriptionDto,
-  given: boolean,
-  formats: readonly TranscriptFormat[],
-  nature: FieldNature,
+interface FormatRule {
+  readonly param: keyof TranscriptionDto;
+  readonly nature: FieldNature;
+  /** In which it acts. */
+  readonly formats: readonly TranscriptFormat[];
+  readonly isGiven: (dto: TranscriptionDto) => boolean;
+}
+
+const FORMAT_RULES: readonly FormatRule[] = [
+  {
+    param: 'timestamp_granularities',
+    nature: 'meaning',
+    formats: ['verbose_json'],
+    isGiven: dto => dto.timestamp_granularities !== undefined,
+  },
+  { param: 'stream', nature: 'advice', formats: ['json', 'text', 'diarized_json'], isGiven: dto => dto.stream },
+  { param: 'include', nature: 'advice', formats: ['json'], isGiven: dto => dto.include.length > 0 },
+  {
+    param: 'known_speaker_names',
+    nature: 'meaning',
+    formats: ['diarized_json'],
+    isGiven: dto => dto.known_speaker_names.length > 0,
+  },
+  {
+    param: 'known_speaker_references',
+    nature: 'meaning',
+    formats: ['diarized_json'],
+    isGiven: dto => dto.known_speaker_references.length > 0,
+  },
 ];
 
 /**
@@ -126,18 +144,12 @@ type FormatRule = readonly [
  * @throws DomainError `invalid_value` for the others
  */
 function uselessWithFormat(dto: TranscriptionDto, { strict }: Strictness = { strict: false }): readonly string[] {
-  const rules: readonly FormatRule[] = [
-    ['timestamp_granularities', dto.timestamp_granularities !== undefined, ['verbose_json'], 'meaning'],
-    ['stream', dto.stream, ['json', 'text', 'diarized_json'], 'advice'],
-    ['include', dto.include.length > 0, ['json'], 'advice'],
-    ['known_speaker_names', dto.known_speaker_names.length > 0, ['diarized_json'], 'meaning'],
-    ['known_speaker_references', dto.known_speaker_references.length > 0, ['diarized_json'], 'meaning'],
-  ];
-  const broken = rules.filter(([, given, formats]) => given && !formats.includes(dto.response_format));
-  const refused = broken.find(([, , , nature]) => strict || nature === 'meaning');
-  if (refused === undefined) return broken.map(([param]) => param);
-  const [param, , formats] = refused;
-  const message = `\`${param}\` needs response_format=${formats.join(' or ')}; got ${dto.response_format}.`;
+  const format = dto.response_format;
+  const broken = FORMAT_RULES.filter(({ formats, isGiven }) => !formats.includes(format) && isGiven(dto));
+  const refused = broken.find(({ nature }) => strict || nature === 'meaning');
+  if (refused === undefined) return broken.map(({ param }) => param);
+  const { param, formats } = refused;
+  const message = `\`${param}\` needs response_format=${formats.join(' or ')}; got ${format}.`;
   throw new DomainError('invalid_value', message, { param });
 }
 

@@ -2,46 +2,36 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
-import { transcriptBody, type TranscriptBody } from '../../contracts/formats/transcript-body.js';
-import { type Transcript } from '@switchyard/engine-api/transcript.js';
+import { transcriptBody } from '../../contracts/formats/transcript-body.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { audioDuration } from '../../platform/storage/audio-duration.js';
 import { type FormSource } from '../http/multipart-form.js';
 import { answerHeaders } from '../http/answer-headers.js';
-import { httpCaller, type InferenceRequest, InferenceService } from '../inference/inference.service.js';
+import {
+  httpCaller,
+  type InferenceCaller,
+  type InferenceRequest,
+  InferenceService,
+} from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { WrittenForm } from '../written-form/written-form.js';
 import { type ParsedTranscription, parseTranscription, parseTranslation } from './parse-transcription.js';
 import { TranscriptStream } from './transcript-stream.js';
-import { type AudioForm, UploadReader } from './upload-reader.js';
+import { type AudioForm, UploadReader, type UploadRules } from './upload-reader.js';
 
 const PARSERS = { transcriptions: parseTranscription, translations: parseTranslation } as const;
 
 /** 128 kbit/s: what podcasts and recorders write. Longer audio by URL has to be computed in the time this allows. */
 const USUAL_BYTES_PER_S = 16_000;
 
-/** How a whole transcript is written. */
-export type TranscriptWriter = (transcript: Transcript) => TranscriptBody;
-
 /** What a route does with its form. */
-export interface TranscriptionPlan {
-  /** Name of the file's part; default `file`. */
-  readonly part?: string;
-  /** What is stored of the file; default: all of it, as it is. */
-  readonly receive?: (source: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
+export interface TranscriptionForm extends Omit<UploadRules, 'beforeFile'> {
   /** @throws DomainError */
   readonly parse: (fields: AudioForm['fields']) => ParsedTranscription;
-  /** Default: the format that `parse` found. */
-  readonly write?: TranscriptWriter;
 }
 
-interface TranscriptionCall {
-  readonly parsed: ParsedTranscription;
-  readonly upload: AudioForm;
-  readonly reply: FastifyReply;
-  readonly write: TranscriptWriter | undefined;
-}
+type Start = (output?: TranscriptStream) => Promise<InferenceRequest>;
 
 /** `/v1/audio/transcriptions` and `/v1/audio/translations`. */
 @Injectable()
@@ -56,19 +46,19 @@ export class TranscriptionService {
 
   /** @throws DomainError for everything that is not an answer */
   serve(route: keyof typeof PARSERS, form: FormSource, reply: FastifyReply): Promise<void> {
-    const parse: TranscriptionPlan['parse'] = fields => PARSERS[route](fields, this.catalog, this.settings.compat);
-    return this.run({ parse }, form, reply);
+    const parse = PARSERS[route];
+    return this.run({ parse: fields => parse(fields, this.catalog, this.settings.compat) }, form, reply);
   }
 
   /** @throws DomainError for everything that is not an answer. The upload is deleted when this settles. */
-  async run({ parse, write, ...file }: TranscriptionPlan, form: FormSource, reply: FastifyReply): Promise<void> {
+  async run({ parse, ...file }: TranscriptionForm, form: FormSource, reply: FastifyReply): Promise<void> {
     const upload = await this.uploads.read(form, { ...file, beforeFile: fields => this.#checkEarly(fields) });
     try {
       const parsed = parse(upload.fields);
       this.writtenForm.demand(parsed.itn);
-      const call = { parsed, upload, reply, write };
+      const start: Start = output => this.#start(parsed, upload, httpCaller(reply, parsed), output);
       const spell = parsed.answer.stream ? this.writtenForm.ahead(parsed.itn) : undefined;
-      await (spell ? this.#answerInPieces(call, spell) : this.#answerAsAWhole(call));
+      await (spell ? this.#answerInPieces(parsed, reply, start, spell) : this.#answerAsAWhole(parsed, reply, start));
     } finally {
       if ('dispose' in upload.audio) await upload.audio.dispose();
     }
@@ -79,11 +69,10 @@ export class TranscriptionService {
     if (typeof model === 'string') this.catalog.getOfKind(model, 'stt');
   }
 
-  async #answerAsAWhole(call: TranscriptionCall): Promise<void> {
-    const { parsed, reply, write } = call;
-    const answer = await (await this.#start(call)).answer('transcript');
+  async #answerAsAWhole(parsed: ParsedTranscription, reply: FastifyReply, start: Start): Promise<void> {
+    const answer = await (await start()).answer('transcript');
     const transcript = this.writtenForm.apply(answer.reply.transcript, parsed.itn);
-    const { contentType, body } = write?.(transcript) ?? transcriptBody(transcript, parsed.answer);
+    const { contentType, body } = parsed.write?.(transcript) ?? transcriptBody(transcript, parsed.answer);
     void reply
       .headers(answerHeaders(parsed.model.id, answer.timings, parsed.ignored))
       .type(contentType)
@@ -91,10 +80,14 @@ export class TranscriptionService {
   }
 
   /** Until the first event a failure is a normal error; then it is the last event. */
-  async #answerInPieces(call: TranscriptionCall, write: (spoken: string) => string): Promise<void> {
-    const { parsed, reply } = call;
+  async #answerInPieces(
+    parsed: ParsedTranscription,
+    reply: FastifyReply,
+    start: Start,
+    write: (spoken: string) => string,
+  ): Promise<void> {
     const output = new TranscriptStream({ diarized: parsed.answer.format === 'diarized_json', write });
-    const transcription = await this.#start(call, output);
+    const transcription = await start(output);
     const finished = transcription.answer('transcript').then(
       ({ reply: { transcript, execution } }) =>
         output.finish(this.writtenForm.apply(transcript, parsed.itn), deviceShareMs(execution)),
@@ -110,17 +103,22 @@ export class TranscriptionService {
     await finished;
   }
 
-  async #start({ parsed, upload, reply }: TranscriptionCall, output?: TranscriptStream): Promise<InferenceRequest> {
+  async #start(
+    { model, params }: ParsedTranscription,
+    upload: AudioForm,
+    caller: InferenceCaller,
+    output?: TranscriptStream,
+  ): Promise<InferenceRequest> {
     const { audio, filename } = upload;
     const durationS = await this.#seconds(upload);
     const onSegment = output?.segment;
     const work = {
-      model: parsed.model.id,
+      model: model.id,
       bytes: 'size' in audio ? audio.size : 0,
       audioDurationS: durationS,
-      payload: { kind: 'transcribe', audio, filename, durationS, onSegment, ...parsed.params },
+      payload: { kind: 'transcribe', audio, filename, durationS, onSegment, ...params },
     } as const;
-    return this.inference.start(httpCaller(reply, parsed), work, output && { output });
+    return this.inference.start(caller, work, output && { output });
   }
 
   /** Of audio by URL only the limits are known: the largest size accepted, and how long its download may last. */

@@ -59,7 +59,7 @@ interface NamedFile {
 export type AudioForm = (SentFile | NamedFile) & { readonly fields: Fields };
 
 /** How a form is read. */
-interface UploadRules {
+export interface UploadRules {
   /** Name of the file's part; default `file`. */
   readonly part?: string;
   /** What is stored of the file; default: all of it. */

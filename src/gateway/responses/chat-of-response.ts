@@ -1,3 +1,4 @@
+import { samplingIn } from '../../contracts/openai/generation.dto.js';
 import {
   type CustomToolCallItem,
   type FunctionCallItem,
@@ -16,11 +17,10 @@ type Json = Readonly<Record<string, unknown>>;
  * @param conversation all of it, the input of the request at its end
  */
 export function chatOfResponse(request: ResponseRequest, conversation: readonly ResponseItem[]): Json {
-  const { temperature, top_p, presence_penalty, frequency_penalty } = request;
   return {
     model: request.model,
     messages: messagesOf(request.instructions, conversation),
-    ...given({ temperature, top_p, presence_penalty, frequency_penalty }),
+    ...samplingIn(request),
     ...given({ max_completion_tokens: request.max_output_tokens }),
     ...given({ reasoning_effort: request.reasoning?.effort, verbosity: request.text.verbosity }),
     ...toolFields(request),

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { withJsonFields } from '../../contracts/formats/json-fields.js';
-import { ResponseDto } from '../../contracts/openai/response.dto.js';
+import { CreateResponseRequest } from '../../contracts/openai/response.dto.js';
 import { type ItemReference, type ResponseItem, type ResponseObject } from '../../contracts/openai/responses.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -51,7 +51,7 @@ export class NativeResponses {
    */
   async serve({ fields: sent, bytes }: JsonRequest, reply: FastifyReply, stores: boolean): Promise<boolean> {
     if (!this.catalog.all().some(({ capabilities }) => capabilities.includes('responses'))) return false;
-    const dto = parseDto(ResponseDto, sent);
+    const dto = parseDto(CreateResponseRequest, sent);
     const model = this.catalog.getOfKind(dto.model, 'llm');
     const isStored = dto.store ?? stores;
     const needsStore = isStored || continues(dto);
@@ -77,7 +77,7 @@ export class NativeResponses {
     return true;
   }
 
-  async #stored(dto: ResponseDto, tenant: string): Promise<NativeTurn> {
+  async #stored(dto: CreateResponseRequest, tenant: string): Promise<NativeTurn> {
     const { previous_response_id: previous = null, instructions = null, store = true } = dto;
     const asked = { previous_response_id: previous, instructions, input: itemsOf(dto.input), store };
     const { input, all } = await this.conversations.of(tenant, asked);
@@ -93,7 +93,7 @@ export class NativeResponses {
 
 const STATELESS: NativeTurn = { sent: { store: false }, answered: {}, finish: () => Promise.resolve({}) };
 
-const continues = ({ previous_response_id, input }: ResponseDto): boolean =>
+const continues = ({ previous_response_id, input }: CreateResponseRequest): boolean =>
   previous_response_id !== undefined || (Array.isArray(input) && input.some(isReference));
 
 const isReference = (item: unknown): boolean => (item as { type?: unknown } | null)?.type === 'item_reference';
@@ -107,7 +107,7 @@ function itemsOf(input: unknown): readonly (ResponseItem | ItemReference)[] {
   );
 }
 
-function beginningOf({ instructions = '', input }: ResponseDto): string {
+function beginningOf({ instructions = '', input }: CreateResponseRequest): string {
   const first: unknown = Array.isArray(input) ? input[0] : input;
   return (instructions + JSON.stringify(first ?? '')).slice(0, IDENTIFYING_CHARACTERS);
 }

@@ -1,4 +1,5 @@
-import { ResponseDto, ResponseInputDto } from '../../contracts/openai/response.dto.js';
+import { samplingIn } from '../../contracts/openai/generation.dto.js';
+import { CreateResponseRequest, ResponseInputRequest } from '../../contracts/openai/response.dto.js';
 import { type IgnoredFields, type ServiceTier } from '../../contracts/openai/field-rules.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { type ResponseParams, type ResponseRequest } from '../../contracts/openai/responses.js';
@@ -12,8 +13,8 @@ import { readReasoning, readText } from './read-text.js';
 
 type Body = Readonly<Record<string, unknown>>;
 
-const RESPONSE_FIELDS = rulesOf(ResponseDto);
-const INPUT_FIELDS = rulesOf(ResponseInputDto);
+const RESPONSE_FIELDS = rulesOf(CreateResponseRequest);
+const INPUT_FIELDS = rulesOf(ResponseInputRequest);
 
 export interface ParsedResponse {
   readonly request: ResponseRequest;
@@ -43,7 +44,7 @@ const INCLUDABLE = [
 
 /** @throws DomainError for the first thing wrong with the body of `POST /v1/responses`. */
 export function parseResponse(body: Body, options: ParseOptions): ParsedResponse {
-  const dto = parseDto(ResponseDto, body);
+  const dto = parseDto(CreateResponseRequest, body);
   const model = options.catalog.getOfKind(dto.model, 'llm');
   const fields = new FieldReader(body, '', options.ignored);
   fields.settle(RESPONSE_FIELDS);
@@ -54,7 +55,7 @@ export function parseResponse(body: Body, options: ParseOptions): ParsedResponse
 }
 
 /** What has no effect here. Another server may know how hard to think. */
-function noteAdvice(dto: ResponseDto, fields: FieldReader, { engine }: ModelSpec): void {
+function noteAdvice(dto: CreateResponseRequest, fields: FieldReader, { engine }: ModelSpec): void {
   if (dto.truncation === 'auto') fields.ignore('truncation', 'nothing of a conversation is dropped');
   fields.object('stream_options')?.advised('include_obfuscation', 'events are not padded');
   if (engine === 'openai-http') return;
@@ -67,9 +68,9 @@ function noteAdvice(dto: ResponseDto, fields: FieldReader, { engine }: ModelSpec
  * @throws DomainError for the first thing wrong with the body of `POST /v1/responses/input_tokens`.
  */
 export function parseInputCount(body: Body, options: ParseOptions): ParsedResponse {
-  const dto = parseDto(ResponseInputDto, body);
+  const dto = parseDto(ResponseInputRequest, body);
   const model = options.catalog.getOfKind(dto.model, 'llm');
-  const whole = Object.assign(new ResponseDto(), dto, { store: false, max_output_tokens: 1 });
+  const whole = Object.assign(new CreateResponseRequest(), dto, { store: false, max_output_tokens: 1 });
   const fields = new FieldReader(body, '');
   fields.settle(INPUT_FIELDS);
   demandStore(whole, fields, options.stores);
@@ -78,7 +79,7 @@ export function parseInputCount(body: Body, options: ParseOptions): ParsedRespon
   return { request: { ...asked, text: { format: { type: 'text' } }, tool_choice }, model, tier: dto.service_tier };
 }
 
-function requestOf(dto: ResponseDto, body: Body, { newId, stores, ignored }: ParseOptions): ResponseRequest {
+function requestOf(dto: CreateResponseRequest, body: Body, { newId, stores, ignored }: ParseOptions): ResponseRequest {
   const fields = new FieldReader(body, '', ignored);
   return {
     ...paramsOf(dto, fields),
@@ -87,14 +88,11 @@ function requestOf(dto: ResponseDto, body: Body, { newId, stores, ignored }: Par
     include: dto.include ?? [],
     stream: dto.stream,
     store: dto.store ?? stores,
-    temperature: dto.temperature,
-    top_p: dto.top_p,
-    presence_penalty: dto.presence_penalty,
-    frequency_penalty: dto.frequency_penalty,
+    ...samplingIn(dto),
   };
 }
 
-function paramsOf(dto: ResponseDto, fields: FieldReader): Omit<ResponseParams, 'store'> {
+function paramsOf(dto: CreateResponseRequest, fields: FieldReader): Omit<ResponseParams, 'store'> {
   const { tools, choice } = readTools(fields, 'response');
   return {
     tools,
@@ -118,7 +116,7 @@ function paramsOf(dto: ResponseDto, fields: FieldReader): Omit<ResponseParams, '
 
 const NO_STORE = 'this server stores no responses';
 
-function demandStore(dto: ResponseDto, fields: FieldReader, stores: boolean): void {
+function demandStore(dto: CreateResponseRequest, fields: FieldReader, stores: boolean): void {
   if (!stores) {
     fields.unsupported('previous_response_id', NO_STORE);
     if (dto.store) throw fields.refusal('store', NO_STORE);
@@ -127,7 +125,7 @@ function demandStore(dto: ResponseDto, fields: FieldReader, stores: boolean): vo
   if (dto.background && dto.store === false) throw fields.refusal('store', 'what runs in the background is stored');
 }
 
-function demandInclude({ include = [] }: ResponseDto, fields: FieldReader): void {
+function demandInclude({ include = [] }: CreateResponseRequest, fields: FieldReader): void {
   if (!include.every(name => INCLUDABLE.includes(name)))
     throw fields.invalid('include', `must name some of ${INCLUDABLE.join(', ')}`);
   if (include.includes('reasoning.encrypted_content'))

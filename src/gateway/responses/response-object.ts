@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { samplingIn, USUAL_SAMPLING } from '../../contracts/openai/generation.dto.js';
 import { type ResponseFailure, type ResponseObject, type ResponseRequest } from '../../contracts/openai/responses.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
@@ -26,10 +27,8 @@ export function newResponse(
     status: request.background ? 'queued' : 'in_progress',
     ...{ incomplete_details: null, error: null, model, output: [], usage: null },
     ...repeated,
-    temperature: request.temperature ?? 1,
-    top_p: request.top_p ?? 1,
-    presence_penalty: request.presence_penalty ?? 0,
-    frequency_penalty: request.frequency_penalty ?? 0,
+    ...USUAL_SAMPLING,
+    ...(samplingIn(request) as typeof USUAL_SAMPLING),
     service_tier: serviceTier,
   };
 }

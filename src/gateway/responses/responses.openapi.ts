@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { ResponseDto, ResponseInputDto } from '../../contracts/openai/response.dto.js';
+import { CreateResponseRequest, ResponseInputRequest } from '../../contracts/openai/response.dto.js';
 import { type ResponseObject, type ResponseRequest } from '../../contracts/openai/responses.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
@@ -58,7 +58,7 @@ export function DescribesResponses(): MethodDecorator {
       description: 'The same models as chat. Items have the same ids in the stream and in the response.',
     }),
     ApiConsumes('application/json'),
-    ApiBody({ type: ResponseDto, examples: EXAMPLES }),
+    ApiBody({ type: CreateResponseRequest, examples: EXAMPLES }),
     DescribesRequestHeaders(),
     ApiOkResponse({
       description: 'The response, whole or as events.',
@@ -82,7 +82,7 @@ export const DescribesInputTokens = (): MethodDecorator =>
       description: 'The model reads the input and draws one token: it is queued and counted like any other request.',
     }),
     ApiConsumes('application/json'),
-    ApiBody({ type: ResponseInputDto }),
+    ApiBody({ type: ResponseInputRequest }),
     DescribesRequestHeaders(),
     ApiOkResponse({
       description: 'Tokens that the input comes to.',

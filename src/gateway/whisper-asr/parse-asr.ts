@@ -1,13 +1,9 @@
-import { type AsrBodyOptions } from '../../contracts/whisper-asr/asr-body.js';
+import { asrBody } from '../../contracts/whisper-asr/asr-body.js';
 import { type AsrQueryDto, FILTERED } from '../../contracts/whisper-asr/asr.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { type ParsedTranscription, parseTranscription, parseTranslation } from '../audio/parse-transcription.js';
-
-export interface ParsedAsr extends ParsedTranscription {
-  readonly body: AsrBodyOptions;
-}
 
 /** Names of OpenAI's fields as this route spells them. */
 const OWN_NAMES: Readonly<Record<string, string>> = {
@@ -18,13 +14,19 @@ const OWN_NAMES: Readonly<Record<string, string>> = {
 const ownName = (param: string): string => OWN_NAMES[param] ?? param;
 
 /** @param dto of `POST /asr`, with a `model` @throws DomainError for the first thing wrong with it */
-export function parseAsr(dto: AsrQueryDto, catalog: ModelCatalog, compat: Strictness = { strict: false }): ParsedAsr {
+export function parseAsr(
+  dto: AsrQueryDto,
+  catalog: ModelCatalog,
+  compat: Strictness = { strict: false },
+): ParsedTranscription {
   const useless = uselessIn(dto);
   const words = dto.word_timestamps && dto.output === 'json';
   const parsed = renamed(() => openAiForm(dto, words, { catalog, compat }));
   if (compat.strict && useless[0] !== undefined) throw withoutEffect(useless[0]);
   const ignored = [...parsed.ignored.map(ownName), ...useless];
-  return { ...parsed, ignored, body: { output: dto.output, task: dto.task, words } };
+  const options = { output: dto.output, task: dto.task, words };
+  const contentType = 'text/plain; charset=utf-8';
+  return { ...parsed, ignored, write: transcript => ({ contentType, body: asrBody(transcript, options) }) };
 }
 
 /** Fields that only advise and have no effect. */

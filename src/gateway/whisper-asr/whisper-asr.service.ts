@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { languageName } from '../../contracts/formats/language-name.js';
-import { asrBody } from '../../contracts/whisper-asr/asr-body.js';
 import {
   type AsrQueryDto,
   type DetectedLanguageDto,
@@ -11,8 +10,8 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { type FormSource } from '../http/multipart-form.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { parseTranscription } from '../audio/parse-transcription.js';
-import { type TranscriptWriter, type TranscriptionPlan, TranscriptionService } from '../audio/transcription.service.js';
+import { type ParsedTranscription, parseTranscription } from '../audio/parse-transcription.js';
+import { type TranscriptionForm, TranscriptionService } from '../audio/transcription.service.js';
 import { parseAsr } from './parse-asr.js';
 import { rawPcmAsWav } from './raw-pcm.js';
 
@@ -32,11 +31,7 @@ export class WhisperAsrService {
   transcribe(query: AsrQueryDto, form: FormSource, reply: FastifyReply): Promise<void> {
     query.model ??= this.settings.compat.asrModel;
     const parsed = parseAsr(query, this.catalog, this.settings.compat);
-    const write: TranscriptWriter = transcript => ({
-      contentType: 'text/plain; charset=utf-8',
-      body: asrBody(transcript, parsed.body),
-    });
-    return this.transcripts.run({ ...audioOf(query), parse: () => parsed, write }, form, reply);
+    return this.transcripts.run({ ...audioOf(query), parse: () => parsed }, form, reply);
   }
 
   /** `POST /detect-language`. @throws DomainError for everything that is not an answer */
@@ -44,18 +39,16 @@ export class WhisperAsrService {
     const model = query.model ?? this.settings.compat.asrModel;
     const parsed = parseTranscription({ model }, this.catalog, this.settings.compat);
     const [only, ...others] = parsed.model.languages;
-    const write: TranscriptWriter = ({ language }) => {
+    const write: ParsedTranscription['write'] = ({ language }) => {
       const heard = language === '' && others.length === 0 ? only : language;
       return { contentType: 'application/json; charset=utf-8', body: JSON.stringify(detected(heard ?? '')) };
     };
-    return this.transcripts.run({ ...audioOf(query, DETECTION_SECONDS), parse: () => parsed, write }, form, reply);
+    const audio = audioOf(query, DETECTION_SECONDS);
+    return this.transcripts.run({ ...audio, parse: () => ({ ...parsed, write }) }, form, reply);
   }
 }
 
-const audioOf = (
-  { encode }: DetectLanguageQueryDto,
-  mostSeconds?: number,
-): Pick<TranscriptionPlan, 'part' | 'receive'> => ({
+const audioOf = ({ encode }: DetectLanguageQueryDto, mostSeconds?: number): Omit<TranscriptionForm, 'parse'> => ({
   part: 'audio_file',
   receive: encode ? undefined : source => rawPcmAsWav(source, mostSeconds),
 });

@@ -6,7 +6,7 @@ import { rulesOf, Unlisted } from '../../../contracts/openai/field.decorators.js
 import { FileCreateDto, FileListQueryDto } from '../../../contracts/openai/file.dto.js';
 import { ChatCompletionDto, CompletionDto } from '../../../contracts/openai/generation.dto.js';
 import { RerankDto } from '../../../contracts/openai/rerank.dto.js';
-import { ResponseDto, ResponseInputDto } from '../../../contracts/openai/response.dto.js';
+import { CreateResponseRequest, ResponseInputRequest } from '../../../contracts/openai/response.dto.js';
 import { SpeechDto } from '../../../contracts/openai/speech.dto.js';
 import { InputItemsQueryDto, RetrieveQueryDto } from '../../../contracts/openai/stored-response.dto.js';
 import { DetokenizeDto, TokenizeDto } from '../../../contracts/openai/token.dto.js';
@@ -28,8 +28,8 @@ export const REQUEST_DTOS = {
   'POST /asr': [AsrFormDto, AsrQueryDto],
   'POST /detect-language': [AsrFormDto, DetectLanguageQueryDto],
   'POST /v1/chat/completions': [ChatCompletionDto],
-  'POST /v1/responses': [ResponseDto],
-  'POST /v1/responses/input_tokens': [ResponseInputDto],
+  'POST /v1/responses': [CreateResponseRequest],
+  'POST /v1/responses/input_tokens': [ResponseInputRequest],
   'GET /v1/responses/{id}': [RetrieveQueryDto],
   'GET /v1/responses/{id}/input_items': [InputItemsQueryDto],
   'POST /v1/completions': [CompletionDto],
