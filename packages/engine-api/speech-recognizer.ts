@@ -62,7 +62,7 @@ export interface SpeechRecognizer extends EngineBase {
   readonly largestFileBytes?: number;
   /**
    * CPU work of this engine on one item before it is READY, run with the decode stage's parallelism and never on the
-   * device. Rejects when `signal` aborts, as soon as the work is let go. Absent: nothing to do.
+   * device. Rejects when `signal` aborts, as soon as the work is given up. Absent: nothing to do.
    */
   prepare?(audio: PreparedAudio, signal: AbortSignal): Promise<void>;
   transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<RecognizedTranscript>[]>;

@@ -38,7 +38,7 @@ type Kind = WorkerReply['kind'];
 export class BridgedCalls {
   constructor(@Inject(ENGINE) private readonly worker: ExternalWorker) {}
 
-  /** @throws DomainError the worker's own failure, or the abort's error when the worker has let go */
+  /** @throws DomainError the worker's own failure, or the abort's error when the worker has stopped */
   async perform<K extends Kind>(
     { requestId, priority, group, tenant }: Called,
     payload: WorkerTask,

@@ -38,6 +38,17 @@ describe('SilenceWatch', () => {
     expect(silences).toBe(0);
   });
 
+  it('starts anew with an output that arrives between the end of the limit and its report', () => {
+    watch.restart();
+    // The limit is over; what has arrived by then is read before that is reported.
+    jest.advanceTimersByTime(100);
+    watch.restart();
+    jest.advanceTimersByTime(99);
+    expect(silences).toBe(0);
+    jest.advanceTimersByTime(2);
+    expect(silences).toBe(1);
+  });
+
   it('of 100 ms is not over for an event loop that was held for 400 ms', async () => {
     jest.useRealTimers();
     watch.restart();

@@ -1,13 +1,13 @@
-import { OwnTimer } from '../../platform/process/own-timer.js';
+import { ActiveTimeout } from '../../platform/process/active-timeout.js';
 
 /**
  * Calls `onSilence` once when no output came for `limitMs`, counted from the first output on, unless `excused` then.
  */
 export class SilenceWatch {
-  readonly #timer: OwnTimer;
+  readonly #timer: ActiveTimeout;
 
   constructor(limitMs: number, onSilence: () => void, excused: () => boolean) {
-    this.#timer = new OwnTimer(limitMs, () => (excused() ? this.restart() : onSilence()));
+    this.#timer = new ActiveTimeout(limitMs, () => (excused() ? this.restart() : onSilence()));
   }
 
   /** Starts or restarts the limit. */

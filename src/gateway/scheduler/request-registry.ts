@@ -28,8 +28,9 @@ type OwnFields<E> = E extends DispatchEvent
   : never;
 
 /**
- * The one owner of "what is running": the record of every request from its submission until it is settled and its
- * worker has let go. State first, event second, caller last: a subscriber finds the state already changed.
+ * The one owner of "what is running": the record of every request from its submission until it is settled and no worker
+ * runs it any more. The state changes first, then the event is emitted, then the caller is answered: a subscriber finds
+ * the state already changed.
  */
 @Injectable()
 export class RequestRegistry {

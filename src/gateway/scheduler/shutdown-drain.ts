@@ -6,7 +6,7 @@ import { DispatchLoop } from './dispatch-loop.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestRegistry } from './request-registry.js';
 
-/** What it takes to tell the caller of one waiting request. */
+/** Time that rejecting one queued request takes. */
 const REJECTION_MS = 0.5;
 
 /** The one deadline of a shutdown: `server.shutdown_grace_ms` after its first hook. */

@@ -7,7 +7,7 @@ import { RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
 import { RetryBudget, type WorkerLostError } from '../../core/request/worker-lost.js';
-import { OwnTimer } from '../../platform/process/own-timer.js';
+import { ActiveTimeout } from '../../platform/process/active-timeout.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { type SettledRequest } from './submitted-request.js';
 
@@ -47,7 +47,7 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
   readonly #output: { started: boolean };
   readonly #retries = new RetryBudget();
   #lostMs = 0;
-  #deadline: OwnTimer | undefined;
+  #deadline: ActiveTimeout | undefined;
 
   constructor(
     request: ScheduledRequest<WorkerTask>,
@@ -90,7 +90,7 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
 
   /** The inference deadline (D-07). Runs only while a worker has the request: time in the queue does not count. */
   startDeadline(onExpired: () => void, ms = this.request.inferenceTimeoutMs): void {
-    this.#deadline = new OwnTimer(ms, onExpired);
+    this.#deadline = new ActiveTimeout(ms, onExpired);
     this.#deadline.restart();
   }
 

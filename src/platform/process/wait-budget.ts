@@ -1,4 +1,4 @@
-import { OwnTimer } from './own-timer.js';
+import { ActiveTimeout } from './active-timeout.js';
 
 /** Bounds the wait for several answers together: what one of them took is missing for the next. */
 export class WaitBudget {
@@ -12,7 +12,7 @@ export class WaitBudget {
   /** @throws what `overdue` returns when the budget ends before the answer comes; else what `answer` throws. */
   async spend<T>(answer: Promise<T>): Promise<T> {
     const { promise: end, reject } = Promise.withResolvers<never>();
-    const timer = new OwnTimer(this.leftMs, () => reject(this.overdue()), this.nowMs);
+    const timer = new ActiveTimeout(this.leftMs, () => reject(this.overdue()), this.nowMs);
     timer.restart();
     try {
       return await Promise.race([answer, end]);

@@ -37,7 +37,7 @@ export class GenerationService {
 
   /**
    * Resolves after `done`.
-   * @throws DomainError this call's own failure, or the abort's error once the engine has let go.
+   * @throws DomainError this call's own failure, or the abort's error once the engine has stopped.
    */
   async generate(call: GenerateCallFields, signal: AbortSignal, sink: GenerationSink): Promise<void> {
     const arrivedMs = this.clock.nowMs();

@@ -51,7 +51,7 @@ export interface CollectedGroup<Job> {
 /**
  * Collects one group: blocks for the first job, then takes what the batch window (D-02) allows. A device that is busy
  * needs no wait: later jobs are taken when they arrive, prepared meanwhile, and merged in front of the device (D-24). A
- * member that is REALTIME or aged waits for nobody. Call it when there is room for at least one.
+ * member that is REALTIME or aged does not wait. Call it when there is room for at least one.
  * @returns undefined when no job came within `blockMs`
  */
 export async function collectGroup<Job>(options: CollectorOptions<Job>): Promise<CollectedGroup<Job> | undefined> {

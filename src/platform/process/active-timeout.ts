@@ -3,11 +3,11 @@ const SLICES = 20;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * A limit in which only time counts in which this process could read an answer: a timer that fires late, because
- * something held the event loop or stopped the process, counts as what it was set for. What arrived meanwhile is read
- * before the end.
+ * A timeout that counts only time in which this process could read an answer: a timer that fires late, because the event
+ * loop was blocked or the process stopped, counts as what it was set for. Input that arrived meanwhile is read before
+ * the timeout is reported.
  */
-export class OwnTimer {
+export class ActiveTimeout {
   readonly #sliceMs: number;
   #timer: NodeJS.Timeout | undefined;
   #end: NodeJS.Immediate | undefined;
@@ -26,6 +26,7 @@ export class OwnTimer {
   restart(): void {
     this.#leftMs = this.limitMs;
     this.#sinceMs = this.nowMs();
+    clearImmediate(this.#end);
     if (!this.#timer) this.#wait();
   }
 
@@ -39,7 +40,7 @@ export class OwnTimer {
 
   #wait(): void {
     this.#sinceMs = this.nowMs();
-    this.#timer = setTimeout(() => this.#waited(), Math.min(this.#sliceMs, Math.max(0, this.#leftMs)));
+    this.#timer = setTimeout(() => this.#waited(), Math.min(this.#sliceMs, this.#leftMs));
   }
 
   #waited(): void {
