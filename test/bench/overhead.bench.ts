@@ -1,12 +1,11 @@
 import { atLeast, progress, type BenchResult } from './support/bench-result.js';
 import { BenchRig } from './support/bench-rig.js';
 import { transcriptionRequest } from '../support/http-request.js';
-import { type LoadArrivals, type LoadJob, type LoadReport } from './support/load-job.js';
+import { type LoadArrivals, type LoadJob } from './support/load-job.js';
 import { LoadProcess } from './support/load-process.js';
-import { type NodeProcess } from '../support/node-process.js';
+import { type LoadedServer, type MeasuredLoad, measuredLoad } from './support/measured-load.js';
 import { PassthroughProcess } from './support/passthrough-process.js';
 import { median, rounded } from './support/percentiles.js';
-import { processCpuMs } from './support/process-cpu.js';
 import { BENCH_MODEL } from './support/bench-model.js';
 
 /** Many short turns: noise of the machine then falls on both sides. */
@@ -44,17 +43,6 @@ interface Comparison {
   readonly addedP99Ms: number;
 }
 
-interface Side {
-  readonly report: LoadReport;
-  readonly cpuMs: number;
-}
-
-/** A process with the transcription route. */
-interface Server {
-  readonly port: number;
-  readonly process: NodeProcess;
-}
-
 /** What do queue, slots, ids, validation, metrics and cancel cost, beside a Fastify that only forwards? */
 export async function run(): Promise<BenchResult> {
   await using rig = await BenchRig.start({
@@ -89,16 +77,17 @@ const warmUp = (port: number): LoadJob => ({
 async function compare(
   load: LoadProcess,
   { priority, arrivals }: Scenario,
-  servers: { readonly gateway: Server; readonly bare: Server },
+  servers: { readonly gateway: LoadedServer; readonly bare: LoadedServer },
 ): Promise<Comparison> {
   const request = transcriptionRequest({ model: BENCH_MODEL, priority });
-  const rounds: { gateway: Side; bare: Side }[] = [];
+  const rounds: { gateway: MeasuredLoad; bare: MeasuredLoad }[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const job = { request, arrivals, warmupMs: round === 0 ? 1500 : 200, durationMs: 1000, seed: round + 1 };
-    const bare = await measure(load, job, servers.bare);
-    rounds.push({ bare, gateway: await measure(load, job, servers.gateway) });
+    const bare = await measuredLoad(load, job, servers.bare);
+    rounds.push({ bare, gateway: await measuredLoad(load, job, servers.gateway) });
   }
-  const middle = (pick: (round: { gateway: Side; bare: Side }) => number): number => rounded(median(rounds.map(pick)));
+  const middle = (pick: (round: { gateway: MeasuredLoad; bare: MeasuredLoad }) => number): number =>
+    rounded(median(rounds.map(pick)));
   return {
     gatewayPerS: middle(({ gateway }) => gateway.report.requestsPerS),
     barePerS: middle(({ bare }) => bare.report.requestsPerS),
@@ -108,12 +97,4 @@ async function compare(
     addedP50Ms: middle(({ gateway, bare }) => gateway.report.latencyMs.p50 - bare.report.latencyMs.p50),
     addedP99Ms: middle(({ gateway, bare }) => gateway.report.latencyMs.p99 - bare.report.latencyMs.p99),
   };
-}
-
-async function measure(load: LoadProcess, job: Omit<LoadJob, 'port'>, server: Server): Promise<Side> {
-  const beforeMs = processCpuMs(server.process.child.pid);
-  const report = await load.run({ ...job, port: server.port });
-  // The CPU counter spans the warm-up as well, so its requests are counted in.
-  const requests = (report.requestsPerS * (job.warmupMs + job.durationMs)) / 1000;
-  return { report, cpuMs: (processCpuMs(server.process.child.pid) - beforeMs) / requests };
 }

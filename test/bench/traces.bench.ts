@@ -6,19 +6,14 @@ import { atLeast, progress, type BenchResult } from './support/bench-result.js';
 import { BENCH_MODEL } from './support/bench-model.js';
 import { BenchRig } from './support/bench-rig.js';
 import { LoadProcess } from './support/load-process.js';
+import { type MeasuredLoad, measuredLoad } from './support/measured-load.js';
 import { median, rounded } from './support/percentiles.js';
-import { processCpuMs } from './support/process-cpu.js';
 
 const ROUNDS = 13;
 const CALLERS = 64;
 const WARMUP_MS = 10_000;
 /** `OTEL_TRACES_SAMPLER_ARG`, as the manual advises it for much traffic. */
 const ADVISED_SHARE = '0.01';
-
-interface Turn {
-  readonly requestsPerS: number;
-  readonly cpuMs: number;
-}
 
 /** What do traces of requests cost? Nothing traced, every request, and one in a hundred, in turns. */
 export async function run(): Promise<BenchResult> {
@@ -31,7 +26,7 @@ export async function run(): Promise<BenchResult> {
   await using advised = await BenchRig.start(options);
   await using load = new LoadProcess();
   for (const rig of [none, all, advised]) await turn(load, rig, WARMUP_MS);
-  const rounds: Record<'none' | 'all' | 'advised', Turn>[] = [];
+  const rounds: Record<'none' | 'all' | 'advised', MeasuredLoad>[] = [];
   for (let round = 0; round < ROUNDS; round += 1)
     rounds.push({
       none: await turn(load, none, 1000),
@@ -39,12 +34,12 @@ export async function run(): Promise<BenchResult> {
       advised: await turn(load, advised, 1000),
     });
   collector.close();
-  const beside = (side: 'all' | 'advised', what: keyof Turn): number =>
-    rounded(median(rounds.map(round => round[side][what] / round.none[what])));
+  const beside = (side: 'all' | 'advised', what: (measured: MeasuredLoad) => number): number =>
+    rounded(median(rounds.map(round => what(round[side]) / what(round.none))));
   const results = {
-    requestsPerS: rounded(median(rounds.map(round => round.none.requestsPerS))),
-    all: { requests: beside('all', 'requestsPerS'), cpu: beside('all', 'cpuMs') },
-    advised: { requests: beside('advised', 'requestsPerS'), cpu: beside('advised', 'cpuMs') },
+    requestsPerS: rounded(median(rounds.map(round => perSecond(round.none)))),
+    all: { requests: beside('all', perSecond), cpu: beside('all', ({ cpuMs }) => cpuMs) },
+    advised: { requests: beside('advised', perSecond), cpu: beside('advised', ({ cpuMs }) => cpuMs) },
   };
   progress(`  of what runs without traces: ${JSON.stringify(results)}`);
   return {
@@ -53,19 +48,19 @@ export async function run(): Promise<BenchResult> {
   };
 }
 
-async function turn(load: LoadProcess, rig: BenchRig, durationMs: number): Promise<Turn> {
-  const beforeMs = processCpuMs(rig.gateway.process.child.pid);
-  const warmupMs = 200;
-  const { requestsPerS } = await load.run({
-    port: rig.gateway.port,
-    request: transcriptionRequest({ model: BENCH_MODEL, priority: 'batch' }),
-    arrivals: { kind: 'closed', callers: CALLERS },
-    warmupMs,
-    durationMs,
-  });
-  const requests = (requestsPerS * (warmupMs + durationMs)) / 1000;
-  return { requestsPerS, cpuMs: (processCpuMs(rig.gateway.process.child.pid) - beforeMs) / requests };
-}
+const perSecond = ({ report }: MeasuredLoad): number => report.requestsPerS;
+
+const turn = (load: LoadProcess, { gateway }: BenchRig, durationMs: number): Promise<MeasuredLoad> =>
+  measuredLoad(
+    load,
+    {
+      request: transcriptionRequest({ model: BENCH_MODEL, priority: 'batch' }),
+      arrivals: { kind: 'closed', callers: CALLERS },
+      warmupMs: 200,
+      durationMs,
+    },
+    gateway,
+  );
 
 /** Takes what it is sent. */
 async function startCollector(): Promise<Server> {
