@@ -12,11 +12,29 @@ const gatewayLayers = [
   ['inference', ['http', 'models', ...schedulerAndBelow]],
   ['audio', ['http', 'models', 'inference', 'written-form', ...schedulerAndBelow]],
   ['text', ['http', 'models', 'inference', ...schedulerAndBelow]],
-  ['responses', ['http', 'models', 'inference', 'text', 'requests', 'limits', ...schedulerAndBelow]],
+  [
+    'responses',
+    ['http', 'models', 'inference', 'text', 'requests', 'limits', ...schedulerAndBelow],
+  ],
   ['requests', ['http', 'inference', 'limits', ...schedulerAndBelow]],
   ['health', ['http', 'models', 'jobs', ...schedulerAndBelow]],
-  ['admin', ['http', 'models', 'requests', 'health', 'jobs', 'realtime', ...schedulerAndBelow]],
-  ['realtime', ['http', 'models', 'inference', 'audio', 'limits', 'written-form', 'websockets', ...schedulerAndBelow]],
+  [
+    'admin',
+    ['http', 'models', 'requests', 'health', 'jobs', 'realtime', ...schedulerAndBelow],
+  ],
+  [
+    'realtime',
+    [
+      'http',
+      'models',
+      'inference',
+      'audio',
+      'limits',
+      'written-form',
+      'websockets',
+      ...schedulerAndBelow,
+    ],
+  ],
   ['live-feed', ['http', 'websockets', ...schedulerAndBelow]],
   ['jobs', ['http']],
 ];
@@ -25,7 +43,10 @@ const batchLayers = [
   ['lease', []],
   ['observe', []],
   ['job', ['lease', 'observe']],
-  ...['ingest', 'execute', 'finalize', 'recovery'].map(name => [name, ['job', 'lease', 'observe']]),
+  ...['ingest', 'execute', 'finalize', 'recovery'].map(name => [
+    name,
+    ['job', 'lease', 'observe'],
+  ]),
   ['runner', ['ingest', 'execute', 'finalize', 'recovery', 'job', 'lease', 'observe']],
 ];
 /** The same of the worker. Subfolders of engines: one of each engine. */
@@ -55,7 +76,10 @@ module.exports = {
     {
       name: 'packages-import-engine-api-and-libraries',
       from: { path: '^packages/([^/]+)/', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^(src|test|scripts|packages)/', pathNot: '^packages/($1|engine-api|json-schema-gbnf)/' },
+      to: {
+        path: '^(src|test|scripts|packages)/',
+        pathNot: '^packages/($1|engine-api|json-schema-gbnf)/',
+      },
     },
     {
       name: 'libraries-import-nothing',
@@ -64,13 +88,21 @@ module.exports = {
     },
     {
       name: 'core-is-pure',
-      comment: 'core imports rxjs, itself and the pure part of engine-api: no Nest, gRPC, Fastify, Node modules.',
+      comment:
+        'core imports rxjs, itself and the pure part of engine-api: no Nest, gRPC, Fastify, Node modules.',
       from: { path: '^(src/core/|packages/engine-api/[^/]+$)', pathNot: '\\.spec\\.ts$' },
-      to: { pathNot: ['^src/core/', '^packages/engine-api/[^/]+$', '^node_modules/(rxjs|zod)/'] },
+      to: {
+        pathNot: [
+          '^src/core/',
+          '^packages/engine-api/[^/]+$',
+          '^node_modules/(rxjs|zod)/',
+        ],
+      },
     },
     {
       name: 'engines-are-loaded-by-name',
-      comment: 'load-package.ts loads them when a model asks for them; types are free, and the doctor opens libraries.',
+      comment:
+        'load-package.ts loads them when a model asks for them; types are free, and the doctor opens libraries.',
       from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
       to: {
         path: '^packages/engine-(?!api/)',
@@ -81,7 +113,10 @@ module.exports = {
     ...coreSiblings.map(name => ({
       name: `core-${name}-meets-no-sibling`,
       from: { path: `^src/core/${name}/`, pathNot: '\\.spec\\.ts$' },
-      to: { path: '^src/core/', pathNot: [`^src/core/${name}/`, '^src/core/(order|request|shared)/'] },
+      to: {
+        path: '^src/core/',
+        pathNot: [`^src/core/${name}/`, '^src/core/(order|request|shared)/'],
+      },
     })),
     {
       name: 'core-request-and-shared-are-leaves',
@@ -123,7 +158,10 @@ module.exports = {
     ...gatewayLayers.map(([name, below]) => ({
       name: `gateway-${name}-imports-lower-folders-only`,
       from: { path: `^src/gateway/${name}/`, pathNot: '\\.spec\\.ts$' },
-      to: { path: '^src/gateway/', pathNot: `^src/gateway/(${[name, ...below].join('|')})/` },
+      to: {
+        path: '^src/gateway/',
+        pathNot: `^src/gateway/(${[name, ...below].join('|')})/`,
+      },
     })),
     ...batchLayers.map(([name, below]) => ({
       name: `batch-${name}-imports-lower-folders-only`,
@@ -133,7 +171,10 @@ module.exports = {
     ...workerLayers.map(([name, below]) => ({
       name: `worker-${name}-imports-lower-folders-only`,
       from: { path: `^src/worker/${name}/`, pathNot: '\\.spec\\.ts$' },
-      to: { path: '^src/worker/', pathNot: `^src/worker/(${[name, ...below].join('|')})/` },
+      to: {
+        path: '^src/worker/',
+        pathNot: `^src/worker/(${[name, ...below].join('|')})/`,
+      },
     })),
     {
       name: 'worker-engines-import-no-sibling',
@@ -142,12 +183,20 @@ module.exports = {
     },
     {
       name: 'prom-client-in-metrics-files-only',
-      from: { path: '^src/', pathNot: ['\\.metrics\\.ts$', '\\.spec\\.ts$', '^src/platform/metrics/'] },
-      to: { path: ['node_modules/prom-client/', 'node_modules/@willsoto/nestjs-prometheus/'] },
+      from: {
+        path: '^src/',
+        pathNot: ['\\.metrics\\.ts$', '\\.spec\\.ts$', '^src/platform/metrics/'],
+      },
+      to: {
+        path: ['node_modules/prom-client/', 'node_modules/@willsoto/nestjs-prometheus/'],
+      },
     },
     {
       name: 'generated-code-through-codecs-only',
-      from: { path: '^src/', pathNot: ['\\.codec\\.ts$', '^src/contracts/grpc/generated/', '\\.spec\\.ts$'] },
+      from: {
+        path: '^src/',
+        pathNot: ['\\.codec\\.ts$', '^src/contracts/grpc/generated/', '\\.spec\\.ts$'],
+      },
       to: { path: '^src/contracts/grpc/generated/' },
     },
   ].map(rule => ({ severity: 'error', ...rule })),

@@ -13,7 +13,11 @@ export default defineConfig({
     proxy: Object.fromEntries(
       ['/v1', '/admin', '/health', '/console/session', '/events'].map(path => [
         path,
-        { target: process.env.SWITCHYARD_URL ?? 'http://127.0.0.1:8000', ws: true, changeOrigin: true },
+        {
+          target: process.env.SWITCHYARD_URL ?? 'http://127.0.0.1:8000',
+          ws: true,
+          changeOrigin: true,
+        },
       ]),
     ),
   },

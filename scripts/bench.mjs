@@ -12,7 +12,11 @@ import { ensureWhisperPython } from './setup/whisper-python.mjs';
 import { bold, doing, done, fail, runMain, say, SetupError } from './setup/report.mjs';
 
 /** Benches that start servers of their own, by Debian package. */
-const SERVERS = { 'shared-queue': 'redis-server', 'league-jobs': 'redis-server', 'league-batching': 'redis-server' };
+const SERVERS = {
+  'shared-queue': 'redis-server',
+  'league-jobs': 'redis-server',
+  'league-batching': 'redis-server',
+};
 
 const HELP = `npm run bench -- NAME [NAME...] | all | --list
   --peer llama-server   generation: beside llama.cpp's own server, which is built once
@@ -34,10 +38,14 @@ await runMain(async () => {
   });
   const known = benchNames();
   if (values.list) return void console.log(known.join('\n'));
-  if (values.help || positionals.length === 0) return void console.log(`${HELP}\n\nBenches: ${known.join(', ')}`);
+  if (values.help || positionals.length === 0)
+    return void console.log(`${HELP}\n\nBenches: ${known.join(', ')}`);
   const names = positionals.includes('all') ? known : positionals;
   const unknown = names.filter(name => !known.includes(name));
-  if (unknown.length > 0) throw new SetupError(`no such bench: ${unknown.join(', ')}. There are: ${known.join(', ')}`);
+  if (unknown.length > 0)
+    throw new SetupError(
+      `no such bench: ${unknown.join(', ')}. There are: ${known.join(', ')}`,
+    );
   if (values.peer !== undefined && values.peer !== 'llama-server')
     throw new SetupError(`no such peer: ${values.peer}. There is: llama-server`);
   if (values.kernels !== undefined && values.kernels !== 'native')
@@ -63,7 +71,8 @@ async function runBenches(names, { peer, kernels, save }) {
   if (kernels) await compileKernels();
   // The environment may name a binary that was built elsewhere.
   if (peer) process.env.LLAMA_SERVER ??= (await ensureLlamaServer()) ?? '';
-  if (names.includes('whisper')) process.env.WHISPER_PYTHON ??= await ensureWhisperPython();
+  if (names.includes('whisper'))
+    process.env.WHISPER_PYTHON ??= await ensureWhisperPython();
   const commit = await describeCommit();
   let failures = 0;
   for (const bench of names) {
@@ -82,9 +91,16 @@ async function runBenches(names, { peer, kernels, save }) {
 }
 
 async function compileKernels() {
-  const args = [inRoot('dist/cli/switchyard.js'), 'engines', 'install', 'llama-cpp', '--native'];
+  const args = [
+    inRoot('dist/cli/switchyard.js'),
+    'engines',
+    'install',
+    'llama-cpp',
+    '--native',
+  ];
   const { code } = await command(nodeBinary(), args, { show: true });
-  if (code !== 0) throw new SetupError('llama.cpp cannot be compiled here; the message is above');
+  if (code !== 0)
+    throw new SetupError('llama.cpp cannot be compiled here; the message is above');
 }
 
 /** Installs them as `npm test` does. @throws SetupError before any bench has run */
@@ -94,7 +110,9 @@ async function ensureServers(names) {
   const missing = await ensureClusterPackages();
   const lacking = needing.filter(name => missing.includes(SERVERS[name]));
   if (lacking.length > 0)
-    throw new SetupError(`bench ${lacking[0]} needs ${SERVERS[lacking[0]]}, which is not installed`);
+    throw new SetupError(
+      `bench ${lacking[0]} needs ${SERVERS[lacking[0]]}, which is not installed`,
+    );
 }
 
 /** In a process of its own: one bench's heap and JIT state must not colour the next. */
@@ -137,7 +155,13 @@ function print(result) {
 async function keep(result) {
   const { format, resolveConfig } = await import('prettier');
   const file = inRoot('test/bench/results', `${result.bench}.json`);
-  const text = JSON.stringify({ at: `${new Date().toISOString().slice(0, 16)}Z`, ...result });
-  writeFileSync(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
+  const text = JSON.stringify({
+    at: `${new Date().toISOString().slice(0, 16)}Z`,
+    ...result,
+  });
+  writeFileSync(
+    file,
+    await format(text, { ...(await resolveConfig(file)), filepath: file }),
+  );
   done(relative(ROOT, file), 'written');
 }

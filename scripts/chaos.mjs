@@ -6,7 +6,16 @@ import { runMain } from './setup/report.mjs';
 /** `npm run chaos`: seeded faults against the built product; see test/chaos/seeded/README.md. */
 await runMain(async () => {
   await ensureBuild();
-  const main = ['--import', inRoot('test/support/typescript-loader.mjs'), inRoot('test/chaos/seeded/main.ts')];
+  const main = [
+    '--import',
+    inRoot('test/support/typescript-loader.mjs'),
+    inRoot('test/chaos/seeded/main.ts'),
+  ];
   const started = child => process.on('SIGTERM', () => child.kill('SIGTERM'));
-  return (await command(nodeBinary(), [...main, ...process.argv.slice(2)], { show: true, started })).code;
+  return (
+    await command(nodeBinary(), [...main, ...process.argv.slice(2)], {
+      show: true,
+      started,
+    })
+  ).code;
 });

@@ -22,7 +22,10 @@ const suite = (...parts) => inRoot('test/conformance', ...parts);
 
 await runMain(async () => {
   const { values } = parseArgs({
-    options: { 'no-build': { type: 'boolean', default: false }, only: { type: 'string', default: '' } },
+    options: {
+      'no-build': { type: 'boolean', default: false },
+      only: { type: 'string', default: '' },
+    },
   });
   await ensurePackages({ install: false });
   if (!values['no-build']) await ensureBuild();
@@ -34,7 +37,14 @@ await runMain(async () => {
     const clients = ['', 'node'].includes(values.only) && (await installClients(folder));
     return await withProduct(folder, async url => {
       const flags = ['-B', '-W', 'ignore::DeprecationWarning'];
-      const checks = [python, ...flags, suite('python', 'run.py'), `${url}/v1`, folder, values.only];
+      const checks = [
+        python,
+        ...flags,
+        suite('python', 'run.py'),
+        `${url}/v1`,
+        folder,
+        values.only,
+      ];
       const typescript = ['--import', inRoot('test/support/typescript-loader.mjs')];
       const parts = [
         [
@@ -48,7 +58,8 @@ await runMain(async () => {
         ],
       ];
       let failed = 0;
-      for (const [names, command] of parts) if (names.includes(values.only)) failed += await run(...command);
+      for (const [names, command] of parts)
+        if (names.includes(values.only)) failed += await run(...command);
       return Math.min(failed, 1);
     });
   } finally {
@@ -62,7 +73,10 @@ async function virtualEnvironment(folder, only) {
   doing('Python SDK', 'a virtual environment with the openai package and workers/python');
   const python = join(venv, 'bin', 'python');
   const own = suite('python', `${only}-requirements.txt`);
-  const requirements = [suite('python', 'requirements.txt'), ...(existsSync(own) ? [own] : [])];
+  const requirements = [
+    suite('python', 'requirements.txt'),
+    ...(existsSync(own) ? [own] : []),
+  ];
   // A copy: building a package leaves files beside its sources.
   const workers = join(folder, 'workers');
   await cp(inRoot('workers/python'), workers, { recursive: true });
@@ -80,7 +94,8 @@ async function virtualEnvironment(folder, only) {
     ],
   ]) {
     const { code, output } = await command(file, args);
-    if (code !== 0) throw new SetupError(`${[file, ...args].join(' ')} failed:\n${output}`);
+    if (code !== 0)
+      throw new SetupError(`${[file, ...args].join(' ')} failed:\n${output}`);
   }
   done('Python SDK', 'installed');
   return python;
@@ -90,8 +105,15 @@ async function virtualEnvironment(folder, only) {
 async function installClients(folder) {
   const node = join(folder, 'node');
   await cp(suite('node'), node, { recursive: true });
-  const { code, output } = await command('npm', ['install', '--prefix', node, '--no-audit', '--no-fund']);
-  if (code !== 0) throw new SetupError(`The clients for Node cannot be installed:\n${output}`);
+  const { code, output } = await command('npm', [
+    'install',
+    '--prefix',
+    node,
+    '--no-audit',
+    '--no-fund',
+  ]);
+  if (code !== 0)
+    throw new SetupError(`The clients for Node cannot be installed:\n${output}`);
   done('Node clients', 'installed');
   return join(node, 'run.mjs');
 }
@@ -101,13 +123,19 @@ async function installEngine(folder) {
   const env = toolEnvironment({ SWITCHYARD_DATA_DIR: join(folder, 'data') });
   const args = [inRoot('dist/cli/switchyard.js'), 'engines', 'install', 'ctranslate2'];
   const { code, output } = await command(nodeBinary(), args, { env });
-  if (code !== 0) throw new SetupError(`switchyard engines install ctranslate2 failed:\n${output}`);
+  if (code !== 0)
+    throw new SetupError(`switchyard engines install ctranslate2 failed:\n${output}`);
   done('ctranslate2', 'installed');
 }
 
 async function generateModels(folder) {
   const loader = inRoot('test/support/typescript-loader.mjs');
-  const { code, output } = await command(nodeBinary(), ['--import', loader, suite('generate-models.ts'), folder]);
+  const { code, output } = await command(nodeBinary(), [
+    '--import',
+    loader,
+    suite('generate-models.ts'),
+    folder,
+  ]);
   if (code !== 0) throw new SetupError(`The models cannot be written:\n${output}`);
   done('models', 'written, with small GGUF files of random weights');
 }
@@ -121,13 +149,19 @@ async function withProduct(folder, use) {
     SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
     SWITCHYARD_LOGGING_LEVEL: 'error',
   };
-  const gateway = spawn(nodeBinary(), [inRoot('dist/main.gateway.js')], { env, stdio: ['ignore', 2, 2] });
+  const gateway = spawn(nodeBinary(), [inRoot('dist/main.gateway.js')], {
+    env,
+    stdio: ['ignore', 2, 2],
+  });
   const exited = once(gateway, 'exit');
   const stopping = new AbortController();
   void exited.then(() => stopping.abort());
   try {
     const url = `http://127.0.0.1:${port}`;
-    const { ready, detail } = await waitUntilReady(url, { limitMs: READY_LIMIT_MS, stopping: stopping.signal });
+    const { ready, detail } = await waitUntilReady(url, {
+      limitMs: READY_LIMIT_MS,
+      stopping: stopping.signal,
+    });
     if (!ready) throw new SetupError(`The product does not get ready: ${detail}`);
     return await use(url);
   } finally {

@@ -8,7 +8,9 @@ await runMain(async () => {
   await ensurePackages();
   const loader = inRoot('test/support/typescript-loader.mjs');
   const main = inRoot('scripts/docs/write-tables.ts');
-  const { code } = await command(nodeBinary(), ['--import', loader, main], { show: true });
+  const { code } = await command(nodeBinary(), ['--import', loader, main], {
+    show: true,
+  });
   // The client of the console, where its packages are installed.
   if (code !== 0 || !existsSync(inRoot('console/node_modules'))) return code;
   const client = inRoot('scripts/console-client.ts');

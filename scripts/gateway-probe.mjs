@@ -18,9 +18,11 @@ export async function waitUntilReady(base, { limitMs, stopping, models = undefin
   let detail = SILENT;
   while (Date.now() < endMs && !stopping.aborted) {
     const health = await probe(`${base}/health`);
-    if (health?.status === 'ok' || (health && models?.length === 0)) return { ready: true };
+    if (health?.status === 'ok' || (health && models?.length === 0))
+      return { ready: true };
     if (health) detail = notReady(health);
-    if (!health?.models?.every(({ ready, state }) => ready || state === 'failed')) unsettledMs = Date.now();
+    if (!health?.models?.every(({ ready, state }) => ready || state === 'failed'))
+      unsettledMs = Date.now();
     if (Date.now() - unsettledMs > GIVE_UP_AFTER_MS) break;
     await pause(PROBE_EVERY_MS);
   }
@@ -37,7 +39,10 @@ function notReady({ status, models }) {
       .join(', ');
   const failed = names(({ state }) => state === 'failed');
   const starting = names(({ ready, state }) => !ready && state !== 'failed');
-  const parts = [starting && `still starting: ${starting}`, failed && `failed, as the log says: ${failed}`];
+  const parts = [
+    starting && `still starting: ${starting}`,
+    failed && `failed, as the log says: ${failed}`,
+  ];
   return parts.filter(Boolean).join('; ') || status;
 }
 

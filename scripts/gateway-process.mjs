@@ -28,7 +28,9 @@ export class GatewayProcess {
         warn(`The gateway cannot be started: ${error.message}`);
         this.#ended(resolve, 1);
       });
-      this.#child.once('exit', (code, signal) => this.#ended(resolve, code ?? 128 + (constants.signals[signal] ?? 1)));
+      this.#child.once('exit', (code, signal) =>
+        this.#ended(resolve, code ?? 128 + (constants.signals[signal] ?? 1)),
+      );
     });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, this.#stop);
   }
@@ -39,7 +41,8 @@ export class GatewayProcess {
   }
 
   #stop = () => {
-    if (this.#stopping.signal.aborted) return say('Still draining; nothing more is needed.');
+    if (this.#stopping.signal.aborted)
+      return say('Still draining; nothing more is needed.');
     say(`\nDraining: requests in flight get up to ${this.#graceMs / 1000} s.`);
     this.#stopping.abort();
     this.#child.kill('SIGTERM');

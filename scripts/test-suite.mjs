@@ -16,7 +16,11 @@ const EXIT_MS = 15_000;
 export async function runSuite(path, flags) {
   const first = await jest(path, [...flags, inRoot(path, '/')]);
   if (!first.failed || first.failedFiles.length === 0) return first;
-  const again = await jest(path, ['--runInBand', '--runTestsByPath', ...first.failedFiles]);
+  const again = await jest(path, [
+    '--runInBand',
+    '--runTestsByPath',
+    ...first.failedFiles,
+  ]);
   return {
     ...first,
     passed: first.passed - first.passedInFailedFiles + again.passed,
@@ -39,7 +43,10 @@ async function jest(path, args) {
       started,
     });
     if (!existsSync(report)) return NO_REPORT;
-    return { ...counts(JSON.parse(readFileSync(report, 'utf8')), code), open: exit.wasLate ? [path] : [] };
+    return {
+      ...counts(JSON.parse(readFileSync(report, 'utf8')), code),
+      open: exit.wasLate ? [path] : [],
+    };
   } finally {
     exit.stop();
     rmSync(folder, { recursive: true });
@@ -76,18 +83,37 @@ const jestEnvironment = () =>
     NODE_COMPILE_CACHE: inRoot('node_modules/.cache/node-compile'),
   });
 
-const NOTHING = { passed: 0, failed: 0, skipped: 0, files: [], needs: [], secondTry: [], open: [] };
+const NOTHING = {
+  passed: 0,
+  failed: 0,
+  skipped: 0,
+  files: [],
+  needs: [],
+  secondTry: [],
+  open: [],
+};
 /** A run that leaves no report counts as one failure. */
 const NO_REPORT = { ...NOTHING, failed: 1, failedFiles: [] };
 
 /** A file that cannot be loaded counts as one failure. */
-function counts({ numPassedTests, numFailedTests, numRuntimeErrorTestSuites, numPendingTests, testResults }, code) {
+function counts(
+  {
+    numPassedTests,
+    numFailedTests,
+    numRuntimeErrorTestSuites,
+    numPendingTests,
+    testResults,
+  },
+  code,
+) {
   const failed = numFailedTests + numRuntimeErrorTestSuites;
   // Of a run that was ended after its report, only the report counts.
   const ended = code === 0 || code === 1;
   const failedSuites = testResults.filter(({ status }) => status === 'failed');
   const inFailedFiles = status =>
-    failedSuites.flatMap(suite => suite.assertionResults).filter(test => test.status === status).length;
+    failedSuites
+      .flatMap(suite => suite.assertionResults)
+      .filter(test => test.status === status).length;
   return {
     ...NOTHING,
     passed: numPassedTests,
@@ -109,4 +135,7 @@ const missingIn = testResults =>
   testResults
     .flatMap(({ assertionResults }) => assertionResults)
     .filter(({ status }) => status === 'pending')
-    .flatMap(({ fullName }) => /\[needs ([^\]]+)\]/.exec(fullName)?.[1].split(', ') ?? ['an unknown reason']);
+    .flatMap(
+      ({ fullName }) =>
+        /\[needs ([^\]]+)\]/.exec(fullName)?.[1].split(', ') ?? ['an unknown reason'],
+    );

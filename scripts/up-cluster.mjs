@@ -13,7 +13,11 @@ const PROBE_EVERY_MS = 250;
  * @param sizes {data, gateways, workers, processors}
  */
 export async function serveCluster(settings, sizes, readyLimitMs) {
-  const cluster = new Cluster({ ...settings, ...sizes, folder: resolve(sizes.data ?? join(HOME, 'data', 'cluster')) });
+  const cluster = new Cluster({
+    ...settings,
+    ...sizes,
+    folder: resolve(sizes.data ?? join(HOME, 'data', 'cluster')),
+  });
   const stopping = new AbortController();
   const code = ended(cluster, stopping);
   // Nothing outlives this process, however it ends short of SIGKILL.
@@ -22,8 +26,11 @@ export async function serveCluster(settings, sizes, readyLimitMs) {
   const base = `http://${settings.host}:${settings.port}`;
   const waiting = await untilReady(cluster, readyLimitMs, stopping.signal);
   if (waiting.length === 0)
-    say(`\n${bold('Switchyard is ready')} on ${base}, ${cluster.members.length} processes behind it`);
-  else if (!stopping.signal.aborted) warn(`\nNot everything is ready: ${waiting.join(', ')}. Logs: ${cluster.logs}`);
+    say(
+      `\n${bold('Switchyard is ready')} on ${base}, ${cluster.members.length} processes behind it`,
+    );
+  else if (!stopping.signal.aborted)
+    warn(`\nNot everything is ready: ${waiting.join(', ')}. Logs: ${cluster.logs}`);
   if (!stopping.signal.aborted) say(whatToTry(examples(base, settings), cluster));
   return code;
 }
@@ -36,11 +43,13 @@ function ended(cluster, stopping) {
       stopping.abort();
       say(`\n${signal}: draining, gateways first.`);
       const killed = await cluster.stop();
-      if (killed.length > 0) warn(`Did not stop in time and were killed: ${killed.join(', ')}`);
+      if (killed.length > 0)
+        warn(`Did not stop in time and were killed: ${killed.join(', ')}`);
       say('Stopped.');
       resolve(killed.length > 0 ? 1 : 0);
     };
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void stop(signal));
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+      process.on(signal, () => void stop(signal));
   });
 }
 
@@ -49,7 +58,12 @@ async function untilReady(cluster, limitMs, stopping) {
   const endMs = Date.now() + limitMs;
   let waiting = ['everything'];
   while (Date.now() < endMs && !stopping.aborted) {
-    waiting = (await Promise.all([...cluster.gatewayUrls.map(notReady), ...cluster.metricsUrls.map(silent)])).flat();
+    waiting = (
+      await Promise.all([
+        ...cluster.gatewayUrls.map(notReady),
+        ...cluster.metricsUrls.map(silent),
+      ])
+    ).flat();
     if (waiting.length === 0) return waiting;
     await pause(PROBE_EVERY_MS);
   }
@@ -58,15 +72,21 @@ async function untilReady(cluster, limitMs, stopping) {
 
 /** A processor that answers looks for batches. */
 async function silent(url) {
-  const answer = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
+  const answer = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(
+    () => undefined,
+  );
   await answer?.arrayBuffer();
   return answer?.ok ? [] : [url];
 }
 
 async function notReady(url) {
   try {
-    const { status, models } = await (await fetch(`${url}/health`, { signal: AbortSignal.timeout(2000) })).json();
-    return status === 'ok' ? [] : models.filter(({ ready }) => !ready).map(({ id }) => `${id} at ${url}`);
+    const { status, models } = await (
+      await fetch(`${url}/health`, { signal: AbortSignal.timeout(2000) })
+    ).json();
+    return status === 'ok'
+      ? []
+      : models.filter(({ ready }) => !ready).map(({ id }) => `${id} at ${url}`);
   } catch {
     return [url];
   }
@@ -74,7 +94,8 @@ async function notReady(url) {
 
 function whatToTry(calls, cluster) {
   const rows = cluster.members.map(
-    ({ spec: { name, port }, pid }) => `  ${name.padEnd(20)} ${String(pid).padEnd(8)} ${port}`,
+    ({ spec: { name, port }, pid }) =>
+      `  ${name.padEnd(20)} ${String(pid).padEnd(8)} ${port}`,
   );
   return `
 ${calls}  ${bold('kill')}        kill -9 any of these: it is started again, and nothing that was accepted is lost

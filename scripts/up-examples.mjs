@@ -26,14 +26,25 @@ function rows(base, { models, keyed }) {
     const model = ofKind.find(({ aliases }) => aliases.includes(alias)) ?? ofKind[0];
     if (!model) return [];
     const called = model.aliases.includes(alias) ? alias : model.id;
-    const recording = models.some(other => other.kind === 'tts') ? 'hello.mp3' : 'recording.mp3';
-    return [[name, `curl ${base}${call({ model: called, voices: Object.keys(model.voices), key, recording })}`]];
+    const recording = models.some(other => other.kind === 'tts')
+      ? 'hello.mp3'
+      : 'recording.mp3';
+    return [
+      [
+        name,
+        `curl ${base}${call({ model: called, voices: Object.keys(model.voices), key, recording })}`,
+      ],
+    ];
   });
 }
 
 function speak({ model, voices, key }) {
   const voice = voices.includes('alloy') ? 'alloy' : (voices[0] ?? 'alloy');
-  const body = JSON.stringify({ model, voice, input: 'Every request has a place in the queue.' });
+  const body = JSON.stringify({
+    model,
+    voice,
+    input: 'Every request has a place in the queue.',
+  });
   return `/v1/audio/speech${key} ${JSON_BODY}${NEXT_LINE}-d '${body}' -o hello.mp3`;
 }
 
@@ -42,7 +53,10 @@ function transcribe({ model, key, recording }) {
 }
 
 function chat({ model, key }) {
-  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'What does a switchyard do?' }] });
+  const body = JSON.stringify({
+    model,
+    messages: [{ role: 'user', content: 'What does a switchyard do?' }],
+  });
   return `/v1/chat/completions${key} ${JSON_BODY}${NEXT_LINE}-d '${body}'`;
 }
 

@@ -38,7 +38,8 @@ await runMain(async () => {
   stopWithNpm();
   if (!options.cluster) return serve(settings);
   const lacking = await ensureClusterPackages(options);
-  if (lacking.length > 0) throw new SetupError(`A cluster needs ${lacking.join(' and ')}.`);
+  if (lacking.length > 0)
+    throw new SetupError(`A cluster needs ${lacking.join(' and ')}.`);
   return serveCluster(settings, options.cluster, READY_LIMIT_MS);
 });
 
@@ -69,13 +70,20 @@ function readArguments() {
     ...(values.host && { SWITCHYARD_SERVER_HOST: values.host }),
   };
   const { help, run } = values;
-  return { help, run, install: !values['no-install'], environment, cluster: clusterSizes(values) };
+  return {
+    help,
+    run,
+    install: !values['no-install'],
+    environment,
+    cluster: clusterSizes(values),
+  };
 }
 
 /** Undefined: one gateway. */
 function clusterSizes({ topology, data, ...values }) {
   if (topology === 'single') return undefined;
-  if (topology !== 'cluster') throw new SetupError(`--topology must be single or cluster, not ${topology}`);
+  if (topology !== 'cluster')
+    throw new SetupError(`--topology must be single or cluster, not ${topology}`);
   const sizes = ['gateways', 'workers', 'processors'].map(name => {
     const size = Number(values[name]);
     if (!Number.isInteger(size) || size < 1)
@@ -111,8 +119,13 @@ async function effectiveSettings({ environment }) {
 async function refuseTakenPort({ host, port }, up) {
   if (port === 0) throw new SetupError('--port 0 would take an unknown port; name one');
   // Compiled by now: the gateway's own check, so that both say the same.
-  const { explainListenProblem } = await import(inRoot('dist/platform/process/listen-check.js'));
-  const problem = await explainListenProblem({ host, port }, other => `${up} --port ${other}`);
+  const { explainListenProblem } = await import(
+    inRoot('dist/platform/process/listen-check.js')
+  );
+  const problem = await explainListenProblem(
+    { host, port },
+    other => `${up} --port ${other}`,
+  );
   if (problem) throw new SetupError(problem);
 }
 
@@ -154,7 +167,11 @@ ${firstModelSteps().join('\n')}`;
 
 function whatToTry(base, settings) {
   const docs = settings.docs ? { 'Swagger UI': '/docs' } : {};
-  const others = { models: '/v1/models', metrics: '/metrics', requests: '/admin/v1/requests' };
+  const others = {
+    models: '/v1/models',
+    metrics: '/metrics',
+    requests: '/admin/v1/requests',
+  };
   const pages = Object.entries({ console: '/console', ...docs, ...others });
   const calls = examples(base, settings);
   return `

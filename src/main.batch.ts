@@ -7,7 +7,12 @@ import { BatchProcessor, ParentLink } from './batch/runner/batch-processor.js';
 import { assertDataWritable } from './platform/config/cross-checks.js';
 import { loadConfig } from './platform/config/load-config.js';
 import { takeProcessorLink } from './platform/config/processor-link.js';
-import { PROCESSOR_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
+import {
+  PROCESSOR_USAGE,
+  shallRun,
+  UsageError,
+  WRONG_USAGE,
+} from './platform/config/program-arguments.js';
 import { MetricsServer, ownMetricsText } from './platform/metrics/metrics-server.js';
 import { redactCrashes } from './platform/process/crash-output.js';
 import { setV8Flags } from './platform/process/v8-flags.js';
@@ -26,10 +31,13 @@ async function bootstrap(): Promise<void> {
   assertDataWritable(sources);
   const tracing = await startTracing('switchyard-batch');
   const { tracer } = tracing;
-  const app = await NestFactory.createApplicationContext(BatchModule.forProcessor({ settings, models, link, tracer }), {
-    bufferLogs: true,
-    abortOnError: false,
-  });
+  const app = await NestFactory.createApplicationContext(
+    BatchModule.forProcessor({ settings, models, link, tracer }),
+    {
+      bufferLogs: true,
+      abortOnError: false,
+    },
+  );
   app.useLogger(app.get(Logger));
   const processor = app.get(BatchProcessor);
 
@@ -45,7 +53,9 @@ async function bootstrap(): Promise<void> {
   process.on('SIGINT', () => void (link || stop(false)));
   parent.listen(
     ({ type }) =>
-      type === 'wake' ? processor.wake() : void ownMetricsText().then(text => parent.send({ type, text })),
+      type === 'wake'
+        ? processor.wake()
+        : void ownMetricsText().then(text => parent.send({ type, text })),
     () => void stop(true),
   );
   const { metricsPort, metricsHost } = settings.batch;

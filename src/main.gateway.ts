@@ -5,8 +5,17 @@ import { createGateway } from './gateway/bootstrap.js';
 import { makeFirstKey, makeFirstStoredKey } from './platform/auth/first-key.js';
 import { KeyIssuer } from './platform/auth/key-issuer.js';
 import { assertDataWritable } from './platform/config/cross-checks.js';
-import { FIRST_KEYS_ORIGIN, loadConfig, readModels } from './platform/config/load-config.js';
-import { GATEWAY_USAGE, shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
+import {
+  FIRST_KEYS_ORIGIN,
+  loadConfig,
+  readModels,
+} from './platform/config/load-config.js';
+import {
+  GATEWAY_USAGE,
+  shallRun,
+  UsageError,
+  WRONG_USAGE,
+} from './platform/config/program-arguments.js';
 import { environmentName } from './platform/config/settings.js';
 import { problemText } from './platform/config/yaml-file.js';
 import { listenHost } from './platform/http/connections.js';
@@ -23,14 +32,20 @@ import { inProcessWorker } from './worker/in-process-worker.js';
 const CLOSE_MS = 2000;
 
 async function bootstrap(): Promise<void> {
-  const { settings, models, warnings, sources } = loadConfig({ askEngine: engineObjections });
+  const { settings, models, warnings, sources } = loadConfig({
+    askEngine: engineObjections,
+  });
   const { port } = settings.server;
   const host = listenHost(settings.server.host);
   assertDataWritable(sources);
   // Asked before any worker is started for nothing.
-  const taken = await explainListenProblem({ host, port }, other => `${environmentName('server.port')}=${other}`);
+  const taken = await explainListenProblem(
+    { host, port },
+    other => `${environmentName('server.port')}=${other}`,
+  );
   if (taken !== undefined) return fail(taken);
-  if (sources.get('auth.keys_file')?.origin === FIRST_KEYS_ORIGIN) process.stderr.write(makeFirstKey(settings) ?? '');
+  if (sources.get('auth.keys_file')?.origin === FIRST_KEYS_ORIGIN)
+    process.stderr.write(makeFirstKey(settings) ?? '');
   const app = await createGateway({
     settings,
     models,
@@ -46,7 +61,9 @@ async function bootstrap(): Promise<void> {
     if (sources.get('auth.required')?.origin === FIRST_KEYS_ORIGIN) {
       // The schema is up to date once the application is initialized.
       await app.init();
-      process.stderr.write((await makeFirstStoredKey(settings, app.get(KeyIssuer))) ?? '');
+      process.stderr.write(
+        (await makeFirstStoredKey(settings, app.get(KeyIssuer))) ?? '',
+      );
     }
     await app.listen(port, host);
   } catch (error) {

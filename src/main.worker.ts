@@ -26,8 +26,11 @@ async function bootstrap(): Promise<void> {
   const spec = workerSpecOf(process.argv.slice(2));
   if (!spec) return void process.stdout.write(`${WORKER_USAGE}\n`);
   const log = workerLog(spec);
-  const onWaiting = (waiting: Waiting): void => void supervisor.report({ type: 'waiting', ...waiting });
-  const bridged = spec.bridged && new ExternalWorker({ spec, diarizer: externalDiarizer(spec.model), onWaiting });
+  const onWaiting = (waiting: Waiting): void =>
+    void supervisor.report({ type: 'waiting', ...waiting });
+  const bridged =
+    spec.bridged &&
+    new ExternalWorker({ spec, diarizer: externalDiarizer(spec.model), onWaiting });
   const engine = bridged ?? createEngine(spec.model);
   const replaced = bridged ? bridgeProviders(spec.model.kind) : [];
   const server = new WorkerGrpcServer(spec);

@@ -27,11 +27,19 @@ const PAGES: Readonly<Record<string, ComponentType>> = {
 };
 
 /** A view with an id is the page of one thing. */
-const DETAIL: Readonly<Record<string, string>> = { requests: 'request', batches: 'batch' };
+const DETAIL: Readonly<Record<string, string>> = {
+  requests: 'request',
+  batches: 'batch',
+};
 
 export function App() {
   const who = session.value;
-  if (!who) return unreachable.value ? <Blank icon="alert" tone="bad" title={unreachable.value} /> : <Skeleton />;
+  if (!who)
+    return unreachable.value ? (
+      <Blank icon="alert" tone="bad" title={unreachable.value} />
+    ) : (
+      <Skeleton />
+    );
   return (
     <>
       {who.signed_in ? <Console key={who.tenant} /> : <SignIn />}
@@ -52,11 +60,18 @@ function Console() {
   }, []);
   const { view, id } = place.value;
   const name =
-    view === 'now' ? (visibleViews.value[0]?.name ?? 'playground') : view === 'realtime' ? 'playground' : view;
+    view === 'now'
+      ? (visibleViews.value[0]?.name ?? 'playground')
+      : view === 'realtime'
+        ? 'playground'
+        : view;
   const page = id !== undefined ? (DETAIL[name] ?? name) : name;
   const View = PAGES[page];
   const title = VIEWS.find(each => each.name === name)?.title;
-  useEffect(() => void (document.title = `${id ?? title ?? 'Not found'} · Switchyard`), [title, id]);
+  useEffect(
+    () => void (document.title = `${id ?? title ?? 'Not found'} · Switchyard`),
+    [title, id],
+  );
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -64,7 +79,11 @@ function Console() {
       </a>
       <Side current={name} />
       <main id="main" tabIndex={-1}>
-        {View ? <View key={`${page} ${id}`} /> : <Page title="Page not found" lead="Check the address." />}
+        {View ? (
+          <View key={`${page} ${id}`} />
+        ) : (
+          <Page title="Page not found" lead="Check the address." />
+        )}
       </main>
     </div>
   );

@@ -9,7 +9,11 @@ import { Icon } from './ui/icons';
 import { switchTheme, theme } from './ui/theme';
 import { visibleViews } from './views';
 
-const FEED = { live: ['good', 'Live'], lost: ['bad', 'Not connected'], connecting: ['idle', 'Connecting'] } as const;
+const FEED = {
+  live: ['good', 'Live'],
+  lost: ['bad', 'Not connected'],
+  connecting: ['idle', 'Connecting'],
+} as const;
 
 export const Brand = () => (
   <a class="brand" href={href('now')}>
@@ -26,7 +30,11 @@ export function Side({ current }: { current: string }) {
   return (
     <header class={`side ${open.value ? 'open' : ''}`}>
       <Brand />
-      <Button aria-expanded={open.value} aria-controls="views" act={() => (open.value = !open.value)}>
+      <Button
+        aria-expanded={open.value}
+        aria-controls="views"
+        act={() => (open.value = !open.value)}
+      >
         Menu
       </Button>
       <nav id="views" aria-label="Views">

@@ -9,7 +9,9 @@ export function SignIn() {
   const busy = useSignal(false);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
-    const key = String(new FormData(event.currentTarget as HTMLFormElement).get('key') ?? '').trim();
+    const key = String(
+      new FormData(event.currentTarget as HTMLFormElement).get('key') ?? '',
+    ).trim();
     if (!key) return void (problem.value = 'Enter a key.');
     busy.value = true;
     problem.value = '';
@@ -21,7 +23,9 @@ export function SignIn() {
       <div class="card">
         <Brand />
         <h1>Sign in</h1>
-        <p class="lead">Enter an API key of this server. Its scopes decide what you can see and do.</p>
+        <p class="lead">
+          Enter an API key of this server. Its scopes decide what you can see and do.
+        </p>
         <form class="stack" onSubmit={event => void submit(event)}>
           <Field label="API key">
             <input
@@ -33,7 +37,12 @@ export function SignIn() {
               aria-describedby="sign-in-problem"
             />
           </Field>
-          <p id="sign-in-problem" class="state bad" role="alert" hidden={problem.value === ''}>
+          <p
+            id="sign-in-problem"
+            class="state bad"
+            role="alert"
+            hidden={problem.value === ''}
+          >
             {problem.value}
           </p>
           <Button kind="primary" disabled={busy.value}>

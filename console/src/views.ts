@@ -3,7 +3,11 @@ import { session } from './api/session';
 import type { IconName } from './ui/icons';
 
 /** One of its scopes shows a view. */
-export const VIEWS: readonly { name: IconName; title: string; scopes: readonly string[] }[] = [
+export const VIEWS: readonly {
+  name: IconName;
+  title: string;
+  scopes: readonly string[];
+}[] = [
   { name: 'now', title: 'Now', scopes: ['admin', 'events'] },
   { name: 'requests', title: 'Requests', scopes: ['admin'] },
   { name: 'batches', title: 'Batches', scopes: ['inference'] },
@@ -16,5 +20,9 @@ export const VIEWS: readonly { name: IconName; title: string; scopes: readonly s
 ];
 
 export const visibleViews = computed(() =>
-  VIEWS.filter(({ scopes }) => scopes.some(scope => (session.value?.scopes as string[] | undefined)?.includes(scope))),
+  VIEWS.filter(({ scopes }) =>
+    scopes.some(scope =>
+      (session.value?.scopes as string[] | undefined)?.includes(scope),
+    ),
+  ),
 );

@@ -13,7 +13,11 @@ export interface JsonBounds {
 }
 
 /** For bodies: thousands of messages with tools, or a million tokens to embed. */
-export const BODY_BOUNDS: JsonBounds = { levels: 256, nodes: 100_000, entries: 1_000_000 };
+export const BODY_BOUNDS: JsonBounds = {
+  levels: 256,
+  nodes: 100_000,
+  entries: 1_000_000,
+};
 /** For events of a session and values in forms. */
 export const EVENT_BOUNDS: JsonBounds = { levels: 64, nodes: 10_000, entries: 10_000 };
 
@@ -30,7 +34,10 @@ const CLOSE_OBJECT = 0x7d;
 const STEP = 16;
 
 /** `JSON.parse` of a text within the bounds. @throws EngineError `invalid_json`; SyntaxError as `JSON.parse` */
-export function parseBoundedJson(text: string, bounds: JsonBounds = BODY_BOUNDS): unknown {
+export function parseBoundedJson(
+  text: string,
+  bounds: JsonBounds = BODY_BOUNDS,
+): unknown {
   demandBounds(text, bounds);
   return JSON.parse(text) as unknown;
 }
@@ -45,7 +52,10 @@ export function demandBounds(text: string, bounds: JsonBounds = BODY_BOUNDS): vo
  * The bound that a JSON text exceeds, in words, or undefined. One pass over the characters that ends at the first
  * excess. Strings are skipped, so long ones cost almost nothing. Of invalid JSON, only the brackets are checked.
  */
-export function jsonExcess(text: string, { levels, nodes, entries }: JsonBounds): string | undefined {
+export function jsonExcess(
+  text: string,
+  { levels, nodes, entries }: JsonBounds,
+): string | undefined {
   let depth = 0;
   let nodeCount = 0;
   let entryCount = 0;

@@ -15,7 +15,9 @@ const LONGEST_PARAM = 200;
 const FOREIGN_CODE = /^[A-Za-z0-9._-]{1,64}$/;
 
 const shortened = (text: string, limit: number): string =>
-  text.length <= limit ? text : `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  text.length <= limit
+    ? text
+    : `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 
 /** The only error type that crosses module boundaries: the product's `DomainError`, and an engine's `EngineError`. */
 export class CodedError<Code extends string> extends Error {
@@ -30,8 +32,11 @@ export class CodedError<Code extends string> extends Error {
   ) {
     super(shortened(message, LONGEST_MESSAGE), { cause: details.cause });
     this.name = 'DomainError';
-    this.param = details.param === undefined ? undefined : shortened(details.param, LONGEST_PARAM);
-    this.foreignCode = FOREIGN_CODE.test(details.foreignCode ?? '') ? details.foreignCode : undefined;
+    this.param =
+      details.param === undefined ? undefined : shortened(details.param, LONGEST_PARAM);
+    this.foreignCode = FOREIGN_CODE.test(details.foreignCode ?? '')
+      ? details.foreignCode
+      : undefined;
     this.retryAfterMs = details.retryAfterMs;
   }
 }

@@ -45,11 +45,21 @@ export class EngineOptions {
   }
 
   integer(name: string, { min, max, fallback }: NumberRule): number {
-    return this.#checked(name, z.int().min(min).max(max), `a whole number from ${min} to ${max}`, fallback);
+    return this.#checked(
+      name,
+      z.int().min(min).max(max),
+      `a whole number from ${min} to ${max}`,
+      fallback,
+    );
   }
 
   number(name: string, { min, max, fallback }: NumberRule): number {
-    return this.#checked(name, z.number().min(min).max(max), `a number from ${min} to ${max}`, fallback);
+    return this.#checked(
+      name,
+      z.number().min(min).max(max),
+      `a number from ${min} to ${max}`,
+      fallback,
+    );
   }
 
   text(name: string, fallback: string): string {
@@ -70,18 +80,26 @@ export class EngineOptions {
   }
 
   reject(name: string, value: unknown, allowed: string): void {
-    this.#problems.push(`options.${name} is ${JSON.stringify(value)}; allowed: ${allowed}`);
+    this.#problems.push(
+      `options.${name} is ${JSON.stringify(value)}; allowed: ${allowed}`,
+    );
   }
 
   done(): void {
     const known = [...this.#read].join(', ');
     for (const name of Object.keys(this.#values)) {
       if (!this.#read.has(name)) {
-        const allowed = known === '' ? `the ${this.spec.engine} engine has no options` : `known options are ${known}`;
-        this.#problems.push(`options.${name} is unknown${didYouMean(name, [...this.#read])}; ${allowed}`);
+        const allowed =
+          known === ''
+            ? `the ${this.spec.engine} engine has no options`
+            : `known options are ${known}`;
+        this.#problems.push(
+          `options.${name} is unknown${didYouMean(name, [...this.#read])}; ${allowed}`,
+        );
       }
     }
-    if (this.#problems.length > 0) throw new EngineOptionsError(this.spec.id, this.#problems);
+    if (this.#problems.length > 0)
+      throw new EngineOptionsError(this.spec.id, this.#problems);
   }
 
   #take(name: string): unknown {

@@ -7,5 +7,7 @@ import { type TextEmbedder } from './text-embedder.js';
 /** What `engine.js` of an engine package exports. */
 export interface EnginePackage {
   /** Checks the options of the model, and loads nothing. @throws EngineOptionsError */
-  createEngine(model: EngineModel): SpeechRecognizer | SpeechSynthesizer | TextEmbedder | TextBackend;
+  createEngine(
+    model: EngineModel,
+  ): SpeechRecognizer | SpeechSynthesizer | TextEmbedder | TextBackend;
 }

@@ -46,7 +46,9 @@ export interface EngineInfo {
 }
 
 /** One member's result: a failure touches its own request only (D-05). */
-export type ItemOutcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Error };
+export type ItemOutcome<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: Error };
 
 export interface EngineBase {
   readonly info: EngineInfo;
@@ -68,7 +70,10 @@ export interface EngineBase {
  * get `engine_failed` or the given code; of `worker_crashed` and in a pull worker each item is tried again (D-38).
  */
 export class DeviceGone extends EngineError {
-  constructor(message: string, { cause, code = 'engine_failed' }: { cause?: unknown; code?: EngineErrorCode }) {
+  constructor(
+    message: string,
+    { cause, code = 'engine_failed' }: { cause?: unknown; code?: EngineErrorCode },
+  ) {
     super(code, message, { cause });
   }
 }
@@ -79,12 +84,19 @@ export function succeeded<T>(value: T): ItemOutcome<T> {
 
 /** An error thrown for one item fails that item only (D-05). */
 export function failed<T>(cause: unknown): ItemOutcome<T> {
-  return { ok: false, error: cause instanceof Error ? cause : new EngineError('engine_failed', String(cause)) };
+  return {
+    ok: false,
+    error:
+      cause instanceof Error ? cause : new EngineError('engine_failed', String(cause)),
+  };
 }
 
 /** The outcome of an aborted item: it is ignored, but the group stays complete and in order. */
 export function cancelledError(requestId: string): EngineError {
-  return new EngineError('request_cancelled', `Request ${requestId} was cancelled while the engine had it.`);
+  return new EngineError(
+    'request_cancelled',
+    `Request ${requestId} was cancelled while the engine had it.`,
+  );
 }
 
 /** The command that installs missing Debian packages, for "cannot load" messages. */

@@ -9,5 +9,7 @@ export function fullErrorMessage(error: unknown): string {
   const { cause, errors } = error as Partial<AggregateError>;
   const inner: unknown = cause ?? errors?.[0];
   if (inner === undefined) return errorMessage(error);
-  return [errorMessage(error).replace(/\.$/, ''), fullErrorMessage(inner)].filter(Boolean).join(': ');
+  return [errorMessage(error).replace(/\.$/, ''), fullErrorMessage(inner)]
+    .filter(Boolean)
+    .join(': ');
 }

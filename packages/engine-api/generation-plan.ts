@@ -53,4 +53,7 @@ export type StepOutcome<T> =
   /** It was planned behind a step that failed or was skipped: nothing of it was run. */
   | { readonly type: 'skipped' };
 
-export const itemsOf = <T>(plan: GenerationPlan<T>): readonly StepItem<T>[] => [...plan.decode, ...plan.prefill];
+export const itemsOf = <T>(plan: GenerationPlan<T>): readonly StepItem<T>[] => [
+  ...plan.decode,
+  ...plan.prefill,
+];

@@ -24,7 +24,12 @@ export interface GenerationRequest {
 
 /** Why a request can never run here. The same request is refused again: 400, not 503. */
 export interface SubmitRefusal {
-  readonly reason: 'empty_prompt' | 'no_tokens_asked' | 'beyond_context' | 'beyond_memory' | 'already_submitted';
+  readonly reason:
+    | 'empty_prompt'
+    | 'no_tokens_asked'
+    | 'beyond_context'
+    | 'beyond_memory'
+    | 'already_submitted';
   /** Tokens that prompt and answer come to. */
   readonly tokens: number;
   /** Most tokens allowed. */

@@ -8,18 +8,33 @@ export interface RerankRequest {
 
 /** `query` and `documents` of `/v1/rerank`; a document is a text, or an object with one. @throws EngineError */
 export function rerankRequest(body: Buffer): RerankRequest {
-  const { query, documents } = parseBoundedJson(body.toString('utf8')) as { query?: unknown; documents?: unknown };
-  if (typeof query !== 'string' || query === '') throw invalid('`query` must be a text.', 'query');
+  const { query, documents } = parseBoundedJson(body.toString('utf8')) as {
+    query?: unknown;
+    documents?: unknown;
+  };
+  if (typeof query !== 'string' || query === '')
+    throw invalid('`query` must be a text.', 'query');
   if (!Array.isArray(documents) || documents.length === 0)
     throw invalid('`documents` must be a list of texts.', 'documents');
-  return { query, documents: documents.map((document: unknown, index) => textOf(document, `documents[${index}]`)) };
+  return {
+    query,
+    documents: documents.map((document: unknown, index) =>
+      textOf(document, `documents[${index}]`),
+    ),
+  };
 }
 
 function textOf(document: unknown, param: string): string {
   const text: unknown =
-    typeof document === 'object' && document !== null ? (document as { text?: unknown }).text : document;
+    typeof document === 'object' && document !== null
+      ? (document as { text?: unknown }).text
+      : document;
   if (typeof text === 'string' && text !== '') return text;
-  throw invalid(`\`${param}\` must be a text, or an object with a \`text\`; none may be empty.`, param);
+  throw invalid(
+    `\`${param}\` must be a text, or an object with a \`text\`; none may be empty.`,
+    param,
+  );
 }
 
-const invalid = (message: string, param: string): EngineError => new EngineError('invalid_value', message, { param });
+const invalid = (message: string, param: string): EngineError =>
+  new EngineError('invalid_value', message, { param });

@@ -30,8 +30,18 @@ export interface TranscribeItem
 type AskedOfAbleEngines = 'logprobs' | 'diarize' | 'hotWords';
 
 export type PreparedAudio =
-  | { readonly kind: 'pcm'; readonly samples: Int16Array; readonly sampleRate: 16000; readonly durationS: number }
-  | { readonly kind: 'encoded'; readonly bytes: Uint8Array; readonly filename: string; readonly durationS: number };
+  | {
+      readonly kind: 'pcm';
+      readonly samples: Int16Array;
+      readonly sampleRate: 16000;
+      readonly durationS: number;
+    }
+  | {
+      readonly kind: 'encoded';
+      readonly bytes: Uint8Array;
+      readonly filename: string;
+      readonly durationS: number;
+    };
 
 /** A voice the caller can name; `samples` as in `PreparedAudio`. */
 export interface KnownVoice {
@@ -40,7 +50,10 @@ export interface KnownVoice {
 }
 
 /** The speaker of most of a span; '' if the whole file has no speech. Seconds. */
-export type SpeakerOf = (span: { readonly start: number; readonly end: number }) => string;
+export type SpeakerOf = (span: {
+  readonly start: number;
+  readonly end: number;
+}) => string;
 
 /** A segment before it is numbered. Token ids and temperature are optional: not every engine has them. */
 export type RecognizedSegment = Omit<TranscriptSegment, 'id' | 'tokens' | 'temperature'> &
@@ -48,7 +61,9 @@ export type RecognizedSegment = Omit<TranscriptSegment, 'id' | 'tokens' | 'tempe
 
 /** What an engine returns. `durationS` comes from engines that decode by themselves. */
 export type RecognizedTranscript = Omit<Transcript, 'segments' | 'durationS'> &
-  Partial<Pick<Transcript, 'durationS'>> & { readonly segments: readonly RecognizedSegment[] };
+  Partial<Pick<Transcript, 'durationS'>> & {
+    readonly segments: readonly RecognizedSegment[];
+  };
 
 /**
  * Recognition. `transcribe` is one engine call for the whole group; it answers per item, in order, and never rejects.
@@ -65,12 +80,18 @@ export interface SpeechRecognizer extends EngineBase {
    * device. Rejects when `signal` aborts, as soon as the work is given up. Absent: nothing to do.
    */
   prepare?(audio: PreparedAudio, signal: AbortSignal): Promise<void>;
-  transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<RecognizedTranscript>[]>;
+  transcribe(
+    batch: readonly TranscribeItem[],
+  ): Promise<readonly ItemOutcome<RecognizedTranscript>[]>;
   /**
    * Who speaks when in a whole file, computed beside recognition and not by `transcribe`, which is never asked to
    * diarize then. Rejects when `signal` aborts before its turn has come.
    */
-  speakersOf?(samples: Int16Array, known: readonly KnownVoice[], signal: AbortSignal): Promise<SpeakerOf>;
+  speakersOf?(
+    samples: Int16Array,
+    known: readonly KnownVoice[],
+    signal: AbortSignal,
+  ): Promise<SpeakerOf>;
   /** Present when `info.streams > 0`. */
   openStream?(options: RecognizerStreamOptions): Promise<RecognizerStream>;
 }
@@ -107,5 +128,8 @@ export interface RecognizerStream {
 /** The decoded samples of an item; throws `engine_failed` when the audio still is an encoded file. */
 export function pcmOf({ audio }: TranscribeItem, engine: string): Int16Array {
   if (audio.kind === 'pcm') return audio.samples;
-  throw new EngineError('engine_failed', `${engine} was given an encoded file; it takes PCM.`);
+  throw new EngineError(
+    'engine_failed',
+    `${engine} was given an encoded file; it takes PCM.`,
+  );
 }

@@ -6,7 +6,10 @@ import { type EngineBase, type ItemOutcome } from './engine.js';
  * @returns the voice that is asked for.
  * @throws EngineError `voice_not_found`, `invalid_value`
  */
-export function checkSpeechItem<Voice extends string>(item: SynthesizeItem, voices: readonly Voice[]): Voice {
+export function checkSpeechItem<Voice extends string>(
+  item: SynthesizeItem,
+  voices: readonly Voice[],
+): Voice {
   const { speed } = item;
   const voice = voices.find(id => id === item.voice);
   if (voice === undefined) {
@@ -14,16 +17,22 @@ export function checkSpeechItem<Voice extends string>(item: SynthesizeItem, voic
     throw new EngineError('voice_not_found', message, { param: 'voice' });
   }
   if (!(speed >= 0.25 && speed <= 4)) {
-    throw new EngineError('invalid_value', `speed is ${speed}; allowed: 0.25 to 4`, { param: 'speed' });
+    throw new EngineError('invalid_value', `speed is ${speed}; allowed: 0.25 to 4`, {
+      param: 'speed',
+    });
   }
   return voice;
 }
 
 /** For a text of which nothing would be heard. `voice` says which voices are meant, such as "an English voice". */
 export const nothingToSpeak = (voice?: string): EngineError =>
-  new EngineError('invalid_value', `input has nothing ${voice ? `that ${voice} can speak` : 'to speak'}`, {
-    param: 'input',
-  });
+  new EngineError(
+    'invalid_value',
+    `input has nothing ${voice ? `that ${voice} can speak` : 'to speak'}`,
+    {
+      param: 'input',
+    },
+  );
 
 export interface SynthesizeItem {
   readonly requestId: string;
@@ -48,5 +57,7 @@ export interface SpeechSynthesizer extends EngineBase {
   readonly kind: 'tts';
   readonly sampleRate: number;
   readonly voices: readonly EngineVoice[];
-  synthesize(batch: readonly SynthesizeItem[]): Promise<readonly ItemOutcome<{ readonly durationS: number }>[]>;
+  synthesize(
+    batch: readonly SynthesizeItem[],
+  ): Promise<readonly ItemOutcome<{ readonly durationS: number }>[]>;
 }

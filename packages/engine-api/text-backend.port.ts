@@ -10,7 +10,11 @@ export type Grammar = (
   /** The whole answer matches a regular expression. */
   | { readonly type: 'regex'; readonly pattern: string }
   /** The answer is calls of these tools: one, or several where they are wanted. */
-  | { readonly type: 'tool_calls'; readonly tools: readonly GrammarTool[]; readonly several: boolean }
+  | {
+      readonly type: 'tool_calls';
+      readonly tools: readonly GrammarTool[];
+      readonly several: boolean;
+    }
 ) & {
   /** The field that it came from, for messages; absent: OpenAI's. */
   readonly param?: string;

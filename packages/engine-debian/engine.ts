@@ -1,11 +1,17 @@
-import { type EngineModel, EngineOptions } from '@switchyard/engine-api/engine-options.js';
+import {
+  type EngineModel,
+  EngineOptions,
+} from '@switchyard/engine-api/engine-options.js';
 import { FliteSynthesizer } from './flite/synthesizer.js';
 import { readPocketSphinxOptions } from './pocketsphinx/options.js';
 import { PocketSphinxRecognizer } from './pocketsphinx/recognizer.js';
 
 /** The engine of Debian's packages that the model names. @throws EngineOptionsError */
-export function createEngine(model: EngineModel): PocketSphinxRecognizer | FliteSynthesizer {
-  if (model.engine === 'pocketsphinx') return new PocketSphinxRecognizer(readPocketSphinxOptions(model));
+export function createEngine(
+  model: EngineModel,
+): PocketSphinxRecognizer | FliteSynthesizer {
+  if (model.engine === 'pocketsphinx')
+    return new PocketSphinxRecognizer(readPocketSphinxOptions(model));
   new EngineOptions(model).done();
   return new FliteSynthesizer();
 }

@@ -8,7 +8,12 @@ import {
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
 import { vocabularySizeOf } from './gguf-header.js';
-import { demandShallow, grammarParam, grammarRefused, rememberGrammar } from './grammar-text.js';
+import {
+  demandShallow,
+  grammarParam,
+  grammarRefused,
+  rememberGrammar,
+} from './grammar-text.js';
 import { drawThreads, type LlamaOptions } from './options.js';
 import { LlamaCallOverdue, LlamaChild } from './process.js';
 import {
@@ -63,7 +68,12 @@ export class LlamaBackend implements TextBackend {
     this.#steps = new SlotSteps(this.memory);
     const settings = settingsOf(options);
     this.#child = new LlamaChild({
-      ...{ entry: './native/generator.child.js', settings, options, poolThreads: settings.drawThreads },
+      ...{
+        entry: './native/generator.child.js',
+        settings,
+        options,
+        poolThreads: settings.drawThreads,
+      },
       onOpen: info => this.#forget(info),
     });
   }
@@ -96,7 +106,8 @@ export class LlamaBackend implements TextBackend {
   }
 
   async encode(prompt: Prompt): Promise<readonly number[]> {
-    if (prompt.type === 'tokens') return this.#vocabulary.checked(prompt.tokens, 'prompt');
+    if (prompt.type === 'tokens')
+      return this.#vocabulary.checked(prompt.tokens, 'prompt');
     return [...(await this.#child.ask('encode', prompt))];
   }
 
@@ -145,7 +156,10 @@ export class LlamaBackend implements TextBackend {
       return await this.#child.ask('grammar', check, GRAMMAR_LIMIT_MS);
     } catch (error) {
       if (!(error instanceof LlamaCallOverdue)) throw error;
-      throw grammarRefused(check.param, `it could not be compiled within ${GRAMMAR_LIMIT_MS} ms`);
+      throw grammarRefused(
+        check.param,
+        `it could not be compiled within ${GRAMMAR_LIMIT_MS} ms`,
+      );
     }
   }
 
@@ -156,15 +170,21 @@ export class LlamaBackend implements TextBackend {
 
   async #run(plan: GenerationPlan<TextSequence>): Promise<TextOutcome> {
     const step = this.#steps.prepare(plan, this.#vocabulary);
-    if (step.frame === undefined) return { type: 'done', results: step.refused, drawn: new Map() };
+    if (step.frame === undefined)
+      return { type: 'done', results: step.refused, drawn: new Map() };
     const reply = await this.#compute(plan, step.frame);
     if (reply.skipped === undefined && reply.failure === undefined)
       return this.#steps.outcome(step, reply, this.#vocabulary);
     this.#steps.failed(step);
-    return reply.skipped ? { type: 'skipped' } : { type: 'failed', error: engineFailed(String(reply.failure)) };
+    return reply.skipped
+      ? { type: 'skipped' }
+      : { type: 'failed', error: engineFailed(String(reply.failure)) };
   }
 
-  async #compute({ ahead }: GenerationPlan<TextSequence>, frame: StepFrame): Promise<StepReply> {
+  async #compute(
+    { ahead }: GenerationPlan<TextSequence>,
+    frame: StepFrame,
+  ): Promise<StepReply> {
     const limitMs = this.#options.stepTimeoutMs + frame.tokens.length * TOKEN_LIMIT_MS;
     const waitMs = ahead ? this.#limitMs : 0;
     this.#limitMs = limitMs;
@@ -180,9 +200,24 @@ export class LlamaBackend implements TextBackend {
 }
 
 function settingsOf(options: LlamaOptions): ChildSettings {
-  const { modelFile, device, gpuLayers, contextTokens, rows, kvTokens, stepTokens, threads, exact = false } = options;
+  const {
+    modelFile,
+    device,
+    gpuLayers,
+    contextTokens,
+    rows,
+    kvTokens,
+    stepTokens,
+    threads,
+    exact = false,
+  } = options;
   const shared = { modelFile, device, contextTokens, rows, stepTokens, threads, exact };
   const draws = drawThreads(options, vocabularySizeOf(modelFile));
   const memory = kvTokens !== undefined && { kvTokens };
-  return { ...shared, drawThreads: draws, ...memory, ...(gpuLayers !== undefined && { gpuLayers }) };
+  return {
+    ...shared,
+    drawThreads: draws,
+    ...memory,
+    ...(gpuLayers !== undefined && { gpuLayers }),
+  };
 }

@@ -1,7 +1,17 @@
 import { EngineError } from '@switchyard/engine-api/coded-error.js';
-import { cancelledError, type EngineInfo, failed, type ItemOutcome, succeeded } from '@switchyard/engine-api/engine.js';
+import {
+  cancelledError,
+  type EngineInfo,
+  failed,
+  type ItemOutcome,
+  succeeded,
+} from '@switchyard/engine-api/engine.js';
 import { rerankRequest } from '@switchyard/engine-api/rerank-request.js';
-import { type Embedding, type EmbedItem, type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
+import {
+  type Embedding,
+  type EmbedItem,
+  type TextEmbedder,
+} from '@switchyard/engine-api/text-embedder.js';
 import {
   type EmbeddingRequest,
   embeddingRuns,
@@ -11,7 +21,11 @@ import {
 } from './embedding-request.js';
 import { type LlamaEmbeddingOptions } from './options.js';
 import { LlamaChild, LlamaProcessGone } from './process.js';
-import { type EmbeddingInfo, type EmbeddingOperations, type EmbeddingSettings } from './protocol.js';
+import {
+  type EmbeddingInfo,
+  type EmbeddingOperations,
+  type EmbeddingSettings,
+} from './protocol.js';
 
 /** As for steps of generation: what a token may add before the process is taken as hung. */
 const TOKEN_LIMIT_MS = 250;
@@ -51,7 +65,12 @@ export class LlamaEmbedder implements TextEmbedder {
   constructor(options: LlamaEmbeddingOptions) {
     this.#options = options;
     this.#child = new LlamaChild({
-      ...{ entry: './native/embedder.child.js', settings: settingsOf(options), options, poolThreads: POOL_THREADS },
+      ...{
+        entry: './native/embedder.child.js',
+        settings: settingsOf(options),
+        options,
+        poolThreads: POOL_THREADS,
+      },
       onOpen: info => (this.#known = info),
     });
   }
@@ -63,7 +82,11 @@ export class LlamaEmbedder implements TextEmbedder {
       device: this.#known?.device ?? device,
       revision: this.#known?.revision ?? '',
       ...{ maxBatch, maxConcurrent: 1, streams: 0, languages: [] },
-      capabilities: this.#ranks ? ['rerank'] : shortenable ? ['embeddings', 'dimensions'] : ['embeddings'],
+      capabilities: this.#ranks
+        ? ['rerank']
+        : shortenable
+          ? ['embeddings', 'dimensions']
+          : ['embeddings'],
     };
   }
 
@@ -93,7 +116,8 @@ export class LlamaEmbedder implements TextEmbedder {
     const works = await Promise.all(batch.map((item, index) => this.#work(item, index)));
     const pieces = works.flatMap(work => ('ok' in work ? [] : work.pieces));
     const alive = (piece: TextPiece): Work | undefined => aliveIn(works[piece.item]!);
-    for (const run of embeddingRuns(pieces, this.#options)) await this.#compute(run, alive);
+    for (const run of embeddingRuns(pieces, this.#options))
+      await this.#compute(run, alive);
     return works.map(work => ('ok' in work ? work : outcomeOf(work)));
   }
 
@@ -101,9 +125,17 @@ export class LlamaEmbedder implements TextEmbedder {
   async #work(item: EmbedItem, index: number): Promise<Work | ItemOutcome<Embedding>> {
     try {
       if (item.signal.aborted) throw cancelledError(item.requestId);
-      const { tokens, dimensions } = await (item.form === 'rerank' ? this.#pairs(item) : this.#texts(item));
+      const { tokens, dimensions } = await (item.form === 'rerank'
+        ? this.#pairs(item)
+        : this.#texts(item));
       const pieces = tokens.map((own, input) => ({ item: index, input, tokens: own }));
-      return { item, dimensions, pieces, vectors: new Float32Array(tokens.length * dimensions), error: undefined };
+      return {
+        item,
+        dimensions,
+        pieces,
+        vectors: new Float32Array(tokens.length * dimensions),
+        error: undefined,
+      };
     } catch (error) {
       return failed(error);
     }
@@ -111,25 +143,49 @@ export class LlamaEmbedder implements TextEmbedder {
 
   async #texts({ body }: EmbedItem): Promise<Tokens> {
     const { dimensions: full, vocabularySize, ranks } = this.#use();
-    if (ranks) throw new EngineError('unsupported_task', 'This model ranks documents and makes no vectors.');
+    if (ranks)
+      throw new EngineError(
+        'unsupported_task',
+        'This model ranks documents and makes no vectors.',
+      );
     const { shortenable } = this.#options;
-    const request = readEmbeddingRequest(body, { dimensions: full, vocabularySize, shortenable });
-    return { tokens: await this.#tokens(request), dimensions: request.dimensions ?? full };
+    const request = readEmbeddingRequest(body, {
+      dimensions: full,
+      vocabularySize,
+      shortenable,
+    });
+    return {
+      tokens: await this.#tokens(request),
+      dimensions: request.dimensions ?? full,
+    };
   }
 
   /** The query stands before each document. */
   async #pairs({ body }: EmbedItem): Promise<Tokens> {
-    if (!this.#use().ranks) throw new EngineError('unsupported_task', 'This model makes vectors and ranks nothing.');
+    if (!this.#use().ranks)
+      throw new EngineError(
+        'unsupported_task',
+        'This model makes vectors and ranks nothing.',
+      );
     const { query, documents } = rerankRequest(body);
     const most = this.#longest;
     documents.forEach((document, index) => {
       const characters = query.length + document.length;
       if (characters > most * LONGEST_TOKEN_BYTES)
-        throw tooLong({ param: `documents[${index}]`, is: `${characters} characters with the query`, most });
+        throw tooLong({
+          param: `documents[${index}]`,
+          is: `${characters} characters with the query`,
+          most,
+        });
     });
     const tokens = await this.#child.ask('pairs', { query, documents });
     tokens.forEach(({ length }, index) => {
-      if (length > most) throw tooLong({ param: `documents[${index}]`, is: `${length} tokens with the query`, most });
+      if (length > most)
+        throw tooLong({
+          param: `documents[${index}]`,
+          is: `${length} tokens with the query`,
+          most,
+        });
     });
     return { tokens, dimensions: 1 };
   }
@@ -144,28 +200,42 @@ export class LlamaEmbedder implements TextEmbedder {
     const most = this.#longest;
     inputs.forEach((input, index) => {
       if (typeof input === 'string' && input.length > most * LONGEST_TOKEN_BYTES)
-        throw tooLong({ param: paramOf(index, isOne), is: `${input.length} characters`, most });
+        throw tooLong({
+          param: paramOf(index, isOne),
+          is: `${input.length} characters`,
+          most,
+        });
     });
     const cut = texts.length === 0 ? [] : [...(await this.#child.ask('tokenize', texts))];
-    const tokens = inputs.map(input => (typeof input === 'string' ? cut.shift()! : Int32Array.from(input)));
+    const tokens = inputs.map(input =>
+      typeof input === 'string' ? cut.shift()! : Int32Array.from(input),
+    );
     tokens.forEach(({ length }, index) => {
-      if (length > most) throw tooLong({ param: paramOf(index, isOne), is: `${length} tokens`, most });
+      if (length > most)
+        throw tooLong({ param: paramOf(index, isOne), is: `${length} tokens`, most });
     });
     return tokens;
   }
 
   /** One native run. Where it fails, each of its texts has one of its own, so that a bad one fails alone. */
-  async #compute(run: readonly TextPiece[], alive: (piece: TextPiece) => Work | undefined, losses = 0): Promise<void> {
+  async #compute(
+    run: readonly TextPiece[],
+    alive: (piece: TextPiece) => Work | undefined,
+    losses = 0,
+  ): Promise<void> {
     const pieces = run.filter(piece => alive(piece) !== undefined);
     if (pieces.length === 0) return;
     try {
       await this.#child.reopen();
       const vectors = await this.#vectors(pieces);
       const { dimensions: full } = this.#use();
-      pieces.forEach((piece, at) => keep(alive(piece), piece, vectors.subarray(at * full, (at + 1) * full)));
+      pieces.forEach((piece, at) =>
+        keep(alive(piece), piece, vectors.subarray(at * full, (at + 1) * full)),
+      );
     } catch (error) {
       const died = error instanceof LlamaProcessGone ? 1 : 0;
-      if (pieces.length > 1) for (const piece of pieces) await this.#compute([piece], alive);
+      if (pieces.length > 1)
+        for (const piece of pieces) await this.#compute([piece], alive);
       // The process may have died of something else, once.
       else if (losses < died) await this.#compute(pieces, alive, losses + 1);
       else for (const piece of pieces) blame(alive(piece), error as Error);
@@ -181,17 +251,23 @@ export class LlamaEmbedder implements TextEmbedder {
       at += piece.tokens.length;
     }
     this.#runs += 1;
-    return this.#child.call('embed', { tokens, counts }, this.#options.stepTimeoutMs + tokens.length * TOKEN_LIMIT_MS);
+    return this.#child.call(
+      'embed',
+      { tokens, counts },
+      this.#options.stepTimeoutMs + tokens.length * TOKEN_LIMIT_MS,
+    );
   }
 
   #use(): EmbeddingInfo {
-    if (this.#known === undefined) throw new EngineError('engine_failed', 'The engine is not loaded.');
+    if (this.#known === undefined)
+      throw new EngineError('engine_failed', 'The engine is not loaded.');
     return this.#known;
   }
 }
 
 function settingsOf(options: LlamaEmbeddingOptions): EmbeddingSettings {
-  const { modelFile, device, gpuLayers, threads, batchTokens, batchTexts, pooling } = options;
+  const { modelFile, device, gpuLayers, threads, batchTokens, batchTexts, pooling } =
+    options;
   const shared = { modelFile, device, threads, batchTokens, batchTexts, pooling };
   return gpuLayers === undefined ? shared : { ...shared, gpuLayers };
 }
@@ -210,19 +286,39 @@ function keep(work: Work | undefined, { input }: TextPiece, vector: Float32Array
   const part = vector.subarray(0, dimensions);
   const length = Math.sqrt(part.reduce((sum, number) => sum + number * number, 0));
   vectors.set(
-    part.length === vector.length || length === 0 ? part : part.map(number => number / length),
+    part.length === vector.length || length === 0
+      ? part
+      : part.map(number => number / length),
     input * dimensions,
   );
 }
 
-function outcomeOf({ item, error, dimensions, vectors, pieces }: Work): ItemOutcome<Embedding> {
+function outcomeOf({
+  item,
+  error,
+  dimensions,
+  vectors,
+  pieces,
+}: Work): ItemOutcome<Embedding> {
   if (item.signal.aborted) return failed(cancelledError(item.requestId));
   if (error) return failed(error);
   const promptTokens = pieces.reduce((sum, { tokens }) => sum + tokens.length, 0);
-  return succeeded({ vectors, dimensions, usage: { promptTokens, completionTokens: 0, cachedTokens: 0 } });
+  return succeeded({
+    vectors,
+    dimensions,
+    usage: { promptTokens, completionTokens: 0, cachedTokens: 0 },
+  });
 }
 
-function tooLong({ param, is, most }: { param: string; is: string; most: number }): EngineError {
+function tooLong({
+  param,
+  is,
+  most,
+}: {
+  param: string;
+  is: string;
+  most: number;
+}): EngineError {
   const message = `\`${param}\` has ${is}; this model takes at most ${most} tokens in one text.`;
   return new EngineError('context_length_exceeded', message, { param });
 }

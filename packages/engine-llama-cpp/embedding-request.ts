@@ -18,7 +18,10 @@ export interface RunBounds {
  * Texts of all requests of a group in as few native runs as fit, like lengths together: a run computes every pair of
  * its positions, so a short text beside a long one costs more than among its like.
  */
-export function embeddingRuns(pieces: readonly TextPiece[], { batchTokens, batchTexts }: RunBounds): TextPiece[][] {
+export function embeddingRuns(
+  pieces: readonly TextPiece[],
+  { batchTokens, batchTexts }: RunBounds,
+): TextPiece[][] {
   const runs: TextPiece[][] = [];
   let run: TextPiece[] = [];
   let tokens = 0;
@@ -53,40 +56,81 @@ export interface EmbeddingLimits {
 }
 
 /** `input` and `dimensions` of `/v1/embeddings`. @throws EngineError */
-export function readEmbeddingRequest(body: Buffer, limits: EmbeddingLimits): EmbeddingRequest {
-  const { input, dimensions } = parseBoundedJson(body.toString('utf8')) as { input?: unknown; dimensions?: unknown };
-  const isOne = typeof input === 'string' || (Array.isArray(input) && input.every(part => typeof part === 'number'));
+export function readEmbeddingRequest(
+  body: Buffer,
+  limits: EmbeddingLimits,
+): EmbeddingRequest {
+  const { input, dimensions } = parseBoundedJson(body.toString('utf8')) as {
+    input?: unknown;
+    dimensions?: unknown;
+  };
+  const isOne =
+    typeof input === 'string' ||
+    (Array.isArray(input) && input.every(part => typeof part === 'number'));
   const listed: unknown = isOne ? [input] : input;
   if (!Array.isArray(listed) || listed.length === 0)
     throw invalid('`input` is a text, a list of texts, or tokens.', 'input');
   return {
-    inputs: listed.map((one: unknown, index) => inputOf(one, paramOf(index, isOne), limits)),
+    inputs: listed.map((one: unknown, index) =>
+      inputOf(one, paramOf(index, isOne), limits),
+    ),
     isOne,
     dimensions: dimensionsOf(dimensions, limits),
   };
 }
 
 /** Its name in messages. */
-export const paramOf = (index: number, isOne: boolean): string => (isOne ? 'input' : `input[${index}]`);
+export const paramOf = (index: number, isOne: boolean): string =>
+  isOne ? 'input' : `input[${index}]`;
 
-function inputOf(input: unknown, param: string, { vocabularySize }: EmbeddingLimits): EmbeddingInput {
+function inputOf(
+  input: unknown,
+  param: string,
+  { vocabularySize }: EmbeddingLimits,
+): EmbeddingInput {
   if (typeof input === 'string' && input !== '') return input;
   if (!Array.isArray(input) || input.length === 0)
-    throw invalid(`\`${param}\` is neither a text nor a list of tokens, or is empty.`, param);
+    throw invalid(
+      `\`${param}\` is neither a text nor a list of tokens, or is empty.`,
+      param,
+    );
   const isToken = (token: unknown): token is number =>
-    typeof token === 'number' && Number.isInteger(token) && token >= 0 && token < vocabularySize;
+    typeof token === 'number' &&
+    Number.isInteger(token) &&
+    token >= 0 &&
+    token < vocabularySize;
   if (input.every(isToken)) return input;
-  throw invalid(`\`${param}\` has a token that is not one of the model's, 0 to ${vocabularySize - 1}.`, param);
+  throw invalid(
+    `\`${param}\` has a token that is not one of the model's, 0 to ${vocabularySize - 1}.`,
+    param,
+  );
 }
 
-function dimensionsOf(wanted: unknown, { dimensions, shortenable }: EmbeddingLimits): number | undefined {
+function dimensionsOf(
+  wanted: unknown,
+  { dimensions, shortenable }: EmbeddingLimits,
+): number | undefined {
   if (wanted === undefined || wanted === null || wanted === dimensions) return undefined;
   if (!shortenable)
-    throw new EngineError('unsupported_parameter', `The model makes vectors of ${dimensions} numbers and no others.`, {
-      param: 'dimensions',
-    });
-  if (typeof wanted === 'number' && Number.isInteger(wanted) && wanted >= 1 && wanted < dimensions) return wanted;
-  throw invalid(`\`dimensions\` is ${JSON.stringify(wanted)}; allowed: 1 to ${dimensions}.`, 'dimensions');
+    throw new EngineError(
+      'unsupported_parameter',
+      `The model makes vectors of ${dimensions} numbers and no others.`,
+      {
+        param: 'dimensions',
+      },
+    );
+  if (
+    typeof wanted === 'number' &&
+    Number.isInteger(wanted) &&
+    wanted >= 1 &&
+    wanted < dimensions
+  )
+    return wanted;
+  throw invalid(
+    `\`dimensions\` is ${JSON.stringify(wanted)}; allowed: 1 to ${dimensions}.`,
+    'dimensions',
+  );
 }
 
-const invalid = (message: string, param: string): EngineError => new EngineError('invalid_value', message, { param });
+const invalid = (message: string, param: string): EngineError =>
+  new EngineError('invalid_value', message, { param });

@@ -22,8 +22,11 @@ describe('vocabularySizeOf', () => {
     };
     expect(vocabularySizeOf(join(folder, 'none.gguf'))).toBeUndefined();
     expect(await written(Buffer.from('a text, not a model'))).toBeUndefined();
-    for (const bytes of [0, 3, 10, 30, 60]) expect(await written(model.subarray(0, bytes))).toBeUndefined();
-    expect(await written(model.subarray(0, 60_000))).toBe(vocabularySizeOf(await llamaModel()));
+    for (const bytes of [0, 3, 10, 30, 60])
+      expect(await written(model.subarray(0, bytes))).toBeUndefined();
+    expect(await written(model.subarray(0, 60_000))).toBe(
+      vocabularySizeOf(await llamaModel()),
+    );
     await rm(folder, { recursive: true });
   });
 });

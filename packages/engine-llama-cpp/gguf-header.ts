@@ -32,7 +32,8 @@ class GgufHeader {
   constructor(private readonly descriptor: number) {}
 
   vocabularySize(): number | undefined {
-    if (this.#bytes(MAGIC.length).toString('latin1') !== MAGIC || this.#integer32() < 2) return undefined;
+    if (this.#bytes(MAGIC.length).toString('latin1') !== MAGIC || this.#integer32() < 2)
+      return undefined;
     this.#integer64(); // tensors
     for (let left = this.#integer64(); left > 0; left--) {
       const key = this.#bytes(this.#integer64()).toString('utf8');

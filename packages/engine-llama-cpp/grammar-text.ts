@@ -1,7 +1,18 @@
-import { type GrammarTool, type Grammar } from '@switchyard/engine-api/text-backend.port.js';
+import {
+  type GrammarTool,
+  type Grammar,
+} from '@switchyard/engine-api/text-backend.port.js';
 import { demandBounded } from '@switchyard/json-schema-gbnf/gbnf-limits.js';
-import { anyObjectGrammar, either, GrammarRules, literal } from '@switchyard/json-schema-gbnf/grammar-rules.js';
-import { schemaExpression, schemaGrammar } from '@switchyard/json-schema-gbnf/json-schema-grammar.js';
+import {
+  anyObjectGrammar,
+  either,
+  GrammarRules,
+  literal,
+} from '@switchyard/json-schema-gbnf/grammar-rules.js';
+import {
+  schemaExpression,
+  schemaGrammar,
+} from '@switchyard/json-schema-gbnf/json-schema-grammar.js';
 import { EngineError } from '@switchyard/engine-api/coded-error.js';
 import { StringRules } from '@switchyard/json-schema-gbnf/string-rules.js';
 
@@ -12,7 +23,8 @@ const texts = new WeakMap<Grammar, string>();
 const MOST_VALUES = 50_000;
 const DEEPEST_VALUE = 1500;
 
-export const rememberGrammar = (grammar: Grammar, text: string): void => void texts.set(grammar, text);
+export const rememberGrammar = (grammar: Grammar, text: string): void =>
+  void texts.set(grammar, text);
 
 /** Written once, by the child when the grammar is checked. */
 export function knownGrammarText(grammar: Grammar): string {
@@ -30,8 +42,10 @@ export function demandShallow(grammar: Grammar, param: string): void {
   let level: unknown[] = [grammar];
   for (let depth = 0; level.length > 0; depth += 1) {
     values += level.length;
-    if (depth > DEEPEST_VALUE) throw grammarRefused(param, `values in values are at most ${DEEPEST_VALUE} deep`);
-    if (values > MOST_VALUES) throw grammarRefused(param, `has more than ${MOST_VALUES} values`);
+    if (depth > DEEPEST_VALUE)
+      throw grammarRefused(param, `values in values are at most ${DEEPEST_VALUE} deep`);
+    if (values > MOST_VALUES)
+      throw grammarRefused(param, `has more than ${MOST_VALUES} values`);
     level = level.flatMap((value): unknown[] =>
       typeof value === 'object' && value !== null ? Object.values(value) : [],
     );
@@ -52,7 +66,10 @@ function toolCallGrammar(tools: readonly GrammarTool[], several: boolean): strin
   const rules = new GrammarRules('tools');
   const calls = tools.map(({ name, parameters, path }) => {
     // A function without parameters takes none; an object without a type is one all the same.
-    const given = parameters === undefined ? '"{" space "}"' : schemaExpression(asObject(parameters), path, rules);
+    const given =
+      parameters === undefined
+        ? '"{" space "}"'
+        : schemaExpression(asObject(parameters), path, rules);
     return `${literal(name)} space "," space "\\"arguments\\"" space ":" space ${rules.add(given)}`;
   });
   const call = rules.add(

@@ -12,12 +12,22 @@ const spec = (options: object): EngineModel =>
 
 describe('options of llama-cpp', () => {
   it('name a file, and have a default for all else', () => {
-    expect(readLlamaOptions(spec({}))).toMatchObject({ device: 'auto', rows: 8, stepTokens: 512, contextTokens: 4096 });
-    expect(() => readLlamaOptions(spec({ modelFile: undefined }))).toThrow('options.modelFile');
+    expect(readLlamaOptions(spec({}))).toMatchObject({
+      device: 'auto',
+      rows: 8,
+      stepTokens: 512,
+      contextTokens: 4096,
+    });
+    expect(() => readLlamaOptions(spec({ modelFile: undefined }))).toThrow(
+      'options.modelFile',
+    );
   });
 
   it('tell one CUDA device from all', () => {
-    expect(readLlamaOptions(spec({ device: 'cuda:1' }))).toMatchObject({ device: 'cuda', deviceIndex: 1 });
+    expect(readLlamaOptions(spec({ device: 'cuda:1' }))).toMatchObject({
+      device: 'cuda',
+      deviceIndex: 1,
+    });
     expect(readLlamaOptions(spec({ device: 'cuda' }))).not.toHaveProperty('deviceIndex');
   });
 
@@ -35,8 +45,15 @@ describe('options of llama-cpp', () => {
   });
 
   it('of an embedding model are its own', () => {
-    expect(readLlamaEmbeddingOptions(spec({ pooling: 'last' }))).toMatchObject({ pooling: 'last', batchTexts: 32 });
-    expect(() => readLlamaEmbeddingOptions(spec({ rows: 2 }))).toThrow('options.rows is unknown');
-    expect(() => readLlamaEmbeddingOptions(spec({ pooling: 'sum' }))).toThrow('options.pooling');
+    expect(readLlamaEmbeddingOptions(spec({ pooling: 'last' }))).toMatchObject({
+      pooling: 'last',
+      batchTexts: 32,
+    });
+    expect(() => readLlamaEmbeddingOptions(spec({ rows: 2 }))).toThrow(
+      'options.rows is unknown',
+    );
+    expect(() => readLlamaEmbeddingOptions(spec({ pooling: 'sum' }))).toThrow(
+      'options.pooling',
+    );
   });
 });

@@ -1,5 +1,8 @@
 import { availableParallelism } from 'node:os';
-import { type EngineModel, EngineOptions } from '@switchyard/engine-api/engine-options.js';
+import {
+  type EngineModel,
+  EngineOptions,
+} from '@switchyard/engine-api/engine-options.js';
 import { type LlamaDevice, type Pooling, POOLINGS } from './protocol.js';
 
 export interface LlamaEmbeddingOptions extends Omit<
@@ -70,7 +73,8 @@ export interface LlamaOptions {
 /**
  * Threads of a native run wait for each other by spinning: one too many on a busy machine costs more than it brings.
  */
-const halfOfTheCores = (): number => Math.max(1, Math.min(16, Math.floor(availableParallelism() / 2)));
+const halfOfTheCores = (): number =>
+  Math.max(1, Math.min(16, Math.floor(availableParallelism() / 2)));
 
 /** Tokens up to which a draw takes less time than waking a thread for it. */
 const SMALL_VOCABULARY = 4096;
@@ -80,8 +84,13 @@ const SMALL_VOCABULARY = 4096;
  * in line behind the native run.
  * @param vocabulary tokens; undefined: not known
  */
-export const drawThreads = ({ threads }: Pick<LlamaOptions, 'threads'>, vocabulary: number | undefined): number =>
-  vocabulary !== undefined && vocabulary <= SMALL_VOCABULARY ? 1 : Math.min(16, Math.max(4, threads));
+export const drawThreads = (
+  { threads }: Pick<LlamaOptions, 'threads'>,
+  vocabulary: number | undefined,
+): number =>
+  vocabulary !== undefined && vocabulary <= SMALL_VOCABULARY
+    ? 1
+    : Math.min(16, Math.max(4, threads));
 
 const DEVICES = /^(auto|cpu|cuda(:\d{1,2})?|vulkan)$/;
 
@@ -91,45 +100,86 @@ export function readLlamaOptions(spec: EngineModel): LlamaOptions {
   const read = readShared(options);
   const rows = options.integer('rows', { min: 1, max: 256, fallback: 8 });
   const stepTokens = options.integer('stepTokens', { min: 16, max: 8192, fallback: 512 });
-  if (stepTokens < rows) options.reject('stepTokens', stepTokens, `at least \`rows\` (${rows})`);
-  const contextTokens = options.integer('contextTokens', { min: 64, max: 1_048_576, fallback: 4096 });
+  if (stepTokens < rows)
+    options.reject('stepTokens', stepTokens, `at least \`rows\` (${rows})`);
+  const contextTokens = options.integer('contextTokens', {
+    min: 64,
+    max: 1_048_576,
+    fallback: 4096,
+  });
   const kvTokens = readKvTokens(options, rows, contextTokens);
-  const stepTargetMs = options.number('stepTargetMs', { min: 1, max: 3_600_000, fallback: 50 });
+  const stepTargetMs = options.number('stepTargetMs', {
+    min: 1,
+    max: 3_600_000,
+    fallback: 50,
+  });
   const exact = options.flag('exact');
   options.done();
-  const optional = { ...(kvTokens !== undefined && { kvTokens }), ...(exact && { exact }) };
+  const optional = {
+    ...(kvTokens !== undefined && { kvTokens }),
+    ...(exact && { exact }),
+  };
   return { ...read, rows, stepTokens, contextTokens, stepTargetMs, ...optional };
 }
 
-function readKvTokens(options: EngineOptions, rows: number, contextTokens: number): number | undefined {
+function readKvTokens(
+  options: EngineOptions,
+  rows: number,
+  contextTokens: number,
+): number | undefined {
   const tokens = options.raw('kvTokens');
   if (tokens === undefined) return undefined;
   const most = rows * contextTokens;
-  if (Number.isInteger(tokens) && Number(tokens) >= contextTokens && Number(tokens) <= most) return Number(tokens);
-  options.reject('kvTokens', tokens, `a whole number from \`contextTokens\` (${contextTokens}) to ${most}`);
+  if (
+    Number.isInteger(tokens) &&
+    Number(tokens) >= contextTokens &&
+    Number(tokens) <= most
+  )
+    return Number(tokens);
+  options.reject(
+    'kvTokens',
+    tokens,
+    `a whole number from \`contextTokens\` (${contextTokens}) to ${most}`,
+  );
   return undefined;
 }
 
 /** What a language model and an embedding model have in common. */
 export function readShared(
   options: EngineOptions,
-): Omit<LlamaOptions, 'rows' | 'kvTokens' | 'stepTokens' | 'contextTokens' | 'exact' | 'stepTargetMs'> {
+): Omit<
+  LlamaOptions,
+  'rows' | 'kvTokens' | 'stepTokens' | 'contextTokens' | 'exact' | 'stepTargetMs'
+> {
   const modelFile = options.text('modelFile', '');
   const device = readDevice(options);
   const layers = options.raw('gpuLayers');
-  if (layers !== undefined && !(Number.isInteger(layers) && Number(layers) >= 0 && Number(layers) <= 1000))
+  if (
+    layers !== undefined &&
+    !(Number.isInteger(layers) && Number(layers) >= 0 && Number(layers) <= 1000)
+  )
     options.reject('gpuLayers', layers, 'a whole number from 0 to 1000');
   return {
     modelFile,
     ...device,
     ...(typeof layers === 'number' && { gpuLayers: layers }),
     threads: options.integer('threads', { min: 1, max: 256, fallback: halfOfTheCores() }),
-    stepTimeoutMs: options.integer('stepTimeoutMs', { min: 100, max: 3_600_000, fallback: 30_000 }),
-    loadTimeoutMs: options.integer('loadTimeoutMs', { min: 1000, max: 3_600_000, fallback: 600_000 }),
+    stepTimeoutMs: options.integer('stepTimeoutMs', {
+      min: 100,
+      max: 3_600_000,
+      fallback: 30_000,
+    }),
+    loadTimeoutMs: options.integer('loadTimeoutMs', {
+      min: 1000,
+      max: 3_600_000,
+      fallback: 600_000,
+    }),
   };
 }
 
-function readDevice(options: EngineOptions): Pick<LlamaOptions, 'device' | 'deviceIndex'> {
+function readDevice(
+  options: EngineOptions,
+): Pick<LlamaOptions, 'device' | 'deviceIndex'> {
   const value = options.raw('device') ?? 'auto';
   if (typeof value !== 'string' || !DEVICES.test(value)) {
     options.reject('device', value, 'auto, cpu, cuda, cuda:0, cuda:1, ..., vulkan');

@@ -13,7 +13,10 @@ import { type LlamaOptions } from './options.js';
 import { type FromChild } from './protocol.js';
 
 /** Request and reply of each operation. */
-type Operations<O> = Record<keyof O, { readonly request: unknown; readonly reply: unknown }>;
+type Operations<O> = Record<
+  keyof O,
+  { readonly request: unknown; readonly reply: unknown }
+>;
 
 export interface LlamaChildOptions<Info> {
   /** Module of the child, beside this one. */
@@ -91,7 +94,8 @@ export class LlamaChild<O extends Operations<O>, Info> {
     try {
       return await this.call(operation, request, limitMs);
     } catch (error) {
-      if (!(error instanceof LlamaProcessGone) || error instanceof LlamaCallOverdue) throw error;
+      if (!(error instanceof LlamaProcessGone) || error instanceof LlamaCallOverdue)
+        throw error;
       await this.reopen();
       return this.call(operation, request, limitMs);
     }
@@ -121,7 +125,10 @@ export class LlamaChild<O extends Operations<O>, Info> {
   }
 }
 
-function environment(poolThreads: number, { deviceIndex }: LlamaChildOptions<unknown>['options']): NodeJS.ProcessEnv {
+function environment(
+  poolThreads: number,
+  { deviceIndex }: LlamaChildOptions<unknown>['options'],
+): NodeJS.ProcessEnv {
   return foreignEnvironment({
     UV_THREADPOOL_SIZE: String(poolThreads),
     ...(deviceIndex !== undefined && { CUDA_VISIBLE_DEVICES: String(deviceIndex) }),
@@ -161,15 +168,25 @@ export class LlamaProcess<O extends Operations<O>, Info> {
   #gone: Error | undefined;
 
   constructor({ entry, settings, env, loadTimeoutMs, onLine }: LlamaProcessOptions) {
-    this.ready = new Promise<Info>((resolve, reject) => (this.#opened = { resolve, reject }));
+    this.ready = new Promise<Info>(
+      (resolve, reject) => (this.#opened = { resolve, reject }),
+    );
     this.ready.catch(() => undefined);
-    const timer = setTimeout(() => this.kill(`it was not loaded within ${loadTimeoutMs} ms`), loadTimeoutMs);
+    const timer = setTimeout(
+      () => this.kill(`it was not loaded within ${loadTimeoutMs} ms`),
+      loadTimeoutMs,
+    );
     const settled = (): void => clearTimeout(timer);
     this.ready.then(settled, settled);
     let resolveExited = (): void => undefined;
     this.exited = new Promise<void>(resolve => (resolveExited = resolve));
     this.#process = new SupervisedProcess({
-      ...{ command: process.execPath, args: [entry, JSON.stringify(settings)], env, serialization: 'advanced' },
+      ...{
+        command: process.execPath,
+        args: [entry, JSON.stringify(settings)],
+        env,
+        serialization: 'advanced',
+      },
       // Nothing is worth finishing; its parent may itself have been killed seconds after the gateway.
       orphanLimitMs: 0,
       onMessage: message => this.#receive(message),
@@ -190,10 +207,17 @@ export class LlamaProcess<O extends Operations<O>, Info> {
   }
 
   /** @param limitMs after which a process that has not answered is taken as hung and killed; absent: waits */
-  call<K extends keyof O & string>(operation: K, request: O[K]['request'], limitMs?: number): Promise<O[K]['reply']> {
+  call<K extends keyof O & string>(
+    operation: K,
+    request: O[K]['request'],
+    limitMs?: number,
+  ): Promise<O[K]['reply']> {
     if (this.#gone) return Promise.reject(this.#gone);
     const id = this.#nextId++;
-    const timer = limitMs === undefined ? undefined : setTimeout(() => this.#overdue(id, operation, limitMs), limitMs);
+    const timer =
+      limitMs === undefined
+        ? undefined
+        : setTimeout(() => this.#overdue(id, operation, limitMs), limitMs);
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject, timer, isOverdue: false });
       this.#process.send({ id, operation, request });
@@ -220,13 +244,22 @@ export class LlamaProcess<O extends Operations<O>, Info> {
     clearTimeout(call.timer);
     if (told.type === 'reply') call.resolve(told.reply);
     else if (told.type === 'refused')
-      call.reject(new EngineError(told.code, told.message, told.param === undefined ? {} : { param: told.param }));
+      call.reject(
+        new EngineError(
+          told.code,
+          told.message,
+          told.param === undefined ? {} : { param: told.param },
+        ),
+      );
     else call.reject(new EngineError('engine_failed', `llama.cpp: ${told.message}`));
   }
 
   #die({ code, signal, reason, lines }: ProcessExit): void {
     const why = reason ?? `it ended with ${signal ?? `code ${code}`}`;
-    const last = reason === undefined && lines.length > 0 ? `; its last words: ${lines.slice(-3).join(' | ')}` : '';
+    const last =
+      reason === undefined && lines.length > 0
+        ? `; its last words: ${lines.slice(-3).join(' | ')}`
+        : '';
     this.#gone = new LlamaProcessGone(`The llama.cpp process is gone: ${why}${last}`);
     this.#opened.reject(this.#gone);
     for (const { reject, timer, isOverdue } of this.#pending.values()) {

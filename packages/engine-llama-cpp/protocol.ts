@@ -1,10 +1,17 @@
-import { type Grammar, type Prompt, type Sampling } from '@switchyard/engine-api/text-backend.port.js';
+import {
+  type Grammar,
+  type Prompt,
+  type Sampling,
+} from '@switchyard/engine-api/text-backend.port.js';
 
 export const POOLINGS = ['model', 'mean', 'first', 'last', 'rank'] as const;
 /** How the vector of a text comes from those of its tokens; `model`: as the file says; `rank`: it is a score. */
 export type Pooling = (typeof POOLINGS)[number];
 
-export interface EmbeddingSettings extends Pick<ChildSettings, 'modelFile' | 'device' | 'gpuLayers' | 'threads'> {
+export interface EmbeddingSettings extends Pick<
+  ChildSettings,
+  'modelFile' | 'device' | 'gpuLayers' | 'threads'
+> {
   /** Tokens of one native run. */
   readonly batchTokens: number;
   /** Texts in one native run. */
@@ -23,7 +30,10 @@ export interface EmbeddingInfo {
 }
 
 export interface EmbeddingOperations {
-  readonly tokenize: { readonly request: readonly string[]; readonly reply: readonly Int32Array[] };
+  readonly tokenize: {
+    readonly request: readonly string[];
+    readonly reply: readonly Int32Array[];
+  };
   /** A query with each document, of models that rank. */
   readonly pairs: {
     readonly request: { readonly query: string; readonly documents: readonly string[] };
@@ -182,7 +192,8 @@ export type FromChild<Info> =
   | {
       readonly type: 'refused';
       readonly id: number;
-      readonly code: 'invalid_value' | 'unsupported_parameter' | 'context_length_exceeded';
+      readonly code:
+        'invalid_value' | 'unsupported_parameter' | 'context_length_exceeded';
       readonly message: string;
       readonly param?: string;
     }

@@ -1,9 +1,17 @@
-import { type KvMemory, type MemoryRequest } from '@switchyard/engine-api/kv-memory.port.js';
+import {
+  type KvMemory,
+  type MemoryRequest,
+} from '@switchyard/engine-api/kv-memory.port.js';
 import { type SlotCosts } from './protocol.js';
 
 export type SlotOperation =
   | { readonly type: 'cut'; readonly slot: number; readonly keep: number }
-  | { readonly type: 'copy'; readonly slot: number; readonly keep: number; readonly from: number };
+  | {
+      readonly type: 'copy';
+      readonly slot: number;
+      readonly keep: number;
+      readonly from: number;
+    };
 
 export interface SlotMemoryOptions {
   readonly slots: number;
@@ -63,7 +71,16 @@ export class SlotMemory implements KvMemory<object> {
   constructor(options: SlotMemoryOptions) {
     this.#options = options;
     this.#slots = Array.from({ length: options.slots }, (_, index) => ({
-      ...{ index, holder: undefined, salt: '', tokens: [], computed: 0, written: 0, reserved: 0, usedAt: 0 },
+      ...{
+        index,
+        holder: undefined,
+        salt: '',
+        tokens: [],
+        computed: 0,
+        written: 0,
+        reserved: 0,
+        usedAt: 0,
+      },
       ...{ isDirty: true, isNew: true },
     }));
   }
@@ -77,7 +94,10 @@ export class SlotMemory implements KvMemory<object> {
   }
 
   get available(): number {
-    return [...this.#held.values()].reduce((blocks, { reserved }) => blocks - this.blocksFor(reserved), this.blocks);
+    return [...this.#held.values()].reduce(
+      (blocks, { reserved }) => blocks - this.blocksFor(reserved),
+      this.blocks,
+    );
   }
 
   get capacity(): number {
@@ -86,7 +106,10 @@ export class SlotMemory implements KvMemory<object> {
 
   /** Computed tokens in slots that no sequence holds: they can be found until their slot is needed. */
   get kept(): number {
-    return this.#slots.reduce((sum, { holder, computed }) => sum + (holder === undefined ? computed : 0), 0);
+    return this.#slots.reduce(
+      (sum, { holder, computed }) => sum + (holder === undefined ? computed : 0),
+      0,
+    );
   }
 
   blocksFor(tokens: number): number {
@@ -104,13 +127,24 @@ export class SlotMemory implements KvMemory<object> {
 
   allocate(key: object, request: MemoryRequest): number | undefined {
     if (this.#held.has(key)) throw new Error('This sequence holds a slot already.');
-    if (request.capacity > this.capacity || this.blocksFor(request.capacity) > this.available) return undefined;
+    if (
+      request.capacity > this.capacity ||
+      this.blocksFor(request.capacity) > this.available
+    )
+      return undefined;
     const slot = this.#cheapest(request);
     if (slot === undefined) return undefined;
     this.#fill(slot, request);
     this.#held.set(key, slot);
     const { salt, tokens, capacity } = request;
-    Object.assign(slot, { holder: key, salt, tokens, isNew: true, reserved: capacity, usedAt: ++this.#clock });
+    Object.assign(slot, {
+      holder: key,
+      salt,
+      tokens,
+      isNew: true,
+      reserved: capacity,
+      usedAt: ++this.#clock,
+    });
     this.#makeRoom();
     return slot.computed;
   }
@@ -118,7 +152,11 @@ export class SlotMemory implements KvMemory<object> {
   grow(key: object, tokens: number): boolean {
     const slot = this.#slotOf(key);
     if (tokens <= slot.reserved) return true;
-    if (tokens > this.capacity || this.blocksFor(tokens) - this.blocksFor(slot.reserved) > this.available) return false;
+    if (
+      tokens > this.capacity ||
+      this.blocksFor(tokens) - this.blocksFor(slot.reserved) > this.available
+    )
+      return false;
     slot.reserved = tokens;
     this.#makeRoom();
     return true;
@@ -143,7 +181,8 @@ export class SlotMemory implements KvMemory<object> {
 
   forgetContents(): void {
     this.#operations = [];
-    for (const slot of this.#slots) Object.assign(slot, { computed: 0, written: 0, isDirty: true, isNew: true });
+    for (const slot of this.#slots)
+      Object.assign(slot, { computed: 0, written: 0, isDirty: true, isNew: true });
   }
 
   /** A new process: nothing is in its slots, whatever their holders count on. */
@@ -157,18 +196,24 @@ export class SlotMemory implements KvMemory<object> {
       if (holder !== undefined && this.#held.get(holder)?.index !== index)
         throw new Error(`Slot ${index} is held by a sequence that does not have it.`);
       if (computed > written || computed > tokens.length)
-        throw new Error(`Slot ${index}: ${computed} computed of ${written} written and ${tokens.length} known tokens.`);
+        throw new Error(
+          `Slot ${index}: ${computed} computed of ${written} written and ${tokens.length} known tokens.`,
+        );
     }
     if (this.available < this.#keptBlocks)
-      throw new Error(`${this.#keptBlocks} blocks are kept, and only ${this.available} are not reserved.`);
+      throw new Error(
+        `${this.#keptBlocks} blocks are kept, and only ${this.available} are not reserved.`,
+      );
     const holders = this.#slots.filter(({ holder }) => holder !== undefined).length;
-    if (holders !== this.#held.size) throw new Error(`${holders} slots are held by ${this.#held.size} sequences.`);
+    if (holders !== this.#held.size)
+      throw new Error(`${holders} slots are held by ${this.#held.size} sequences.`);
   }
 
   /** `count` tokens from `position` on go through the model in the next run; what stood there is cut off first. */
   write(index: number, position: number, count: number): void {
     const slot = this.#slots[index]!;
-    if (position > slot.written) throw new Error(`Position ${position} of a slot with ${slot.written} tokens.`);
+    if (position > slot.written)
+      throw new Error(`Position ${position} of a slot with ${slot.written} tokens.`);
     if (slot.isDirty || slot.written > position) this.#cut(slot, position);
     slot.written = position + count;
     slot.usedAt = ++this.#clock;
@@ -198,8 +243,10 @@ export class SlotMemory implements KvMemory<object> {
   failed(operations: readonly SlotOperation[], indices: readonly number[]): void {
     for (const index of [...indices, ...operations.map(({ slot }) => slot)])
       Object.assign(this.#slots[index]!, { isDirty: true, isNew: true });
-    for (const { type, slot } of operations) if (type === 'copy') this.#slots[slot]!.computed = 0;
-    if (!this.#properties.cutsBack) for (const index of indices) this.#slots[index]!.computed = 0;
+    for (const { type, slot } of operations)
+      if (type === 'copy') this.#slots[slot]!.computed = 0;
+    if (!this.#properties.cutsBack)
+      for (const index of indices) this.#slots[index]!.computed = 0;
     // At once: others count on the room, whenever this slot is used again.
     for (const index of new Set(operations.map(({ slot }) => slot)))
       this.#cut(this.#slots[index]!, this.#slots[index]!.computed);
@@ -238,7 +285,10 @@ export class SlotMemory implements KvMemory<object> {
     const own = new Map(free.map(slot => [slot, this.#usable(slot, request)]));
     const lost = (slot: Slot): number => (slot.computed > 0 ? slot.usedAt : -1);
     const [best] = free.sort(
-      (a, b) => own.get(b)! - own.get(a)! || this.#heldBeside(b) - this.#heldBeside(a) || lost(a) - lost(b),
+      (a, b) =>
+        own.get(b)! - own.get(a)! ||
+        this.#heldBeside(b) - this.#heldBeside(a) ||
+        lost(a) - lost(b),
     );
     return best;
   }
@@ -247,7 +297,9 @@ export class SlotMemory implements KvMemory<object> {
    * Empties free slots, first the one that was unused for the longest, until the others fit beside what is reserved.
    */
   #makeRoom(): void {
-    const filled = this.#slots.filter(({ holder, written }) => holder === undefined && written > 0);
+    const filled = this.#slots.filter(
+      ({ holder, written }) => holder === undefined && written > 0,
+    );
     for (const slot of filled.sort((a, b) => a.usedAt - b.usedAt)) {
       if (this.#keptBlocks <= this.available) return;
       this.#cut(slot, 0);
@@ -257,12 +309,14 @@ export class SlotMemory implements KvMemory<object> {
 
   /** Of slots that no sequence holds. */
   get #keptBlocks(): number {
-    const kept = (slot: Slot): number => (slot.holder === undefined ? this.blocksFor(slot.written) : 0);
+    const kept = (slot: Slot): number =>
+      slot.holder === undefined ? this.blocksFor(slot.written) : 0;
     return this.#slots.reduce((blocks, slot) => blocks + kept(slot), 0);
   }
 
   #heldBeside({ index }: Slot): number {
-    const isHeld = (at: number): number => (this.#slots[at]?.holder === undefined ? 0 : 1);
+    const isHeld = (at: number): number =>
+      this.#slots[at]?.holder === undefined ? 0 : 1;
     return isHeld(index - 1) + isHeld(index + 1);
   }
 

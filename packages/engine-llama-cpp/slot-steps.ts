@@ -65,21 +65,36 @@ export class SlotSteps {
       // llama.cpp takes sequences through the model together as long as their numbers follow one another.
       .sort((a, b) => a.slot - b.slot);
     if (placed.length === 0) return { frame: undefined, operations: [], placed, refused };
-    for (const { item, slot } of placed) this.#memory.write(slot, item.position, item.count);
+    for (const { item, slot } of placed)
+      this.#memory.write(slot, item.position, item.count);
     const operations = this.#memory.takeOperations();
-    const begins = placed.filter(({ item }) => item.sample).flatMap(one => this.#start(one));
-    return { frame: frameOf(plan.ahead, operations, begins, placed), operations, placed, refused };
+    const begins = placed
+      .filter(({ item }) => item.sample)
+      .flatMap(one => this.#start(one));
+    return {
+      frame: frameOf(plan.ahead, operations, begins, placed),
+      operations,
+      placed,
+      refused,
+    };
   }
 
   /** The outcome of a step that ran. */
-  outcome({ placed, refused }: SlotStep, reply: StepReply, vocabulary: Vocabulary): TextOutcome {
+  outcome(
+    { placed, refused }: SlotStep,
+    reply: StepReply,
+    vocabulary: Vocabulary,
+  ): TextOutcome {
     const results = new Map(refused);
     const drawn = new Map<TextSequence, Drawn>();
     placed.forEach(({ item: { request, sample } }, index) => {
       const token = reply.drawn[index]!;
       if (!sample) results.set(request, { type: 'computed' });
       else if (token === DRAW_FAILED)
-        results.set(request, { type: 'failed', error: engineFailed(String(reply.failures?.get(index))) });
+        results.set(request, {
+          type: 'failed',
+          error: engineFailed(String(reply.failures?.get(index))),
+        });
       else if (vocabulary.isEnd(token)) results.set(request, { type: 'stop' });
       else {
         results.set(request, { type: 'token', token });
@@ -99,12 +114,17 @@ export class SlotSteps {
    * What would fail the run for all sequences, or cannot be drawn. Kept, as the item of a plan made ahead does not show
    * it.
    */
-  #problemOf({ request, position, count, tokens }: StepItem<TextSequence>, vocabulary: Vocabulary): Error | undefined {
+  #problemOf(
+    { request, position, count, tokens }: StepItem<TextSequence>,
+    vocabulary: Vocabulary,
+  ): Error | undefined {
     const known = this.#unsound.get(request);
     if (known) return known;
     try {
       if (position + count > this.#memory.capacity)
-        throw engineFailed(`the sequence exceeds the context of ${this.#memory.capacity} tokens.`);
+        throw engineFailed(
+          `the sequence exceeds the context of ${this.#memory.capacity} tokens.`,
+        );
       vocabulary.checked(tokens, 'prompt');
       this.#samplingOf(request);
       return undefined;
@@ -118,7 +138,9 @@ export class SlotSteps {
     const content = this.#memory.begins(slot);
     if (content === undefined) return [];
     const answerAt = request.prompt.length - (request.begunTokens ?? 0);
-    const answer = Uint32Array.from(content.tokens.slice(answerAt, Math.max(request.prompt.length, position + count)));
+    const answer = Uint32Array.from(
+      content.tokens.slice(answerAt, Math.max(request.prompt.length, position + count)),
+    );
     return [{ slot, sampling: this.#samplingOf(request), answer }];
   }
 
@@ -130,9 +152,15 @@ export class SlotSteps {
   }
 }
 
-export const engineFailed = (why: string): EngineError => new EngineError('engine_failed', `llama.cpp: ${why}`);
+export const engineFailed = (why: string): EngineError =>
+  new EngineError('engine_failed', `llama.cpp: ${why}`);
 
-function wireSampling({ logitBias, grammar, logprobs, ...numbers }: Sampling): WireSampling {
+function wireSampling({
+  logitBias,
+  grammar,
+  logprobs,
+  ...numbers
+}: Sampling): WireSampling {
   return {
     ...numbers,
     ...(logitBias && {
@@ -167,10 +195,16 @@ function frameOf(
 
 const operationColumns = (operation: SlotOperation): number[] => {
   const { slot, keep } = operation;
-  return operation.type === 'cut' ? [CUT, slot, keep, 0] : [COPY, slot, keep, operation.from];
+  return operation.type === 'cut'
+    ? [CUT, slot, keep, 0]
+    : [COPY, slot, keep, operation.from];
 };
 
-function drawnOf(vocabulary: Vocabulary, token: number, known: DrawnProbabilities | undefined): Drawn {
+function drawnOf(
+  vocabulary: Vocabulary,
+  token: number,
+  known: DrawnProbabilities | undefined,
+): Drawn {
   const bytes = vocabulary.bytesOf(token);
   if (known === undefined) return { bytes };
   const top = known.tokens.map((id, at) => ({

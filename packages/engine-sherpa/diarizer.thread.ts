@@ -1,6 +1,11 @@
 import { workerData } from 'node:worker_threads';
 import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
-import { type EmbeddingExtractor, loadSherpa, type SpeakerTurn, toFloats } from './library.js';
+import {
+  type EmbeddingExtractor,
+  loadSherpa,
+  type SpeakerTurn,
+  toFloats,
+} from './library.js';
 import { type DiarizerProtocol, type DiarizerThreadData } from './protocol.js';
 import { nameSpeakers } from './speaker-turns.js';
 
@@ -21,13 +26,22 @@ serveThread<DiarizerProtocol, undefined>(() => {
         const audio = toFloats(samples);
         const turns = inOrderOfAppearance(diarization.process(audio));
         const count = turns.reduce((most, { speaker }) => Math.max(most, speaker + 1), 0);
-        const voices = Array.from({ length: count }, (_, i) => printOf(extractor, voiceOf(audio, turns, i)));
+        const voices = Array.from({ length: count }, (_, i) =>
+          printOf(extractor, voiceOf(audio, turns, i)),
+        );
         const prints = known.map(voice => ({
           name: voice.name,
           embedding: printOf(extractor, toFloats(voice.samples)),
         }));
-        const names = known.length === 0 ? nameSpeakers(voices, [], 1) : nameSpeakers(voices, prints, leastLikeness);
-        return turns.map(({ start, end, speaker }) => ({ start, end, speaker: names[speaker] ?? '' }));
+        const names =
+          known.length === 0
+            ? nameSpeakers(voices, [], 1)
+            : nameSpeakers(voices, prints, leastLikeness);
+        return turns.map(({ start, end, speaker }) => ({
+          start,
+          end,
+          speaker: names[speaker] ?? '',
+        }));
       },
     },
     close: () => undefined,
@@ -46,13 +60,20 @@ function inOrderOfAppearance(turns: readonly SpeakerTurn[]): SpeakerTurn[] {
     });
 }
 
-function voiceOf(audio: Float32Array, turns: readonly SpeakerTurn[], speaker: number): Float32Array {
+function voiceOf(
+  audio: Float32Array,
+  turns: readonly SpeakerTurn[],
+  speaker: number,
+): Float32Array {
   const voice = new Float32Array(LONGEST_PRINT);
   let length = 0;
   for (const turn of turns) {
     if (turn.speaker !== speaker || length === LONGEST_PRINT) continue;
     const from = Math.round(turn.start * RATE);
-    const part = audio.subarray(from, Math.min(Math.round(turn.end * RATE), from + LONGEST_PRINT - length));
+    const part = audio.subarray(
+      from,
+      Math.min(Math.round(turn.end * RATE), from + LONGEST_PRINT - length),
+    );
     voice.set(part, length);
     length += part.length;
   }
@@ -64,5 +85,7 @@ function printOf(extractor: EmbeddingExtractor, samples: Float32Array): Float32A
   const stream = extractor.createStream();
   stream.acceptWaveform({ sampleRate: RATE, samples });
   stream.inputFinished();
-  return extractor.isReady(stream) ? extractor.compute(stream, false) : new Float32Array(0);
+  return extractor.isReady(stream)
+    ? extractor.compute(stream, false)
+    : new Float32Array(0);
 }

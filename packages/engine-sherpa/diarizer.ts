@@ -1,9 +1,19 @@
 import { existsSync } from 'node:fs';
-import { type KnownVoice, type SpeakerOf } from '@switchyard/engine-api/speech-recognizer.js';
-import { EngineThread, threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
+import {
+  type KnownVoice,
+  type SpeakerOf,
+} from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  EngineThread,
+  threadEntry,
+} from '@switchyard/engine-api/threads/engine-thread.js';
 import { shareSamples } from '@switchyard/engine-api/threads/thread-protocol.js';
 import { readOnnxMetadata } from './model-files.js';
-import { type DiarizerProtocol, type DiarizerThreadData, type NamedTurn } from './protocol.js';
+import {
+  type DiarizerProtocol,
+  type DiarizerThreadData,
+  type NamedTurn,
+} from './protocol.js';
 import { speakerOf } from './speaker-turns.js';
 
 export interface DiarizationOptions {
@@ -32,7 +42,8 @@ export class SherpaDiarizer {
   checkFiles(): void {
     const { segmentationModel, embeddingModel } = this.options;
     for (const [option, file] of Object.entries({ segmentationModel, embeddingModel })) {
-      if (!existsSync(file)) throw new Error(`The model ${file} does not exist (options.${option}).`);
+      if (!existsSync(file))
+        throw new Error(`The model ${file} does not exist (options.${option}).`);
       readOnnxMetadata(file);
     }
   }
@@ -47,7 +58,10 @@ export class SherpaDiarizer {
     await this.#thread.ready;
   }
 
-  async turnsOf(pcm: Int16Array, known: readonly KnownVoice[]): Promise<readonly NamedTurn[]> {
+  async turnsOf(
+    pcm: Int16Array,
+    known: readonly KnownVoice[],
+  ): Promise<readonly NamedTurn[]> {
     if (!this.#thread) throw new Error('the diarizer is not loaded');
     const samples = await shareSamples(pcm);
     return this.#thread.call('diarize', {
@@ -57,7 +71,11 @@ export class SherpaDiarizer {
   }
 
   /** Rejects when `signal` aborts before its turn has come. */
-  async speakersOf(samples: Int16Array, known: readonly KnownVoice[], signal: AbortSignal): Promise<SpeakerOf> {
+  async speakersOf(
+    samples: Int16Array,
+    known: readonly KnownVoice[],
+    signal: AbortSignal,
+  ): Promise<SpeakerOf> {
     const turns = this.#turn.then(() => {
       signal.throwIfAborted();
       return this.turnsOf(samples, known);
@@ -72,7 +90,8 @@ export class SherpaDiarizer {
   }
 
   get #threadData(): DiarizerThreadData {
-    const { segmentationModel, embeddingModel, clusterThreshold, knownThreshold } = this.options;
+    const { segmentationModel, embeddingModel, clusterThreshold, knownThreshold } =
+      this.options;
     const runtime = { numThreads: this.threads, provider: 'cpu', debug: 0 };
     const embedding = { model: embeddingModel, ...runtime };
     const config = {

@@ -1,6 +1,13 @@
-import { type EngineModel, EngineOptions } from '@switchyard/engine-api/engine-options.js';
+import {
+  type EngineModel,
+  EngineOptions,
+} from '@switchyard/engine-api/engine-options.js';
 import { SherpaDiarizer } from './diarizer.js';
-import { readDiarization, readSherpaOptions, readSherpaSpeechOptions } from './options.js';
+import {
+  readDiarization,
+  readSherpaOptions,
+  readSherpaSpeechOptions,
+} from './options.js';
 import { SherpaRecognizer } from './recognizer.js';
 import { SherpaSynthesizer } from './synthesizer.js';
 

@@ -63,7 +63,12 @@ export interface VoiceDetector {
 interface OfflineTts {
   readonly numSpeakers: number;
   readonly sampleRate: number;
-  generate(request: { text: string; sid: number; speed: number; enableExternalBuffer: boolean }): Waveform;
+  generate(request: {
+    text: string;
+    sid: number;
+    speed: number;
+    enableExternalBuffer: boolean;
+  }): Waveform;
 }
 
 interface SpeakerDiarization {
@@ -89,7 +94,8 @@ export function loadSherpa(): SherpaLibrary {
   try {
     return createRequire(import.meta.url)('sherpa-onnx-node') as SherpaLibrary;
   } catch (cause) {
-    const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
+    const reason =
+      cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
     throw new Error(
       `Cannot load sherpa-onnx-node (${reason}). Install it with \`switchyard engines install sherpa-onnx\`.`,
       { cause },
@@ -98,7 +104,12 @@ export function loadSherpa(): SherpaLibrary {
 }
 
 /** s16 as sherpa wants it, -1..1. */
-export function toFloats(samples: Int16Array, from = 0, to = samples.length, least = 0): Float32Array {
+export function toFloats(
+  samples: Int16Array,
+  from = 0,
+  to = samples.length,
+  least = 0,
+): Float32Array {
   const floats = new Float32Array(Math.max(to - from, least));
   for (let i = from; i < to; i++) floats[i - from] = (samples[i] ?? 0) / 32_768;
   return floats;

@@ -50,8 +50,12 @@ export class ModelFolder {
    * @throws as `readOnnxMetadata`
    */
   model(word: string, without?: RegExp): string | undefined {
-    const fitting = this.#models.filter(name => name.includes(word) && !without?.test(name));
-    const wanted = fitting.find(name => name.includes('int8') === (this.precision === 'int8'));
+    const fitting = this.#models.filter(
+      name => name.includes(word) && !without?.test(name),
+    );
+    const wanted = fitting.find(
+      name => name.includes('int8') === (this.precision === 'int8'),
+    );
     const found = wanted ?? fitting[0];
     if (found === undefined) return undefined;
     const path = join(this.path, found);
@@ -72,7 +76,8 @@ export class ModelFolder {
   /** Name and fingerprint: names, sizes and both ends of all model files. Weights may be gigabytes. */
   async revision(): Promise<string> {
     const hash = createHash('sha256');
-    for (const name of this.#models) hash.update(name).update(await ends(join(this.path, name)));
+    for (const name of this.#models)
+      hash.update(name).update(await ends(join(this.path, name)));
     return `${basename(this.path)} sha256:${hash.digest('hex').slice(0, 12)}`;
   }
 
@@ -88,7 +93,12 @@ async function ends(path: string): Promise<Buffer> {
   try {
     const { size } = await file.stat();
     const head = await file.read(Buffer.alloc(END_BYTES), 0, END_BYTES, 0);
-    const tail = await file.read(Buffer.alloc(END_BYTES), 0, END_BYTES, Math.max(0, size - END_BYTES));
+    const tail = await file.read(
+      Buffer.alloc(END_BYTES),
+      0,
+      END_BYTES,
+      Math.max(0, size - END_BYTES),
+    );
     return Buffer.concat([Buffer.from(String(size)), head.buffer, tail.buffer]);
   } finally {
     await file.close();

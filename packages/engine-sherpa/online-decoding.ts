@@ -1,7 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import { wordsOf } from './transcript.js';
-import { type OnlineRecognizer, type OnlineStream, type RecognizerResult, toFloats } from './library.js';
+import {
+  type OnlineRecognizer,
+  type OnlineStream,
+  type RecognizerResult,
+  toFloats,
+} from './library.js';
 import { type StreamCounters } from './protocol.js';
 
 const RATE = 16_000;
@@ -102,7 +107,9 @@ export class OnlineDecoding {
 
   #step(): void {
     try {
-      const ready = [...this.#waiting.keys()].filter(stream => this.recognizer.isReady(stream));
+      const ready = [...this.#waiting.keys()].filter(stream =>
+        this.recognizer.isReady(stream),
+      );
       if (ready.length > 0) this.#decode(ready);
       for (const [stream, resolve] of this.#waiting) {
         if (this.recognizer.isReady(stream)) continue;

@@ -77,7 +77,9 @@ export class OnnxFile implements Disposable {
       const tag = this.#varint(at);
       const field = this.#field(tag.value, tag.next);
       if (field.end > end) {
-        throw new Error(`${this.path} is cut off: it has ${this.size} bytes and needs at least ${field.end}.`);
+        throw new Error(
+          `${this.path} is cut off: it has ${this.size} bytes and needs at least ${field.end}.`,
+        );
       }
       yield field;
       at = field.end;
@@ -93,8 +95,10 @@ export class OnnxFile implements Disposable {
         ? { number, value, start, end: next }
         : { number, value: 0, start: next, end: next + value };
     }
-    if (number > 0 && wireType === FIXED_64) return { number, value: 0, start, end: start + 8 };
-    if (number > 0 && wireType === FIXED_32) return { number, value: 0, start, end: start + 4 };
+    if (number > 0 && wireType === FIXED_64)
+      return { number, value: 0, start, end: start + 8 };
+    if (number > 0 && wireType === FIXED_32)
+      return { number, value: 0, start, end: start + 4 };
     throw new Error(`${this.path} is no ONNX file, or damaged at byte ${start}.`);
   }
 
@@ -110,14 +114,17 @@ export class OnnxFile implements Disposable {
   }
 
   #text({ start, end }: ByteRange): string {
-    return Buffer.from(Array.from({ length: end - start }, (_, i) => this.#byte(start + i))).toString('utf8');
+    return Buffer.from(
+      Array.from({ length: end - start }, (_, i) => this.#byte(start + i)),
+    ).toString('utf8');
   }
 
   #byte(at: number): number {
     if (at < this.#pageStart || at >= this.#pageStart + this.#pageLength) {
       this.#pageStart = at;
       this.#pageLength = readSync(this.#descriptor, this.#page, 0, PAGE_BYTES, at);
-      if (this.#pageLength === 0) throw new Error(`${this.path} is cut off after ${this.size} bytes.`);
+      if (this.#pageLength === 0)
+        throw new Error(`${this.path} is cut off after ${this.size} bytes.`);
     }
     return this.#page[at - this.#pageStart]!;
   }

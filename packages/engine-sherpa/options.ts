@@ -1,4 +1,7 @@
-import { type EngineModel, EngineOptions } from '@switchyard/engine-api/engine-options.js';
+import {
+  type EngineModel,
+  EngineOptions,
+} from '@switchyard/engine-api/engine-options.js';
 import { type Precision } from './model-files.js';
 import { RECOGNIZER_TYPES } from './recognizer-model.js';
 import { SPEECH_TYPES } from './synthesizer-model.js';
@@ -34,7 +37,8 @@ export interface SherpaSpeechOptions extends CommonOptions {
   readonly language: string;
 }
 
-const CPU_ONLY = 'cpu (the npm build of sherpa-onnx has no CUDA and runs on the CPU whatever it is asked for)';
+const CPU_ONLY =
+  'cpu (the npm build of sherpa-onnx has no CUDA and runs on the CPU whatever it is asked for)';
 
 /** libuv has four threads; with three in decodes, files and names can still be looked up. */
 const MOST_DECODES = 3;
@@ -69,20 +73,33 @@ export function readDiarization(options: EngineOptions): DiarizationOptions | un
   const read: DiarizationOptions = {
     segmentationModel: optionalText(options, 'segmentationModel'),
     embeddingModel: optionalText(options, 'embeddingModel'),
-    clusterThreshold: options.number('clusterThreshold', { min: 0, max: 1, fallback: 0.5 }),
+    clusterThreshold: options.number('clusterThreshold', {
+      min: 0,
+      max: 1,
+      fallback: 0.5,
+    }),
     knownThreshold: options.number('knownThreshold', { min: 0, max: 1, fallback: 0.5 }),
   };
   if (read.segmentationModel !== '' && read.embeddingModel !== '') return read;
   if (read.segmentationModel !== '')
-    options.reject('embeddingModel', '', 'the path of an .onnx file, beside segmentationModel');
+    options.reject(
+      'embeddingModel',
+      '',
+      'the path of an .onnx file, beside segmentationModel',
+    );
   if (read.embeddingModel !== '')
-    options.reject('segmentationModel', '', 'the path of an .onnx file, beside embeddingModel');
+    options.reject(
+      'segmentationModel',
+      '',
+      'the path of an .onnx file, beside embeddingModel',
+    );
   return undefined;
 }
 
 function readCommon(options: EngineOptions, types: readonly string[]): CommonOptions {
   const type = optionalText(options, 'type');
-  if (type !== '' && !types.includes(type)) options.reject('type', type, types.join(', '));
+  if (type !== '' && !types.includes(type))
+    options.reject('type', type, types.join(', '));
   // `device` comes from the replica's entry; `provider` is what sherpa-onnx's own documents call it.
   for (const name of ['device', 'provider']) {
     const wanted = options.raw(name) ?? 'cpu';
@@ -99,7 +116,11 @@ function readCommon(options: EngineOptions, types: readonly string[]): CommonOpt
 function readModelDir(options: EngineOptions): string {
   const value = options.raw('modelDir');
   if (typeof value === 'string' && value !== '') return value;
-  options.reject('modelDir', value ?? null, 'the path of a folder with one sherpa-onnx model');
+  options.reject(
+    'modelDir',
+    value ?? null,
+    'the path of a folder with one sherpa-onnx model',
+  );
   return '';
 }
 
@@ -112,7 +133,15 @@ function optionalText(options: EngineOptions, name: string): string {
 
 function readSpeakers(options: EngineOptions): readonly string[] {
   const value: unknown = options.raw('speakers') ?? [];
-  if (Array.isArray(value) && value.every(item => typeof item === 'string' && item !== '')) return value as string[];
-  options.reject('speakers', value, "a list of voice names in the order of the model's speakers");
+  if (
+    Array.isArray(value) &&
+    value.every(item => typeof item === 'string' && item !== '')
+  )
+    return value as string[];
+  options.reject(
+    'speakers',
+    value,
+    "a list of voice names in the order of the model's speakers",
+  );
   return [];
 }

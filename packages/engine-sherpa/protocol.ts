@@ -36,7 +36,11 @@ interface StreamCall {
 /** Files and live streams of one model. `decode` answers undefined when cancelled. */
 export interface RecognizerProtocol {
   decode: { request: DecodeRequest; reply: true | undefined; notice: HeardUtterance };
-  open: { request: StreamCall & { readonly partials: boolean }; reply: void; notice: never };
+  open: {
+    request: StreamCall & { readonly partials: boolean };
+    reply: void;
+    notice: never;
+  };
   push: {
     request: StreamCall & { readonly samples: Int16Array };
     reply: readonly RecognizerEvent[];
@@ -64,7 +68,11 @@ export interface SpeakRequest {
 }
 
 export interface SpeechProtocol {
-  speak: { request: SpeakRequest; reply: { readonly samples: number }; notice: Int16Array<ArrayBuffer> };
+  speak: {
+    request: SpeakRequest;
+    reply: { readonly samples: number };
+    notice: Int16Array<ArrayBuffer>;
+  };
 }
 
 /** Who speaks when; seconds from the start of the file. */

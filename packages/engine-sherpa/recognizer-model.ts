@@ -29,10 +29,20 @@ const MOONSHINE = {
 
 /** Models that hear a whole utterance. */
 const OFFLINE: Readonly<Record<string, ModelType>> = {
-  whisper: { key: 'whisper', parts: ENCODER_DECODER, hasTimes: false, takesLanguage: true },
+  whisper: {
+    key: 'whisper',
+    parts: ENCODER_DECODER,
+    hasTimes: false,
+    takesLanguage: true,
+  },
   transducer: { key: 'transducer', parts: TRANSDUCER, hasTimes: true },
   moonshine: { key: 'moonshine', parts: MOONSHINE, hasTimes: false },
-  'sense-voice': { key: 'senseVoice', parts: ONE_FILE, hasTimes: true, takesLanguage: true },
+  'sense-voice': {
+    key: 'senseVoice',
+    parts: ONE_FILE,
+    hasTimes: true,
+    takesLanguage: true,
+  },
   paraformer: { key: 'paraformer', parts: ONE_FILE, hasTimes: true },
   'zipformer-ctc': { key: 'zipformerCtc', parts: ONE_FILE, hasTimes: true },
   'nemo-ctc': { key: 'nemoCtc', parts: ONE_FILE, hasTimes: true },
@@ -49,7 +59,9 @@ const ONLINE: Readonly<Record<string, ModelType>> = {
   'nemo-ctc': { key: 'nemoCtc', parts: ONE_FILE, hasTimes: true },
 };
 
-export const RECOGNIZER_TYPES = [...new Set([...Object.keys(OFFLINE), ...Object.keys(ONLINE)])];
+export const RECOGNIZER_TYPES = [
+  ...new Set([...Object.keys(OFFLINE), ...Object.keys(ONLINE)]),
+];
 
 interface RecognizerModelFields {
   /** '': find out from the files. */
@@ -61,14 +73,20 @@ interface RecognizerModelFields {
 }
 
 /** @throws Error that says what is missing, and what was there. */
-export function findRecognizerModel(folder: ModelFolder, wanted: RecognizerModelFields): RecognizerModel {
+export function findRecognizerModel(
+  folder: ModelFolder,
+  wanted: RecognizerModelFields,
+): RecognizerModel {
   const types = wanted.streaming ? ONLINE : OFFLINE;
   const type = wanted.type || detectType(folder, wanted.streaming);
   const found = type === undefined ? undefined : types[type];
-  if (type === undefined || found === undefined) throw unknownType(folder, wanted, Object.keys(types));
+  if (type === undefined || found === undefined)
+    throw unknownType(folder, wanted, Object.keys(types));
   const files = filesOf(folder, type, found);
   if (wanted.language !== '' && !found.takesLanguage && wanted.type !== '') {
-    throw new Error(`options.language is for models of type whisper and sense-voice; this one is ${type}.`);
+    throw new Error(
+      `options.language is for models of type whisper and sense-voice; this one is ${type}.`,
+    );
   }
   const language = found.takesLanguage ? { language: wanted.language } : {};
   const modelConfig = {
@@ -104,11 +122,18 @@ function detectType(folder: ModelFolder, streaming: boolean): string | undefined
   return named ?? (streaming && folder.model('encoder') ? 'paraformer' : undefined);
 }
 
-function filesOf(folder: ModelFolder, type: string, { parts }: ModelType): Record<string, string> {
+function filesOf(
+  folder: ModelFolder,
+  type: string,
+  { parts }: ModelType,
+): Record<string, string> {
   const files = Object.entries(parts).map(([part, word]) => {
     // `encode` is in `preprocess`-less names only; `cached_decode` is in `uncached_decode`.
     const without = word === 'cached_decode' ? /uncached/ : undefined;
-    return [part, required(folder, `*${word}*.onnx of a ${type} model`, folder.model(word, without))] as const;
+    return [
+      part,
+      required(folder, `*${word}*.onnx of a ${type} model`, folder.model(word, without)),
+    ] as const;
   });
   return Object.fromEntries(files);
 }
@@ -118,9 +143,16 @@ function required(folder: ModelFolder, what: string, path: string | undefined): 
   throw new Error(`${what} is missing in '${folder.path}'; there: ${folder.listing}.`);
 }
 
-function unknownType(folder: ModelFolder, wanted: RecognizerModelFields, types: readonly string[]): Error {
+function unknownType(
+  folder: ModelFolder,
+  wanted: RecognizerModelFields,
+  types: readonly string[],
+): Error {
   const kind = wanted.streaming ? 'streaming model (options.streams above 0)' : 'model';
-  const given = wanted.type === '' ? 'its type cannot be told from its files' : `options.type is ${wanted.type}`;
+  const given =
+    wanted.type === ''
+      ? 'its type cannot be told from its files'
+      : `options.type is ${wanted.type}`;
   return new Error(
     `A ${kind} is required in '${folder.path}', but ${given}. ` +
       `Set options.type to one of ${types.join(', ')}. There: ${folder.listing}.`,

@@ -10,7 +10,11 @@ import {
   type RecognizerResult,
   toFloats,
 } from './library.js';
-import { type HeardUtterance, type RecognizerProtocol, type RecognizerThreadData } from './protocol.js';
+import {
+  type HeardUtterance,
+  type RecognizerProtocol,
+  type RecognizerThreadData,
+} from './protocol.js';
 
 const RATE = 16_000;
 /** Some models end the process on audio shorter than their first window. */
@@ -27,7 +31,10 @@ function decodeWhole(recognizer: OfflineRecognizer): DecodeStretch {
   };
 }
 
-function decodeAsStream(recognizer: OnlineRecognizer, decoding: OnlineDecoding): DecodeStretch {
+function decodeAsStream(
+  recognizer: OnlineRecognizer,
+  decoding: OnlineDecoding,
+): DecodeStretch {
   return async samples => {
     const stream = recognizer.createStream();
     stream.acceptWaveform({ sampleRate: RATE, samples });
@@ -70,7 +77,10 @@ serveThread<RecognizerProtocol, undefined>(async () => {
   const { streaming, config } = workerData as RecognizerThreadData;
   const sherpa = loadSherpa();
   const recognizer = streaming ? new sherpa.OnlineRecognizer(config) : undefined;
-  const live: Live | undefined = recognizer && { recognizer, decoding: new OnlineDecoding(recognizer) };
+  const live: Live | undefined = recognizer && {
+    recognizer,
+    decoding: new OnlineDecoding(recognizer),
+  };
   const decode: DecodeStretch = live
     ? decodeAsStream(live.recognizer, live.decoding)
     : decodeWhole(await sherpa.OfflineRecognizer.createAsync(config));

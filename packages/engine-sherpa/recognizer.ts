@@ -1,5 +1,11 @@
 import { EngineError } from '@switchyard/engine-api/coded-error.js';
-import { cancelledError, type EngineInfo, failed, type ItemOutcome, succeeded } from '@switchyard/engine-api/engine.js';
+import {
+  cancelledError,
+  type EngineInfo,
+  failed,
+  type ItemOutcome,
+  succeeded,
+} from '@switchyard/engine-api/engine.js';
 import {
   type RecognizerStream,
   type RecognizerStreamOptions,
@@ -8,14 +14,25 @@ import {
   type RecognizedTranscript,
   pcmOf,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import { EngineThread, threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
-import { CancelFlag, shareSamples } from '@switchyard/engine-api/threads/thread-protocol.js';
+import {
+  EngineThread,
+  threadEntry,
+} from '@switchyard/engine-api/threads/engine-thread.js';
+import {
+  CancelFlag,
+  shareSamples,
+} from '@switchyard/engine-api/threads/thread-protocol.js';
 import { type HeardSegment, segmentOf, transcriptOf } from './transcript.js';
 import { ModelFolder } from './model-files.js';
 import { findRecognizerModel } from './recognizer-model.js';
 import { SherpaDiarizer } from './diarizer.js';
 import { type SherpaRecognizerOptions } from './options.js';
-import { type HeardUtterance, type NamedTurn, type RecognizerProtocol, type StreamCounters } from './protocol.js';
+import {
+  type HeardUtterance,
+  type NamedTurn,
+  type RecognizerProtocol,
+  type StreamCounters,
+} from './protocol.js';
 import { SherpaStream } from './stream.js';
 import { bySpeaker } from './speaker-turns.js';
 
@@ -26,15 +43,22 @@ interface RecognizerLimits {
 }
 
 /** Refuses what this engine could only ignore: every accepted field acts. */
-function requireSupported(item: TranscribeItem, { languages, hasTimes }: RecognizerLimits): void {
+function requireSupported(
+  item: TranscribeItem,
+  { languages, hasTimes }: RecognizerLimits,
+): void {
   requireLanguage(item.language, languages);
   if (item.task === 'translate') throw cannot('task', 'does not translate');
   if (item.prompt !== '') throw cannot('prompt', 'takes no prompt; leave `prompt` out');
   if (item.temperature !== 0)
-    throw cannot('temperature', 'always answers the likeliest words; leave `temperature` at 0');
+    throw cannot(
+      'temperature',
+      'always answers the likeliest words; leave `temperature` at 0',
+    );
   if (item.logprobs) throw cannot('include[]', 'tells no log probabilities');
   if ((item.hotWords ?? []).length > 0) throw cannot('hot_words', 'takes no hot words');
-  if (item.wordTimestamps && !hasTimes) throw cannot('timestamp_granularities', 'tells no times of words');
+  if (item.wordTimestamps && !hasTimes)
+    throw cannot('timestamp_granularities', 'tells no times of words');
 }
 
 /** A model hears what it was loaded for: a language can be confirmed, not chosen per request. */
@@ -46,11 +70,15 @@ function requireLanguage(language: string, languages: readonly string[]): void {
     languages.length === 0
       ? 'this model finds out by itself, leave `language` out or set options.language'
       : `allowed: ${languages.join(', ')}`;
-  throw new EngineError('invalid_value', `language is '${language}'; ${allowed}`, { param: 'language' });
+  throw new EngineError('invalid_value', `language is '${language}'; ${allowed}`, {
+    param: 'language',
+  });
 }
 
 function cannot(param: string, why: string): EngineError {
-  return new EngineError('unsupported_parameter', `This sherpa-onnx model ${why}.`, { param });
+  return new EngineError('unsupported_parameter', `This sherpa-onnx model ${why}.`, {
+    param,
+  });
 }
 
 /**
@@ -74,7 +102,8 @@ export class SherpaRecognizer implements SpeechRecognizer {
 
   constructor(private readonly options: SherpaRecognizerOptions) {
     if (options.streams > 0) this.openStream = wanted => this.#openStream(wanted);
-    if (options.diarization) this.#diarizer = new SherpaDiarizer(options.diarization, options.threads);
+    if (options.diarization)
+      this.#diarizer = new SherpaDiarizer(options.diarization, options.threads);
   }
 
   get info(): EngineInfo {
@@ -105,7 +134,9 @@ export class SherpaRecognizer implements SpeechRecognizer {
     return `type ${this.#find().model.type}`;
   }
 
-  transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
+  transcribe(
+    batch: readonly TranscribeItem[],
+  ): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
     return Promise.all(batch.map(item => this.#outcome(item)));
   }
 
@@ -120,7 +151,10 @@ export class SherpaRecognizer implements SpeechRecognizer {
 
   get #limits(): RecognizerLimits {
     const { language, languages } = this.options;
-    return { hasTimes: this.#hasTimes, languages: language === '' ? languages : [language] };
+    return {
+      hasTimes: this.#hasTimes,
+      languages: language === '' ? languages : [language],
+    };
   }
 
   get #running(): EngineThread<RecognizerProtocol> {
@@ -131,7 +165,10 @@ export class SherpaRecognizer implements SpeechRecognizer {
   #find() {
     const { modelDir, precision, streams } = this.options;
     const folder = ModelFolder.open(modelDir, precision);
-    return { folder, model: findRecognizerModel(folder, { ...this.options, streaming: streams > 0 }) };
+    return {
+      folder,
+      model: findRecognizerModel(folder, { ...this.options, streaming: streams > 0 }),
+    };
   }
 
   async #load(): Promise<void> {
@@ -158,11 +195,17 @@ export class SherpaRecognizer implements SpeechRecognizer {
     await Promise.all([this.#thread?.close(), this.#diarizer?.close()]);
   }
 
-  async #openStream({ language, partials }: RecognizerStreamOptions): Promise<RecognizerStream> {
+  async #openStream({
+    language,
+    partials,
+  }: RecognizerStreamOptions): Promise<RecognizerStream> {
     requireLanguage(language, this.#limits.languages);
     const thread = this.#running;
     if (this.#streams.size >= this.options.streams) {
-      throw new EngineError('queue_full', `All ${this.options.streams} live streams of this worker are in use.`);
+      throw new EngineError(
+        'queue_full',
+        `All ${this.options.streams} live streams of this worker are in use.`,
+      );
     }
     const id = this.#opened++;
     const stream = new SherpaStream(thread, id, () => this.#streams.delete(stream));
@@ -175,9 +218,16 @@ export class SherpaRecognizer implements SpeechRecognizer {
     try {
       requireSupported(item, this.#limits);
       const heard = await this.#decode(item);
-      if (heard === undefined || item.signal.aborted) return failed(cancelledError(item.requestId));
+      if (heard === undefined || item.signal.aborted)
+        return failed(cancelledError(item.requestId));
       const { languages } = this.#limits;
-      return succeeded(transcriptOf(heard, languages.length === 1 ? (languages[0] ?? '') : '', item.wordTimestamps));
+      return succeeded(
+        transcriptOf(
+          heard,
+          languages.length === 1 ? (languages[0] ?? '') : '',
+          item.wordTimestamps,
+        ),
+      );
     } catch (error) {
       return failed(error);
     }
@@ -202,7 +252,11 @@ export class SherpaRecognizer implements SpeechRecognizer {
     };
     try {
       const samples = await shareSamples(pcm);
-      const done = await this.#running.call('decode', { samples, cancel: flag.memory }, { onNotice });
+      const done = await this.#running.call(
+        'decode',
+        { samples, cancel: flag.memory },
+        { onNotice },
+      );
       return done && heard;
     } finally {
       this.#cancels.delete(flag);
@@ -210,7 +264,10 @@ export class SherpaRecognizer implements SpeechRecognizer {
     }
   }
 
-  #turns({ knownSpeakers = [] }: TranscribeItem, pcm: Int16Array): Promise<readonly NamedTurn[]> {
+  #turns(
+    { knownSpeakers = [] }: TranscribeItem,
+    pcm: Int16Array,
+  ): Promise<readonly NamedTurn[]> {
     if (this.#diarizer) return this.#diarizer.turnsOf(pcm, knownSpeakers);
     const message =
       'This model does not tell speakers apart; options.segmentationModel and embeddingModel are not set.';

@@ -7,10 +7,14 @@ import { type NamedTurn } from './protocol.js';
  * Cuts a segment where the speaker changes between two words. Without word times it is whole, and its longest
  * speaker's.
  */
-export function bySpeaker(heard: HeardSegment, turns: readonly NamedTurn[]): HeardSegment[] {
+export function bySpeaker(
+  heard: HeardSegment,
+  turns: readonly NamedTurn[],
+): HeardSegment[] {
   const { segment, words, language } = heard;
   if (turns.length === 0) return [heard];
-  if (words.length === 0) return [{ ...heard, segment: { ...segment, speaker: speakerOf(segment, turns) } }];
+  if (words.length === 0)
+    return [{ ...heard, segment: { ...segment, speaker: speakerOf(segment, turns) } }];
   const parts: { speaker: string; words: TranscriptWord[] }[] = [];
   for (const word of words) {
     const speaker = speakerOf(word, turns);
@@ -25,13 +29,24 @@ export function bySpeaker(heard: HeardSegment, turns: readonly NamedTurn[]): Hea
   }));
 }
 
-function spokenBy(segment: RecognizedSegment, words: readonly TranscriptWord[]): RecognizedSegment {
+function spokenBy(
+  segment: RecognizedSegment,
+  words: readonly TranscriptWord[],
+): RecognizedSegment {
   const text = words.map(({ word }) => word).join(' ');
-  return { ...segment, text, start: words[0]?.start ?? segment.start, end: words.at(-1)?.end ?? segment.end };
+  return {
+    ...segment,
+    text,
+    start: words[0]?.start ?? segment.start,
+    end: words.at(-1)?.end ?? segment.end,
+  };
 }
 
 /** The speaker of most of it; in a silence, the nearest one. */
-export function speakerOf(span: { readonly start: number; readonly end: number }, turns: readonly NamedTurn[]): string {
+export function speakerOf(
+  span: { readonly start: number; readonly end: number },
+  turns: readonly NamedTurn[],
+): string {
   let best = { speaker: '', overlap: -Infinity };
   for (const { start, end, speaker } of turns) {
     // Negative: the distance to the turn.
@@ -50,10 +65,16 @@ interface VoicePrint {
  * Names of speakers 0, 1, ... A known voice is given to the speaker nearest to it, and to one only; an unknown
  * speaker is "A", "B", ... in order of appearance, past names that a known voice has.
  */
-export function nameSpeakers(speakers: readonly Float32Array[], known: readonly VoicePrint[], least: number): string[] {
+export function nameSpeakers(
+  speakers: readonly Float32Array[],
+  known: readonly VoicePrint[],
+  least: number,
+): string[] {
   const names: (string | undefined)[] = speakers.map(() => undefined);
   const pairs = known
-    .flatMap(({ name, embedding }) => speakers.map((voice, i) => ({ name, i, likeness: cosine(voice, embedding) })))
+    .flatMap(({ name, embedding }) =>
+      speakers.map((voice, i) => ({ name, i, likeness: cosine(voice, embedding) })),
+    )
     .filter(({ likeness }) => likeness >= least)
     .sort((a, b) => b.likeness - a.likeness);
   for (const { name, i } of pairs) {

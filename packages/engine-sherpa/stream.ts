@@ -17,7 +17,11 @@ export class SherpaStream implements RecognizerStream {
   async push(samples: Int16Array): Promise<readonly RecognizerEvent[]> {
     this.#requireOpen();
     const own = samples.slice();
-    return this.thread.call('push', { id: this.id, samples: own }, { transfer: [own.buffer] });
+    return this.thread.call(
+      'push',
+      { id: this.id, samples: own },
+      { transfer: [own.buffer] },
+    );
   }
 
   async commit(): Promise<readonly RecognizerEvent[]> {

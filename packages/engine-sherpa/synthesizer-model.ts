@@ -13,7 +13,12 @@ export function findSpeechModel(
   { type: wanted, threads }: { readonly type: string; readonly threads: number },
 ): SpeechModel {
   const type = wanted || detectType(folder);
-  const model = { [type]: filesOf(folder, type), numThreads: threads, provider: 'cpu', debug: 0 };
+  const model = {
+    [type]: filesOf(folder, type),
+    numThreads: threads,
+    provider: 'cpu',
+    debug: 0,
+  };
   return { type, config: { model, maxNumSentences: 1 } };
 }
 
@@ -31,16 +36,23 @@ function filesOf(folder: ModelFolder, type: string): Record<string, string> {
   const lexicon = folder.named('lexicon.txt', 'lexicon-us-en.txt') ?? '';
   if (type === 'matcha') {
     const vocoder = vocoderIn(folder);
-    if (vocoder === undefined) throw missing(folder, 'the vocoder, vocos*.onnx or hifigan*.onnx,');
+    if (vocoder === undefined)
+      throw missing(folder, 'the vocoder, vocos*.onnx or hifigan*.onnx,');
     return { ...shared, lexicon, acousticModel: acousticModel(folder), vocoder };
   }
   if (type === 'vits') {
-    if (lexicon === '' && shared.dataDir === '') throw missing(folder, 'lexicon.txt or espeak-ng-data');
+    if (lexicon === '' && shared.dataDir === '')
+      throw missing(folder, 'lexicon.txt or espeak-ng-data');
     return { ...shared, lexicon, model: acousticModel(folder) };
   }
   const voices = folder.named('voices.bin');
   if (voices === undefined) throw missing(folder, 'voices.bin');
-  return { ...shared, ...(type === 'kokoro' ? { lexicon } : {}), model: acousticModel(folder), voices };
+  return {
+    ...shared,
+    ...(type === 'kokoro' ? { lexicon } : {}),
+    model: acousticModel(folder),
+    voices,
+  };
 }
 
 const VOCODER = /vocos|hifigan/;

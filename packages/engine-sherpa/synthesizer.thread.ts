@@ -2,7 +2,11 @@ import { workerData } from 'node:worker_threads';
 import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
 import { CancelFlag } from '@switchyard/engine-api/threads/thread-protocol.js';
 import { loadSherpa } from './library.js';
-import { type SpeechProtocol, type SpeechThreadData, type SpeechThreadInfo } from './protocol.js';
+import {
+  type SpeechProtocol,
+  type SpeechThreadData,
+  type SpeechThreadInfo,
+} from './protocol.js';
 
 /** Entry of the thread that holds one speech model. No decorators here or in anything imported. */
 serveThread<SpeechProtocol, SpeechThreadInfo>(async () => {
@@ -19,7 +23,12 @@ serveThread<SpeechProtocol, SpeechThreadInfo>(async () => {
         let total = 0;
         for (const text of sentences) {
           if (flag.raised) break;
-          const { samples } = tts.generate({ text, sid: speaker, speed, enableExternalBuffer: false });
+          const { samples } = tts.generate({
+            text,
+            sid: speaker,
+            speed,
+            enableExternalBuffer: false,
+          });
           total += samples.length;
           const pcm = toPcm(samples);
           emit(pcm, [pcm.buffer]);

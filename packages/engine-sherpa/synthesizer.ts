@@ -8,12 +8,19 @@ import {
   type SpeechSynthesizer,
   type SynthesizeItem,
 } from '@switchyard/engine-api/speech-synthesizer.js';
-import { EngineThread, threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
+import {
+  EngineThread,
+  threadEntry,
+} from '@switchyard/engine-api/threads/engine-thread.js';
 import { SpeechCalls, type Spoken } from '@switchyard/engine-api/threads/speech-calls.js';
 import { ModelFolder } from './model-files.js';
 import { findSpeechModel } from './synthesizer-model.js';
 import { type SherpaSpeechOptions } from './options.js';
-import { type SpeakRequest, type SpeechProtocol, type SpeechThreadInfo } from './protocol.js';
+import {
+  type SpeakRequest,
+  type SpeechProtocol,
+  type SpeechThreadInfo,
+} from './protocol.js';
 
 /** Any speech model of sherpa-onnx, on the CPU, sentence by sentence. The model's speakers are the voices. */
 export class SherpaSynthesizer implements SpeechSynthesizer {
@@ -95,7 +102,8 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
   #outcome(item: SynthesizeItem): Promise<Spoken> {
     return this.#calls.outcome(item, this.sampleRate, async (cancel, onNotice) => {
       const request = { ...this.#readRequest(item), cancel };
-      if (!this.#thread || this.#closed) throw new EngineError('engine_failed', 'The engine is closed.');
+      if (!this.#thread || this.#closed)
+        throw new EngineError('engine_failed', 'The engine is closed.');
       const { samples } = await this.#thread.call('speak', request, { onNotice });
       if (samples === 0 && !item.signal.aborted) throw nothingToSpeak('this voice');
       return samples;
@@ -105,7 +113,9 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
   #readRequest(item: SynthesizeItem): Omit<SpeakRequest, 'cancel'> {
     const voices = this.voices.map(({ id }) => id);
     checkSpeechItem(item, voices);
-    const sentences = splitIntoSentences(item.text).filter(sentence => /[\p{L}\p{N}]/u.test(sentence));
+    const sentences = splitIntoSentences(item.text).filter(sentence =>
+      /[\p{L}\p{N}]/u.test(sentence),
+    );
     if (sentences.length === 0) throw nothingToSpeak('this voice');
     return { sentences, speaker: voices.indexOf(item.voice), speed: item.speed };
   }

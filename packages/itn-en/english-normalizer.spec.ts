@@ -221,14 +221,66 @@ const DIGIT_STRINGS: Cases = [
 ];
 
 const LEFT_ALONE: readonly string[] = [
-  ...['', ' ', 'hello world', 'may', 'march', 'second', 'one', 'oh well', 'one of them', 'no one', 'one another'],
-  ...['two dogs and three cats', 'you may first want to sit', 'may five of us come', 'she may be one of the first'],
-  ...['the second one', 'wait a second', 'one second please', 'in the first place', 'third time lucky', 'oh no'],
-  ...['two or three thousand people', 'five or six hundred dollars', 'from one to two hundred'],
-  ...['thanks a million', 'a hundred times', 'half a million dollars', 'hundreds of thousands', 'several hundred'],
-  ...['million dollar baby', 'two thirds', 'one tenth', 'a tenth of it', 'one hundredth of a second', 'my two feet'],
-  ...['at this point five percentage points', 'at one point two people left', 'what is the point', 'point taken'],
-  ...['one two three', 'three two one go', 'testing one two', 'six degrees of separation', 'the lucky one am i'],
+  ...[
+    '',
+    ' ',
+    'hello world',
+    'may',
+    'march',
+    'second',
+    'one',
+    'oh well',
+    'one of them',
+    'no one',
+    'one another',
+  ],
+  ...[
+    'two dogs and three cats',
+    'you may first want to sit',
+    'may five of us come',
+    'she may be one of the first',
+  ],
+  ...[
+    'the second one',
+    'wait a second',
+    'one second please',
+    'in the first place',
+    'third time lucky',
+    'oh no',
+  ],
+  ...[
+    'two or three thousand people',
+    'five or six hundred dollars',
+    'from one to two hundred',
+  ],
+  ...[
+    'thanks a million',
+    'a hundred times',
+    'half a million dollars',
+    'hundreds of thousands',
+    'several hundred',
+  ],
+  ...[
+    'million dollar baby',
+    'two thirds',
+    'one tenth',
+    'a tenth of it',
+    'one hundredth of a second',
+    'my two feet',
+  ],
+  ...[
+    'at this point five percentage points',
+    'at one point two people left',
+    'what is the point',
+    'point taken',
+  ],
+  ...[
+    'one two three',
+    'three two one go',
+    'testing one two',
+    'six degrees of separation',
+    'the lucky one am i',
+  ],
   ...[
     'give a quarter to five people',
     'half past',
@@ -236,9 +288,32 @@ const LEFT_ALONE: readonly string[] = [
     'two and a half hours',
     'march on two by two',
   ],
-  ...['i am', 'a m', 'p m', 'per cent', 'percent', 'dollars', 'and', 'double trouble', 'minus', 'plus one', 'august'],
-  ...['25% of $5 at 3:30 p.m. on May 5, 2020', 'the 21st century, 1984 & 10-year-olds', '5 million', '100 thousand'],
-  ...['constructor __proto__ toString', 'twenty’s', '\n\ttabs  and   spaces ', '— … !?', '- -- ---'],
+  ...[
+    'i am',
+    'a m',
+    'p m',
+    'per cent',
+    'percent',
+    'dollars',
+    'and',
+    'double trouble',
+    'minus',
+    'plus one',
+    'august',
+  ],
+  ...[
+    '25% of $5 at 3:30 p.m. on May 5, 2020',
+    'the 21st century, 1984 & 10-year-olds',
+    '5 million',
+    '100 thousand',
+  ],
+  ...[
+    'constructor __proto__ toString',
+    'twenty’s',
+    '\n\ttabs  and   spaces ',
+    '— … !?',
+    '- -- ---',
+  ],
 ];
 
 const IN_SENTENCES: Cases = [
@@ -252,8 +327,14 @@ const IN_SENTENCES: Cases = [
   ['in june nineteen people came', 'in june 19 people came'],
   ['room two one oh well', 'room two one oh well'],
   ['ten out of ten', '10 out of 10'],
-  ['Twenty years ago on may fifth at ten a m i paid fifty euros', '20 years ago on May 5 at 10 a.m. i paid €50'],
-  ['two and a half kilometers in ten and a half minutes', '2.5 km in 10 and a half minutes'],
+  [
+    'Twenty years ago on may fifth at ten a m i paid fifty euros',
+    '20 years ago on May 5 at 10 a.m. i paid €50',
+  ],
+  [
+    'two and a half kilometers in ten and a half minutes',
+    '2.5 km in 10 and a half minutes',
+  ],
   ['line one\nline twelve\n', 'line one\nline 12\n'],
 ];
 

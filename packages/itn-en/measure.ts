@@ -1,5 +1,11 @@
 import { isDegree, LENGTH_SYMBOLS, UNITS_OF_MEASURE } from './vocabulary.js';
-import { parsePointQuantity, parseQuantity, type Quantity, quantityText, secondOfSpan } from './quantity.js';
+import {
+  parsePointQuantity,
+  parseQuantity,
+  type Quantity,
+  quantityText,
+  secondOfSpan,
+} from './quantity.js';
 import { continued, continuesWith, type Tokens, type Written } from './token.js';
 
 /** "fifty percent" → 50%, "five kilometers" → 5 km, "sixty miles per hour" → 60 mph, "minus two degrees" → -2° */
@@ -12,12 +18,21 @@ export function writeMeasure(tokens: Tokens, at: number): Written | undefined {
 function writeSpan(tokens: Tokens, first: Quantity): Written | undefined {
   const second = secondOfSpan(tokens, first);
   const last = second && writeAmount(tokens, second);
-  return last && { ...last, text: `${quantityText(first)} ${tokens[first.end]?.spoken ?? ''} ${last.text}` };
+  return (
+    last && {
+      ...last,
+      text: `${quantityText(first)} ${tokens[first.end]?.spoken ?? ''} ${last.text}`,
+    }
+  );
 }
 
 function writeAmount(tokens: Tokens, quantity: Quantity): Written | undefined {
   const { end } = quantity;
-  const unit = percent(tokens, end) ?? degrees(tokens, end) ?? milesPerHour(tokens, end) ?? symbol(tokens, end);
+  const unit =
+    percent(tokens, end) ??
+    degrees(tokens, end) ??
+    milesPerHour(tokens, end) ??
+    symbol(tokens, end);
   if (!unit) return undefined;
   const text = `${quantityText(quantity)}${unit.text}`;
   return { text: keepsArticle(tokens, quantity) ? `a ${text}` : text, end: unit.end };
@@ -26,11 +41,14 @@ function writeAmount(tokens: Tokens, quantity: Quantity): Written | undefined {
 /** "a hundred meter race": the singular belongs to a noun that follows, and so does the article. */
 function keepsArticle(tokens: Tokens, { article, end }: Quantity): boolean {
   const unit = continued(tokens, end);
-  return article && (unit === 'degree' || (UNITS_OF_MEASURE.has(unit) && !unit.endsWith('s')));
+  return (
+    article && (unit === 'degree' || (UNITS_OF_MEASURE.has(unit) && !unit.endsWith('s')))
+  );
 }
 
 function percent(tokens: Tokens, at: number): Written | undefined {
-  const end = continuesWith(tokens, at, ['percent']) ?? continuesWith(tokens, at, ['per', 'cent']);
+  const end =
+    continuesWith(tokens, at, ['percent']) ?? continuesWith(tokens, at, ['per', 'cent']);
   return end === undefined ? undefined : { text: '%', end };
 }
 
@@ -44,7 +62,9 @@ function degrees(tokens: Tokens, at: number): Written | undefined {
 }
 
 function milesPerHour(tokens: Tokens, at: number): Written | undefined {
-  const end = continuesWith(tokens, at, ['miles', 'per', 'hour']) ?? continuesWith(tokens, at, ['miles', 'an', 'hour']);
+  const end =
+    continuesWith(tokens, at, ['miles', 'per', 'hour']) ??
+    continuesWith(tokens, at, ['miles', 'an', 'hour']);
   return end === undefined ? undefined : { text: ' mph', end };
 }
 
@@ -53,8 +73,14 @@ function symbol(tokens: Tokens, at: number): Written | undefined {
   const name = power === '' ? at : at + 1;
   const unit = UNITS_OF_MEASURE.get(continued(tokens, name));
   if (unit === undefined || (power !== '' && !LENGTH_SYMBOLS.has(unit))) return undefined;
-  const time = continued(tokens, name + 1) === 'per' ? RATES.get(continued(tokens, name + 2)) : undefined;
-  return { text: ` ${unit}${power}${time ?? ''}`, end: name + (time === undefined ? 1 : 3) };
+  const time =
+    continued(tokens, name + 1) === 'per'
+      ? RATES.get(continued(tokens, name + 2))
+      : undefined;
+  return {
+    text: ` ${unit}${power}${time ?? ''}`,
+    end: name + (time === undefined ? 1 : 3),
+  };
 }
 
 const POWERS: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,11 @@
 import { parseCardinal } from './cardinal.js';
 import { CURRENCIES } from './vocabulary.js';
-import { parsePointQuantity, parseQuantity, type Quantity, secondOfSpan } from './quantity.js';
+import {
+  parsePointQuantity,
+  parseQuantity,
+  type Quantity,
+  secondOfSpan,
+} from './quantity.js';
 import { continued, type Tokens, type Written } from './token.js';
 
 const CENTS = new Set(['cent', 'cents']);
@@ -20,7 +25,10 @@ function writeSpan(tokens: Tokens, first: Quantity): Written | undefined {
   const last = second && writeAmount(tokens, second);
   const symbol = last && CURRENCIES.get(continued(tokens, second.end));
   if (!symbol) return undefined;
-  return { ...last, text: `${amount(symbol, first)} ${tokens[first.end]?.spoken ?? ''} ${last.text}` };
+  return {
+    ...last,
+    text: `${amount(symbol, first)} ${tokens[first.end]?.spoken ?? ''} ${last.text}`,
+  };
 }
 
 function writeAmount(tokens: Tokens, quantity: Quantity): Written | undefined {
@@ -31,7 +39,10 @@ function writeAmount(tokens: Tokens, quantity: Quantity): Written | undefined {
   const cents = parseCents(tokens, quantity, CENTS);
   const text = amount(symbol, { ...quantity, ...cents });
   // "a hundred dollar bill" keeps its article: "a $100 bill".
-  return { text: quantity.article && unit === 'dollar' ? `a ${text}` : text, end: cents?.end ?? quantity.end + 1 };
+  return {
+    text: quantity.article && unit === 'dollar' ? `a ${text}` : text,
+    end: cents?.end ?? quantity.end + 1,
+  };
 }
 
 function writePounds(tokens: Tokens, quantity: Quantity): Written | undefined {
@@ -54,7 +65,9 @@ function parseCents(
   const next = continued(tokens, cents.end);
   if (names.has(next)) return { decimals: digits, end: cents.end + 1 };
   // "two dollars fifty", and nothing more.
-  return next === '' && from === end + 1 && cents.value >= 10 ? { decimals: digits, end: cents.end } : undefined;
+  return next === '' && from === end + 1 && cents.value >= 10
+    ? { decimals: digits, end: cents.end }
+    : undefined;
 }
 
 function amount(symbol: string, { sign, whole, decimals, scale }: Quantity): string {

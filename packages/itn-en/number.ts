@@ -10,14 +10,22 @@ import { isNumeric, SCALES } from './vocabulary.js';
 export function writeSharedScale(tokens: Tokens, at: number): Written | undefined {
   const first = isNumeric(wordBefore(tokens, at)) ? undefined : belowHundred(tokens, at);
   const link = first && continued(tokens, first.end);
-  if (!first || (link !== 'to' && link !== 'or') || continued(tokens, first.end + 1) === '') return undefined;
+  if (
+    !first ||
+    (link !== 'to' && link !== 'or') ||
+    continued(tokens, first.end + 1) === ''
+  )
+    return undefined;
   const head = belowHundred(tokens, first.end + 1);
   if (!head || head.value <= first.value) return undefined;
   const scale = continued(tokens, head.end);
   const end = head.end + 1;
   if (parseCardinal(tokens, first.end + 1)?.end !== end) return undefined;
-  if (scale === 'hundred' || scale === 'thousand') return { text: asSpoken(tokens, at, end), end };
-  return SCALES.has(scale) ? { text: `${first.value} ${link} ${head.value} ${scale}`, end } : undefined;
+  if (scale === 'hundred' || scale === 'thousand')
+    return { text: asSpoken(tokens, at, end), end };
+  return SCALES.has(scale)
+    ? { text: `${first.value} ${link} ${head.value} ${scale}`, end }
+    : undefined;
 }
 
 /**

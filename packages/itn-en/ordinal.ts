@@ -15,7 +15,8 @@ export function parseOrdinal(tokens: Tokens, at: number): Ordinal | undefined {
   if (!cardinal) return undefined;
   const { value, end, open } = cardinal;
   const scale = SCALE_ORDINALS.get(continued(tokens, end));
-  if (scale !== undefined && value > 0 && value < 1000) return { value: value * scale, end: end + 1 };
+  if (scale !== undefined && value > 0 && value < 1000)
+    return { value: value * scale, end: end + 1 };
   if (open === 'none') return undefined;
   const last = open === 'tens' && continued(tokens, end) === 'and' ? end + 1 : end;
   const added = (open === 'tens' ? ORDINALS : ORDINAL_UNITS).get(continued(tokens, last));
@@ -41,7 +42,8 @@ export function ordinalText(value: number): string {
 /** "a twenty second delay" is a matter of seconds. */
 function isDuration(tokens: Tokens, at: number, end: number): boolean {
   return (
-    tokens[end - 1]?.word === 'second' && ['a', 'every', 'each', 'per', 'another'].includes(wordBefore(tokens, at))
+    tokens[end - 1]?.word === 'second' &&
+    ['a', 'every', 'each', 'per', 'another'].includes(wordBefore(tokens, at))
   );
 }
 

@@ -15,14 +15,21 @@ export function rewrite(tokens: Tokens, rules: readonly Rule[]): string {
   const pieces: string[] = [];
   let at = 0;
   for (let first = tokens[at]; first; first = tokens[at]) {
-    const { text, end } = firstMatch(tokens, at, rules) ?? { text: first.spoken, end: at + 1 };
+    const { text, end } = firstMatch(tokens, at, rules) ?? {
+      text: first.spoken,
+      end: at + 1,
+    };
     pieces.push(first.gap, first.before, text, afterOf(tokens[end - 1], text));
     at = end;
   }
   return pieces.join('');
 }
 
-function firstMatch(tokens: Tokens, at: number, rules: readonly Rule[]): Written | undefined {
+function firstMatch(
+  tokens: Tokens,
+  at: number,
+  rules: readonly Rule[],
+): Written | undefined {
   for (const rule of rules) {
     const written = rule(tokens, at);
     if (written) return written;
@@ -60,8 +67,14 @@ export function wordBefore(tokens: Tokens, at: number): string {
 }
 
 /** Index after the words of `phrase` when they continue at `at`. */
-export function continuesWith(tokens: Tokens, at: number, phrase: readonly string[]): number | undefined {
-  return phrase.every((word, index) => continued(tokens, at + index) === word) ? at + phrase.length : undefined;
+export function continuesWith(
+  tokens: Tokens,
+  at: number,
+  phrase: readonly string[],
+): number | undefined {
+  return phrase.every((word, index) => continued(tokens, at + index) === word)
+    ? at + phrase.length
+    : undefined;
 }
 
 /** Tokens `from` (inclusive) to `to`, as they were, without what stands around the whole. */

@@ -55,20 +55,53 @@ export const UNITS_OF_MEASURE: ReadonlyMap<string, string> = new Map([
 /** Units whose squares and cubes are written with a raised digit. */
 export const LENGTH_SYMBOLS: ReadonlySet<string> = new Set(['km', 'm', 'cm', 'mm']);
 
-export const isDegree = (word: string): boolean => word === 'degree' || word === 'degrees';
+export const isDegree = (word: string): boolean =>
+  word === 'degree' || word === 'degrees';
 
 /** Words in which "and a half" before them becomes ".5". */
 export const isUnitWord = (word: string): boolean =>
-  word === 'percent' || isDegree(word) || CURRENCIES.has(word) || UNITS_OF_MEASURE.has(word);
+  word === 'percent' ||
+  isDegree(word) ||
+  CURRENCIES.has(word) ||
+  UNITS_OF_MEASURE.has(word);
 
-const UNIT_NAMES = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
-const TEEN_NAMES = 'ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(' ');
-const TENS_NAMES = ['twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety'];
-const ORDINAL_UNIT_NAMES = 'first second third fourth fifth sixth seventh eighth ninth'.split(' ');
+const UNIT_NAMES = [
+  'one',
+  'two',
+  'three',
+  'four',
+  'five',
+  'six',
+  'seven',
+  'eight',
+  'nine',
+];
+const TEEN_NAMES =
+  'ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
+    ' ',
+  );
+const TENS_NAMES = [
+  'twenty',
+  'thirty',
+  'forty',
+  'fifty',
+  'sixty',
+  'seventy',
+  'eighty',
+  'ninety',
+];
+const ORDINAL_UNIT_NAMES =
+  'first second third fourth fifth sixth seventh eighth ninth'.split(' ');
 const ORDINAL_TEEN_NAMES =
-  'tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth'.split(' ');
+  'tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth'.split(
+    ' ',
+  );
 
-const numbered = (names: readonly string[], from: number, step = 1): (readonly [string, number])[] =>
+const numbered = (
+  names: readonly string[],
+  from: number,
+  step = 1,
+): (readonly [string, number])[] =>
   names.map((name, index) => [name, from + index * step] as const);
 
 /** 1..9 */
@@ -85,7 +118,9 @@ export const SCALES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** 1..9 */
-export const ORDINAL_UNITS: ReadonlyMap<string, number> = new Map(numbered(ORDINAL_UNIT_NAMES, 1));
+export const ORDINAL_UNITS: ReadonlyMap<string, number> = new Map(
+  numbered(ORDINAL_UNIT_NAMES, 1),
+);
 /** 1..19 and 20, 30 .. 90 */
 export const ORDINALS: ReadonlyMap<string, number> = new Map([
   ...ORDINAL_UNITS,

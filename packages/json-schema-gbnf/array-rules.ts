@@ -7,7 +7,11 @@ import { type SchemaWriter } from './schema-writer.js';
 /** Values of a list whose items must differ: each may come once, in this order. */
 const MOST_UNIQUE = 30;
 
-export function arrayExpression(schema: Schema, path: string, writer: SchemaWriter): string {
+export function arrayExpression(
+  schema: Schema,
+  path: string,
+  writer: SchemaWriter,
+): string {
   const bounds = boundsOf(schema, ['minItems', 'maxItems'], path);
   const { first, rest } = itemsOf(schema, path);
   if (schema.uniqueItems === true && bounds.most > 1)
@@ -16,7 +20,9 @@ export function arrayExpression(schema: Schema, path: string, writer: SchemaWrit
     .slice(0, Math.min(first.length, bounds.most))
     .map(({ schema: item, path: at }) => writer.rule(item, at));
   const inside =
-    fixed.length > 0 ? behind(fixed, rest, { bounds, path }, writer) : alike(rest, { bounds, path }, writer);
+    fixed.length > 0
+      ? behind(fixed, rest, { bounds, path }, writer)
+      : alike(rest, { bounds, path }, writer);
   return `"[" space ${inside} space "]"`;
 }
 
@@ -31,21 +37,40 @@ interface Wanted {
 }
 
 /** Both ways of writing a tuple: `prefixItems` with `items`, and a list in `items` with `additionalItems`. */
-function itemsOf(schema: Schema, path: string): { readonly first: readonly Item[]; readonly rest: Item } {
+function itemsOf(
+  schema: Schema,
+  path: string,
+): { readonly first: readonly Item[]; readonly rest: Item } {
   const isOlder = Array.isArray(schema.items);
   const [list, rest] = isOlder ? ['items', 'additionalItems'] : ['prefixItems', 'items'];
-  const first = schema[list] === undefined ? [] : schemaList(schema[list], `${path}.${list}`);
+  const first =
+    schema[list] === undefined ? [] : schemaList(schema[list], `${path}.${list}`);
   return {
-    first: first.map((item, index) => ({ schema: item, path: `${path}.${list}[${index}]` })),
-    rest: { schema: schema[rest] === undefined ? true : schema[rest], path: `${path}.${rest}` },
+    first: first.map((item, index) => ({
+      schema: item,
+      path: `${path}.${list}[${index}]`,
+    })),
+    rest: {
+      schema: schema[rest] === undefined ? true : schema[rest],
+      path: `${path}.${rest}`,
+    },
   };
 }
 
-function alike(item: Item, { bounds: { least, most }, path }: Wanted, writer: SchemaWriter): string {
-  if (item.schema === false && least > 0) throw refused(`${path}.minItems`, `is ${least}; no item may be there`);
+function alike(
+  item: Item,
+  { bounds: { least, most }, path }: Wanted,
+  writer: SchemaWriter,
+): string {
+  if (item.schema === false && least > 0)
+    throw refused(`${path}.minItems`, `is ${least}; no item may be there`);
   if (most === 0 || item.schema === false) return '';
   const one = writer.rule(item.schema, item.path);
-  const more = repeated(`(${COMMA} ${one})`, { least: Math.max(0, least - 1), most: most - 1 }, writer.rules.add);
+  const more = repeated(
+    `(${COMMA} ${one})`,
+    { least: Math.max(0, least - 1), most: most - 1 },
+    writer.rules.add,
+  );
   const list = `${one} ${more}`;
   return least === 0 ? `${writer.rules.add(list)}?` : list;
 }
@@ -65,12 +90,21 @@ function behind(
 }
 
 /** Items that differ: a grammar does not remember what it wrote, so they come in the order of their list. */
-function different(item: Item | undefined, { bounds: { least, most }, path }: Wanted, writer: SchemaWriter): string {
-  const values = item && writer.valuesOf(writer.resolved(item.schema, item.path), item.path);
+function different(
+  item: Item | undefined,
+  { bounds: { least, most }, path }: Wanted,
+  writer: SchemaWriter,
+): string {
+  const values =
+    item && writer.valuesOf(writer.resolved(item.schema, item.path), item.path);
   if (values === undefined || values.length > MOST_UNIQUE)
-    throw refused(`${path}.uniqueItems`, `can be held for items from a list of up to ${MOST_UNIQUE} values`);
+    throw refused(
+      `${path}.uniqueItems`,
+      `can be held for items from a list of up to ${MOST_UNIQUE} values`,
+    );
   const texts = [...new Set(values.map(literal))];
-  if (texts.length < least) throw refused(`${path}.minItems`, `is ${least}; there are ${texts.length} values`);
+  if (texts.length < least)
+    throw refused(`${path}.minItems`, `is ${least}; there are ${texts.length} values`);
   const known = new Map<string, string>();
   const from = (at: number, taken: number): string => {
     const key = `${at} ${taken}`;
@@ -83,7 +117,10 @@ function different(item: Item | undefined, { bounds: { least, most }, path }: Wa
         ? []
         : texts
             .slice(at, last + 1)
-            .map((text, index) => `${taken === 0 ? '' : `${COMMA} `}${text} ${from(at + index + 1, taken + 1)}`);
+            .map(
+              (text, index) =>
+                `${taken === 0 ? '' : `${COMMA} `}${text} ${from(at + index + 1, taken + 1)}`,
+            );
     writer.rules.set(name, [...options, ...(taken >= least ? ['""'] : [])].join(' | '));
     return name;
   };

@@ -12,11 +12,16 @@ export function decimalOf(value: number): Decimal {
   const [whole, fraction = ''] = digits.split('.') as [string, string?];
   const scale = fraction.length - Number(exponent);
   const units = BigInt(whole + fraction);
-  return scale >= 0 ? { units, scale } : { units: units * 10n ** BigInt(-scale), scale: 0 };
+  return scale >= 0
+    ? { units, scale }
+    : { units: units * 10n ** BigInt(-scale), scale: 0 };
 }
 
 /** `value · 10^scale`, and what is lost by that: 0 or less than one unit. */
-export function unitsAt({ units, scale: own }: Decimal, scale: number): { floor: bigint; isExact: boolean } {
+export function unitsAt(
+  { units, scale: own }: Decimal,
+  scale: number,
+): { floor: bigint; isExact: boolean } {
   if (own <= scale) return { floor: units * 10n ** BigInt(scale - own), isExact: true };
   const divisor = 10n ** BigInt(own - scale);
   const rest = units % divisor;
@@ -66,14 +71,21 @@ function between(first: string, last: string): string {
 /** Digits of a fraction from `least`, which is not 0. */
 function inside(least: string, most: string): string {
   if (isAll(most, '9')) return atLeast(least);
-  return split(least, most, { low: atLeast, high: mayEnd, both: inside, middle: count => some(0, count) });
+  return split(least, most, {
+    low: atLeast,
+    high: mayEnd,
+    both: inside,
+    middle: count => some(0, count),
+  });
 }
 
 function atLeast(least: string): string {
   if (isAll(least, '0')) return some(0, least.length);
   const [first, rest] = [least[0]!, least.slice(1)];
   const equal = `"${first}" ${atLeast(rest)}`;
-  return first === '9' ? equal : oneOf([equal, digit(next(first), '9') + some(0, rest.length)]);
+  return first === '9'
+    ? equal
+    : oneOf([equal, digit(next(first), '9') + some(0, rest.length)]);
 }
 
 /** At least one digit. */
@@ -81,7 +93,9 @@ function atMost(most: string): string {
   const [first, rest] = [most[0]!, most.slice(1)];
   if (isAll(most, '9')) return digit('0', '9') + some(0, rest.length);
   const equal = `"${first}" ${mayEnd(rest)}`;
-  return first === '0' ? equal : oneOf([digit('0', before(first)) + some(0, rest.length), equal]);
+  return first === '0'
+    ? equal
+    : oneOf([digit('0', before(first)) + some(0, rest.length), equal]);
 }
 
 const mayEnd = (most: string): string => (most === '' ? '' : `(${atMost(most)})?`);
@@ -94,18 +108,28 @@ interface Parts {
 }
 
 function split(first: string, last: string, parts: Parts): string {
-  const [low, high, lowRest, highRest] = [first[0]!, last[0]!, first.slice(1), last.slice(1)];
-  if (low === high) return `"${low}" ${lowRest === '' ? '' : parts.both(lowRest, highRest)}`;
+  const [low, high, lowRest, highRest] = [
+    first[0]!,
+    last[0]!,
+    first.slice(1),
+    last.slice(1),
+  ];
+  if (low === high)
+    return `"${low}" ${lowRest === '' ? '' : parts.both(lowRest, highRest)}`;
   const options = [`"${low}" ${lowRest === '' ? '' : parts.low(lowRest)}`];
-  if (next(low) <= before(high)) options.push(digit(next(low), before(high)) + parts.middle(lowRest.length));
+  if (next(low) <= before(high))
+    options.push(digit(next(low), before(high)) + parts.middle(lowRest.length));
   options.push(`"${high}" ${highRest === '' ? '' : parts.high(highRest)}`);
   return oneOf(options);
 }
 
-const digit = (first: string, last: string): string => (first === last ? `"${first}"` : `[${first}-${last}]`);
+const digit = (first: string, last: string): string =>
+  first === last ? `"${first}"` : `[${first}-${last}]`;
 const some = (least: number, most: number): string =>
   most === 0 ? '' : ` [0-9]${least === most ? `{${most}}` : `{${least},${most}}`}`;
 const next = (one: string): string => String(Number(one) + 1);
 const before = (one: string): string => String(Number(one) - 1);
-const isAll = (digits: string, one: string): boolean => [...digits].every(each => each === one);
-const oneOf = (options: readonly string[]): string => (options.length === 1 ? options[0]! : either(options));
+const isAll = (digits: string, one: string): boolean =>
+  [...digits].every(each => each === one);
+const oneOf = (options: readonly string[]): string =>
+  options.length === 1 ? options[0]! : either(options);

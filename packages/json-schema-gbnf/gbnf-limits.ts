@@ -26,12 +26,24 @@ export function demandBounded(text: string, param: string): void {
   if (bytes > MOST.bytes) throw tooMuch(param, bytes, 'bytes of grammar', MOST.bytes);
   const grammar = readGbnf(text, param);
   if (grammar.symbols > MOST.rules)
-    throw tooMuch(param, grammar.symbols, 'rules, those of repetitions included', MOST.rules);
+    throw tooMuch(
+      param,
+      grammar.symbols,
+      'rules, those of repetitions included',
+      MOST.rules,
+    );
   const elements = sum(
-    grammar.rules.flatMap(({ alternates }) => alternates.flatMap(items => items.map(item => item.elements))),
+    grammar.rules.flatMap(({ alternates }) =>
+      alternates.flatMap(items => items.map(item => item.elements)),
+    ),
   );
   if (elements > MOST.elements)
-    throw tooMuch(param, elements, 'characters and names, repeated ones included', MOST.elements);
+    throw tooMuch(
+      param,
+      elements,
+      'characters and names, repeated ones included',
+      MOST.elements,
+    );
   new GrammarWalk(grammar, param).demandBounded();
 }
 
@@ -63,7 +75,8 @@ class GrammarWalk {
       if (!this.#known.has(number)) visits += this.#beginningOf(number).visits;
       if (visits > MOST.visits) throw this.#ambiguous(rule);
     });
-    for (const rule of this.grammar.rules) for (const items of rule.alternates) this.#demandFew(rule, items);
+    for (const rule of this.grammar.rules)
+      for (const items of rule.alternates) this.#demandFew(rule, items);
   }
 
   #demandFew(rule: GbnfRule, items: readonly GbnfItem[]): void {
@@ -79,7 +92,8 @@ class GrammarWalk {
     const known = this.#known.get(number);
     if (known) return known;
     const rule = this.grammar.rules[number]!;
-    if (this.#isOpen.has(number)) throw refused(this.param, `the rule \`${this.#nameOf(rule)}\` begins with itself`);
+    if (this.#isOpen.has(number))
+      throw refused(this.param, `the rule \`${this.#nameOf(rule)}\` begins with itself`);
     if (this.#open.length >= MOST.depth)
       throw refused(
         this.param,
@@ -121,18 +135,26 @@ class GrammarWalk {
     const one = rule === undefined ? CHARACTER : this.#beginningOf(rule);
     // What may be empty may be left out each time: each repetition is a place of its own.
     const times = one.isNullable ? (most === Infinity ? least + 1 : most) : 1;
-    return { isNullable: one.isNullable || least === 0, ways: times * one.ways, visits: times * (one.visits + 1) };
+    return {
+      isNullable: one.isNullable || least === 0,
+      ways: times * one.ways,
+      visits: times * (one.visits + 1),
+    };
   }
 
   #ambiguous(rule: GbnfRule): Error {
     const ways = `there is a place where an answer could go on in more than ${MOST.ways} ways`;
-    return refused(this.param, this.param === 'grammar' ? `${ways}, in the rule \`${this.#nameOf(rule)}\`` : ways);
+    return refused(
+      this.param,
+      this.param === 'grammar' ? `${ways}, in the rule \`${this.#nameOf(rule)}\`` : ways,
+    );
   }
 
   #nameOf = ({ name }: GbnfRule): string => name.slice(0, 64);
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+const sum = (numbers: readonly number[]): number =>
+  numbers.reduce((total, one) => total + one, 0);
 
 const tooMuch = (param: string, count: number, what: string, most: number): Error =>
   refused(param, `it comes to ${count} ${what}; at most ${most}`);

@@ -72,9 +72,11 @@ class GbnfReader {
     this.#skip(true);
     while (this.#at < this.text.length) this.#rule();
     const missing = this.#rules.find(({ alternates }) => alternates === undefined);
-    if (missing) throw refused(this.param, `there is no rule \`${missing.name.slice(0, 64)}\``);
+    if (missing)
+      throw refused(this.param, `there is no rule \`${missing.name.slice(0, 64)}\``);
     const root = this.#numbers.get('root');
-    if (root === undefined) throw refused(this.param, 'there is no rule `root`, with which an answer begins');
+    if (root === undefined)
+      throw refused(this.param, 'there is no rule `root`, with which an answer begins');
     return { rules: this.#rules as GbnfRule[], root, symbols: this.#symbols };
   }
 
@@ -143,13 +145,17 @@ class GbnfReader {
 
   #characters(end: '"' | ']'): GbnfItem {
     let elements = 0;
-    for (; !this.#take(end); elements++) if (this.#match(CHARACTER) === undefined) throw this.#noCharacter(end);
+    for (; !this.#take(end); elements++)
+      if (this.#match(CHARACTER) === undefined) throw this.#noCharacter(end);
     return once(elements);
   }
 
   #noCharacter(end: string): GrammarError {
-    if (this.#at >= this.text.length) return this.#wrong(`\`${end}\` is missing at the end`);
-    return this.#wrong('this escape is not known: \\\\ \\" \\[ \\] \\- \\n \\r \\t \\xFF \\uFFFF and \\UFFFFFFFF are');
+    if (this.#at >= this.text.length)
+      return this.#wrong(`\`${end}\` is missing at the end`);
+    return this.#wrong(
+      'this escape is not known: \\\\ \\" \\[ \\] \\- \\n \\r \\t \\xFF \\uFFFF and \\UFFFFFFFF are',
+    );
   }
 
   #reference(): GbnfItem | undefined {
@@ -158,7 +164,8 @@ class GbnfReader {
   }
 
   #group(name: string, start: number): GbnfItem {
-    if (++this.#depth > DEEPEST_GROUP) throw this.#wrong(`groups are at most ${DEEPEST_GROUP} deep`, start);
+    if (++this.#depth > DEEPEST_GROUP)
+      throw this.#wrong(`groups are at most ${DEEPEST_GROUP} deep`, start);
     this.#skip(true);
     const rule: OpenRule = { name };
     const number = this.#rules.push(rule) - 1;
@@ -195,7 +202,8 @@ class GbnfReader {
     const last = sequence.items.pop();
     if (last === undefined || last.elements === 0)
       throw this.#wrong('nothing stands before this that it repeats', start);
-    if (most < least) throw this.#wrong(`at least ${least} and at most ${most} cannot be`, start);
+    if (most < least)
+      throw this.#wrong(`at least ${least} and at most ${most} cannot be`, start);
     sequence.weight *= Math.max(1, most === Infinity ? least : most);
     if (sequence.weight > MOST_REPETITIONS)
       throw this.#wrong(
@@ -248,11 +256,15 @@ class GbnfReader {
     const lines = this.text.slice(0, at).split(/\r\n|\r|\n/);
     const place = `line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
     const rest = this.text.slice(at, at + 20);
-    return refused(this.param, `${place}, at ${rest === '' ? 'its end' : JSON.stringify(rest)}: ${why}`);
+    return refused(
+      this.param,
+      `${place}, at ${rest === '' ? 'its end' : JSON.stringify(rest)}: ${why}`,
+    );
   }
 }
 
 /** Of a literal or a class. */
-const CHARACTER = /\\(?:[trn\\"[\]-]|x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8})|[^\\]/uy;
+const CHARACTER =
+  /\\(?:[trn\\"[\]-]|x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8})|[^\\]/uy;
 
 const once = (elements: number): GbnfItem => ({ elements, least: 1, most: 1 });

@@ -11,6 +11,8 @@ export class GrammarError extends Error {
 }
 
 /** What a caller wrote may be long; a message and a field's name are not. */
-export const refused = (path: string, why: string): GrammarError => new GrammarError(clipped(path), why);
+export const refused = (path: string, why: string): GrammarError =>
+  new GrammarError(clipped(path), why);
 
-const clipped = (path: string): string => (path.length <= 200 ? path : `${path.slice(0, 200)}…`);
+const clipped = (path: string): string =>
+  path.length <= 200 ? path : `${path.slice(0, 200)}…`;

@@ -6,7 +6,11 @@ import { refused } from './grammar-error.js';
 const PIECE = MOST_REPETITIONS / 2;
 
 /** `item` as often as the bounds say, whatever llama.cpp's own bound is. */
-export function repeated(item: string, { least, most }: Bounds, newRule: (body: string) => string): string {
+export function repeated(
+  item: string,
+  { least, most }: Bounds,
+  newRule: (body: string) => string,
+): string {
   const whole = Math.max(0, Math.floor(least / PIECE) - 1);
   const rest = least - whole * PIECE;
   const pieces = Array.from({ length: whole }, () => `${item}{${PIECE}}`);
@@ -19,7 +23,9 @@ export function repeated(item: string, { least, most }: Bounds, newRule: (body: 
 /** A piece and what may follow it, or less than a piece. */
 function upTo(item: string, most: number, newRule: (body: string) => string): string {
   if (most < PIECE) return `${item}{0,${most}}`;
-  return newRule(`${item}{${PIECE}} ${upTo(item, most - PIECE, newRule)} | ${item}{0,${PIECE - 1}}`);
+  return newRule(
+    `${item}{${PIECE}} ${upTo(item, most - PIECE, newRule)} | ${item}{0,${PIECE - 1}}`,
+  );
 }
 
 /**
@@ -35,7 +41,8 @@ const BASIC = {
   integer: '"-"? ("0" | [1-9] [0-9]{0,15})',
   boolean: '"true" | "false"',
   null: '"null"',
-  object: '"{" space (string space ":" space value (space "," space string space ":" space value)*)? space "}"',
+  object:
+    '"{" space (string space ":" space value (space "," space string space ":" space value)*)? space "}"',
   array: '"[" space (value (space "," space value)*)? space "]"',
   value: 'object | array | string | number | boolean | null',
 } as const;
@@ -45,12 +52,15 @@ export const anyObjectGrammar = (): string => rulesText(new Map([['root', 'objec
 
 /** With the rules of JSON, which the given ones name. */
 const rulesText = (rules: ReadonlyMap<string, string>): string =>
-  [...rules, ...Object.entries(BASIC)].map(([name, body]) => `${name} ::= ${body}`).join('\n');
+  [...rules, ...Object.entries(BASIC)]
+    .map(([name, body]) => `${name} ::= ${body}`)
+    .join('\n');
 
 export const either = (options: readonly string[]): string => `(${options.join(' | ')})`;
 
 /** JSON text as a GBNF literal: JSON's own escapes, escaped once more. */
-export const literal = (value: unknown): string => `"${JSON.stringify(value).replace(/[\\"]/g, '\\$&')}"`;
+export const literal = (value: unknown): string =>
+  `"${JSON.stringify(value).replace(/[\\"]/g, '\\$&')}"`;
 
 /** Schemas in schemas: deeper ones would overflow a stack here or in llama.cpp. */
 const DEEPEST = 200;
@@ -69,7 +79,8 @@ export class GrammarRules {
 
   /** Counts one schema and what is inside of it. @throws GrammarError beyond a bound, naming `path` */
   inside(path: string, work: () => string): string {
-    if (this.#depth >= DEEPEST) throw refused(path, `schemas in schemas are at most ${DEEPEST} deep`);
+    if (this.#depth >= DEEPEST)
+      throw refused(path, `schemas in schemas are at most ${DEEPEST} deep`);
     this.count(path);
     this.#depth += 1;
     const expression = work();
@@ -81,7 +92,8 @@ export class GrammarRules {
   /** One more schema is written or merged. */
   count(path: string): void {
     this.#schemas += 1;
-    if (this.#schemas > MOST_SCHEMAS) throw refused(path, `with this one there are more than ${MOST_SCHEMAS} schemas`);
+    if (this.#schemas > MOST_SCHEMAS)
+      throw refused(path, `with this one there are more than ${MOST_SCHEMAS} schemas`);
   }
 
   /** @returns the name of the rule */
@@ -102,6 +114,9 @@ export class GrammarRules {
   }
 
   #tooLong(path: string): Error {
-    return refused(path, `it comes to more than ${MOST_CHARACTERS} characters of grammar`);
+    return refused(
+      path,
+      `it comes to more than ${MOST_CHARACTERS} characters of grammar`,
+    );
   }
 }

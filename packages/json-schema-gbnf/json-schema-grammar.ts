@@ -2,7 +2,13 @@ import { arrayExpression } from './array-rules.js';
 import { either, GrammarRules, literal } from './grammar-rules.js';
 import { numberAllows, numberExpression } from './number-rules.js';
 import { objectExpression } from './object-rules.js';
-import { isSchemaObject, schemaList, type Schema, schemaOf, shown } from './schema-fields.js';
+import {
+  isSchemaObject,
+  schemaList,
+  type Schema,
+  schemaOf,
+  shown,
+} from './schema-fields.js';
 import { refused } from './grammar-error.js';
 import { concerns, isAnnotation, type JsonType, keywordOf } from './schema-keywords.js';
 import { allMerged, mergedSchemas } from './schema-merge.js';
@@ -23,8 +29,11 @@ export function schemaGrammar(schema: object, path: string): string {
 }
 
 /** As `schemaGrammar`, among other rules. */
-export const schemaExpression = (schema: object, path: string, rules: GrammarRules): string =>
-  new SchemaGrammar(schema as Schema, path, rules).expression();
+export const schemaExpression = (
+  schema: object,
+  path: string,
+  rules: GrammarRules,
+): string => new SchemaGrammar(schema as Schema, path, rules).expression();
 
 class SchemaGrammar implements SchemaWriter {
   readonly strings: StringRules;
@@ -59,7 +68,10 @@ class SchemaGrammar implements SchemaWriter {
     const known = isSchemaObject(given) ? this.#resolved.get(given) : undefined;
     if (known) return known;
     if (this.#following >= DEEPEST_REFERENCE)
-      throw refused(path, `more than ${DEEPEST_REFERENCE} references or \`allOf\` lead from one to the next`);
+      throw refused(
+        path,
+        `more than ${DEEPEST_REFERENCE} references or \`allOf\` lead from one to the next`,
+      );
     this.rules.count(path);
     this.#following += 1;
     const schema = this.#merged(schemaOf(given, path), path);
@@ -74,7 +86,8 @@ class SchemaGrammar implements SchemaWriter {
     if (reference !== undefined) {
       const [target, place] = this.#targetOf(reference, path);
       const followed = this.resolved(target, place);
-      schema = Object.keys(rest).length === 0 ? followed : mergedSchemas(rest, followed, path);
+      schema =
+        Object.keys(rest).length === 0 ? followed : mergedSchemas(rest, followed, path);
     }
     if (schema.allOf === undefined) return schema;
     return allMerged(schema, path, (member, at) => this.resolved(member, at));
@@ -84,7 +97,8 @@ class SchemaGrammar implements SchemaWriter {
     const { const: constant, enum: choices, type } = schema;
     if (choices === undefined && constant === undefined)
       return type === 'boolean' ? [true, false] : type === 'null' ? [null] : undefined;
-    const listed = choices === undefined ? [constant] : schemaList(choices, `${path}.enum`);
+    const listed =
+      choices === undefined ? [constant] : schemaList(choices, `${path}.enum`);
     const wanted = constant === undefined ? undefined : JSON.stringify(constant);
     return listed
       .filter(value => wanted === undefined || JSON.stringify(value) === wanted)
@@ -93,17 +107,22 @@ class SchemaGrammar implements SchemaWriter {
 
   #expression(schema: unknown, path: string): string {
     if (schema === true) return 'value';
-    return this.rules.inside(path, () => this.#expressionOf(schemaOf(schema, path), path));
+    return this.rules.inside(path, () =>
+      this.#expressionOf(schemaOf(schema, path), path),
+    );
   }
 
   #expressionOf(schema: Schema, path: string): string {
     const { $ref: reference, allOf, nullable, anyOf, oneOf } = schema;
-    if (reference !== undefined && isAlone(schema, '$ref')) return this.#reference(reference, path);
+    if (reference !== undefined && isAlone(schema, '$ref'))
+      return this.#reference(reference, path);
     if (Array.isArray(allOf) && allOf.length === 1 && isAlone(schema, 'allOf'))
       return this.#expression(allOf[0], `${path}.allOf[0]`);
-    if (reference !== undefined || allOf !== undefined) return this.#expression(this.resolved(schema, path), path);
+    if (reference !== undefined || allOf !== undefined)
+      return this.#expression(this.resolved(schema, path), path);
     demandKnown(schema, path);
-    if (nullable === true) return either([this.#expression({ ...schema, nullable: false }, path), 'null']);
+    if (nullable === true)
+      return either([this.#expression({ ...schema, nullable: false }, path), 'null']);
     if (anyOf !== undefined) return this.#either(schema, 'anyOf', path);
     if (oneOf !== undefined) return this.#either(schema, 'oneOf', path);
     return this.#valueOrTyped(schema, path);
@@ -112,24 +131,36 @@ class SchemaGrammar implements SchemaWriter {
   #valueOrTyped(schema: Schema, path: string): string {
     if (schema.enum !== undefined || schema.const !== undefined) {
       const values = this.valuesOf(schema, path) ?? [];
-      if (values.length > 0) return schema.enum === undefined ? literal(values[0]) : either(values.map(literal));
-      throw refused(`${path}.${schema.enum === undefined ? 'const' : 'enum'}`, 'no value meets the keywords beside it');
+      if (values.length > 0)
+        return schema.enum === undefined
+          ? literal(values[0])
+          : either(values.map(literal));
+      throw refused(
+        `${path}.${schema.enum === undefined ? 'const' : 'enum'}`,
+        'no value meets the keywords beside it',
+      );
     }
     const types = typesOf(schema, path);
     if (types.length === 0) return 'value';
     const written = [...new Set(types)].map(type => this.#typed(schema, type, path));
-    return Array.isArray(schema.type) || written.length > 1 ? either(written) : written[0]!;
+    return Array.isArray(schema.type) || written.length > 1
+      ? either(written)
+      : written[0]!;
   }
 
   /** What stands beside the options holds for each of them. */
   #either(schema: Schema, keyword: 'anyOf' | 'oneOf', path: string): string {
     const { [keyword]: options, ...rest } = schema;
-    if (rest.oneOf !== undefined) throw refused(`${path}.oneOf`, 'cannot be held beside `anyOf`');
+    if (rest.oneOf !== undefined)
+      throw refused(`${path}.oneOf`, 'cannot be held beside `anyOf`');
     const isPlain = isAlone(schema, keyword);
     return either(
       schemaList(options, `${path}.${keyword}`).map((option, index) => {
         const at = `${path}.${keyword}[${index}]`;
-        return this.#expression(isPlain ? option : mergedSchemas(rest, this.resolved(option, at), at), at);
+        return this.#expression(
+          isPlain ? option : mergedSchemas(rest, this.resolved(option, at), at),
+          at,
+        );
       }),
     );
   }
@@ -157,16 +188,25 @@ class SchemaGrammar implements SchemaWriter {
   #allows(schema: Schema, value: unknown, path: string): boolean {
     const types = schema.type === undefined ? undefined : typesOf(schema, path);
     const own = typeOf(value);
-    if (types && !types.includes(own) && !(own === 'integer' && types.includes('number'))) return false;
-    if (typeof value === 'number') return numberAllows(withFormat(schema, path), value, path);
-    if (typeof value === 'string') return this.strings.allows(value, stringDemands(schema, path));
-    const unchecked = Object.keys(schema).find(name => keywordOf(name).of !== undefined && concerns(name, own));
+    if (types && !types.includes(own) && !(own === 'integer' && types.includes('number')))
+      return false;
+    if (typeof value === 'number')
+      return numberAllows(withFormat(schema, path), value, path);
+    if (typeof value === 'string')
+      return this.strings.allows(value, stringDemands(schema, path));
+    const unchecked = Object.keys(schema).find(
+      name => keywordOf(name).of !== undefined && concerns(name, own),
+    );
     if (unchecked === undefined) return true;
-    throw refused(`${path}.${unchecked}`, `cannot be held beside a list of values with ${shown(value)}`);
+    throw refused(
+      `${path}.${unchecked}`,
+      `cannot be held beside a list of values with ${shown(value)}`,
+    );
   }
 
   #reference(reference: unknown, path: string): string {
-    const known = typeof reference === 'string' ? this.#references.get(reference) : undefined;
+    const known =
+      typeof reference === 'string' ? this.#references.get(reference) : undefined;
     if (known !== undefined) return known;
     const [target, place] = this.#targetOf(reference, path);
     const name = this.rules.add();
@@ -177,14 +217,19 @@ class SchemaGrammar implements SchemaWriter {
 
   #targetOf(reference: unknown, path: string): readonly [target: unknown, path: string] {
     if (typeof reference !== 'string' || !reference.startsWith('#'))
-      throw refused(`${path}.$ref`, `only references into the schema itself are followed; got ${shown(reference)}`);
+      throw refused(
+        `${path}.$ref`,
+        `only references into the schema itself are followed; got ${shown(reference)}`,
+      );
     let [target, place]: [unknown, string] = [this.root, this.path];
     for (const part of partsOf(reference)) {
-      const isThere = (isSchemaObject(target) || Array.isArray(target)) && Object.hasOwn(target, part);
+      const isThere =
+        (isSchemaObject(target) || Array.isArray(target)) && Object.hasOwn(target, part);
       target = isThere ? (target as Schema)[part] : undefined;
       place = `${place}.${part}`;
     }
-    if (target === undefined) throw refused(`${path}.$ref`, `${shown(reference)} leads nowhere`);
+    if (target === undefined)
+      throw refused(`${path}.$ref`, `${shown(reference)} leads nowhere`);
     return [target, place];
   }
 }
@@ -192,18 +237,30 @@ class SchemaGrammar implements SchemaWriter {
 /** Beside it stand only annotations, and definitions that are not used here. */
 function isAlone(schema: Schema, keyword: string): boolean {
   const silent = (name: string): boolean =>
-    isAnnotation(name) || name === '$defs' || name === 'definitions' || (name === 'nullable' && schema[name] !== true);
+    isAnnotation(name) ||
+    name === '$defs' ||
+    name === 'definitions' ||
+    (name === 'nullable' && schema[name] !== true);
   return Object.keys(schema).every(name => name === keyword || silent(name));
 }
 
 function demandKnown(schema: Schema, path: string): void {
   for (const keyword of Object.keys(schema)) {
     const { treatment, of } = keywordOf(keyword);
-    if (treatment === 'refused' && of === undefined) throw refused(`${path}.${keyword}`, 'this keyword cannot be held');
+    if (treatment === 'refused' && of === undefined)
+      throw refused(`${path}.${keyword}`, 'this keyword cannot be held');
   }
 }
 
-const TYPES: readonly JsonType[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
+const TYPES: readonly JsonType[] = [
+  'object',
+  'array',
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'null',
+];
 
 /** Those that are named; without, those that some keyword is about. Empty: any value. */
 function typesOf(schema: Schema, path: string): readonly JsonType[] {
@@ -212,7 +269,9 @@ function typesOf(schema: Schema, path: string): readonly JsonType[] {
     const about = Object.keys(schema).flatMap(name =>
       isAnnotation(name) ? [] : (keywordOf(name).of ?? []).slice(0, 1),
     );
-    return about.length === 0 && typeof schema.format === 'string' ? ['string'] : [...new Set(about)];
+    return about.length === 0 && typeof schema.format === 'string'
+      ? ['string']
+      : [...new Set(about)];
   }
   const named = Array.isArray(type) ? schemaList(type, `${path}.type`) : [type];
   return named.map(one => {
@@ -226,23 +285,35 @@ function typeOf(value: unknown): JsonType {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
-  return typeof value === 'string' ? 'string' : typeof value === 'boolean' ? 'boolean' : 'object';
+  return typeof value === 'string'
+    ? 'string'
+    : typeof value === 'boolean'
+      ? 'boolean'
+      : 'object';
 }
 
-const DESCRIBING_NUMBERS: ReadonlySet<unknown> = new Set(['int64', 'float', 'double', 'decimal']);
+const DESCRIBING_NUMBERS: ReadonlySet<unknown> = new Set([
+  'int64',
+  'float',
+  'double',
+  'decimal',
+]);
 
 /** Of a number. */
 function withFormat(schema: Schema, path: string): Schema {
   const { format } = schema;
   if (format === undefined || DESCRIBING_NUMBERS.has(format)) return schema;
-  if (format === 'int32') return mergedSchemas(schema, { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }, path);
+  if (format === 'int32')
+    return mergedSchemas(schema, { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }, path);
   throw refused(`${path}.format`, `cannot be held for a number; got ${shown(format)}`);
 }
 
 /** Steps of a JSON pointer. */
 function partsOf(reference: string): readonly string[] {
   const parts = reference.slice(1).split('/');
-  return parts.filter(part => part !== '').map(part => decoded(part).replaceAll('~1', '/').replaceAll('~0', '~'));
+  return parts
+    .filter(part => part !== '')
+    .map(part => decoded(part).replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 function decoded(part: string): string {

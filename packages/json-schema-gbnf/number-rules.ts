@@ -1,4 +1,11 @@
-import { type Decimal, decimalOf, fractionBetween, isMultiple, unitsAt, wholeBetween } from './digit-range.js';
+import {
+  type Decimal,
+  decimalOf,
+  fractionBetween,
+  isMultiple,
+  unitsAt,
+  wholeBetween,
+} from './digit-range.js';
 import { either } from './grammar-rules.js';
 import { type Schema, shown } from './schema-fields.js';
 import { refused } from './grammar-error.js';
@@ -30,28 +37,49 @@ const EXACT_DIGITS = 15;
 const MOST_VALUES = 1000;
 const MOST_RESIDUES = 100;
 
-const NUMBER_KEYWORDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'] as const;
+const NUMBER_KEYWORDS = [
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+] as const;
 
 /**
  * Numbers in plain decimals within the bounds, none that is not. Where a side has no bound, whole numbers that are safe
  * integers, and others with up to 15 digits before the point.
  * @throws GrammarError at a bound that could not be held exactly
  */
-export function numberExpression(schema: Schema, type: 'number' | 'integer', path: string): string {
+export function numberExpression(
+  schema: Schema,
+  type: 'number' | 'integer',
+  path: string,
+): string {
   if (NUMBER_KEYWORDS.every(name => schema[name] === undefined)) return type;
   const limits = limitsOf(schema, path);
   const step = stepOf(schema, path);
-  const scale = type === 'integer' || step?.scale === 0 ? 0 : (step?.scale ?? fractionDigits(limits));
-  const furthest = scale === 0 ? BigInt(Number.MAX_SAFE_INTEGER) : largest(step ? EXACT_DIGITS : EXACT_DIGITS + scale);
+  const scale =
+    type === 'integer' || step?.scale === 0 ? 0 : (step?.scale ?? fractionDigits(limits));
+  const furthest =
+    scale === 0
+      ? BigInt(Number.MAX_SAFE_INTEGER)
+      : largest(step ? EXACT_DIGITS : EXACT_DIGITS + scale);
   const range = rangeOf(limits, { scale, furthest }, path);
   const units = step === undefined ? 1n : wholeStep(step, scale);
   if (units === 1n) return signed(range, part => decimals(part, scale));
   const values = fewMultiples(range, units);
   if (values?.length === 0)
-    throw refused(`${path}.multipleOf`, `${shown(schema.multipleOf)} has no multiple in this range`);
+    throw refused(
+      `${path}.multipleOf`,
+      `${shown(schema.multipleOf)} has no multiple in this range`,
+    );
   if (values) return either(values.map(value => `"${textOf(value, scale)}"`));
   const digits = scale > 0 ? 0 : residueDigits(units);
-  if (digits === 0) throw refused(`${path}.multipleOf`, `${shown(schema.multipleOf)} cannot be held in this range`);
+  if (digits === 0)
+    throw refused(
+      `${path}.multipleOf`,
+      `${shown(schema.multipleOf)} cannot be held in this range`,
+    );
   return signed(range, part => multiples(part, units, digits));
 }
 
@@ -59,8 +87,10 @@ export function numberExpression(schema: Schema, type: 'number' | 'integer', pat
 export function numberAllows(schema: Schema, value: number, path: string): boolean {
   const { least, most } = limitsOf(schema, path);
   const step = stepOf(schema, path);
-  if (least && (value < least.value || (least.isExcluded && value === least.value))) return false;
-  if (most && (value > most.value || (most.isExcluded && value === most.value))) return false;
+  if (least && (value < least.value || (least.isExcluded && value === least.value)))
+    return false;
+  if (most && (value > most.value || (most.isExcluded && value === most.value)))
+    return false;
   return step === undefined || isMultiple(decimalOf(value), step);
 }
 
@@ -68,13 +98,18 @@ function limitsOf(schema: Schema, path: string): Limits {
   const limit = (keyword: string, isExcluded: boolean): Limit[] => {
     const value = schema[keyword];
     if (value === undefined) return [];
-    if (typeof value === 'number' && Number.isFinite(value)) return [{ value, isExcluded, keyword }];
+    if (typeof value === 'number' && Number.isFinite(value))
+      return [{ value, isExcluded, keyword }];
     throw refused(`${path}.${keyword}`, `must be a number; got ${shown(value)}`);
   };
   const ofLeast = [...limit('minimum', false), ...limit('exclusiveMinimum', true)];
   const ofMost = [...limit('maximum', false), ...limit('exclusiveMaximum', true)];
-  const least = ofLeast.sort((a, b) => b.value - a.value || Number(b.isExcluded) - Number(a.isExcluded))[0];
-  const most = ofMost.sort((a, b) => a.value - b.value || Number(b.isExcluded) - Number(a.isExcluded))[0];
+  const least = ofLeast.sort(
+    (a, b) => b.value - a.value || Number(b.isExcluded) - Number(a.isExcluded),
+  )[0];
+  const most = ofMost.sort(
+    (a, b) => a.value - b.value || Number(b.isExcluded) - Number(a.isExcluded),
+  )[0];
   return { ...(least && { least }), ...(most && { most }) };
 }
 
@@ -95,18 +130,24 @@ function stepOf(schema: Schema, path: string): Decimal | undefined {
 const wholeStep = (step: Decimal, scale: number): bigint => {
   const { floor, isExact } = unitsAt(step, scale);
   // Of whole numbers, those that are multiples of a fraction are those of its numerator in lowest terms.
-  return isExact ? floor : step.units / greatestDivisor(step.units, 10n ** BigInt(step.scale));
+  return isExact
+    ? floor
+    : step.units / greatestDivisor(step.units, 10n ** BigInt(step.scale));
 };
 
-const greatestDivisor = (a: bigint, b: bigint): bigint => (b === 0n ? a : greatestDivisor(b, a % b));
+const greatestDivisor = (a: bigint, b: bigint): bigint =>
+  b === 0n ? a : greatestDivisor(b, a % b);
 
 function fractionDigits({ least, most }: Limits): number {
-  const excluded = [least, most].flatMap(limit => (limit?.isExcluded ? [limit.value] : []));
+  const excluded = [least, most].flatMap(limit =>
+    limit?.isExcluded ? [limit.value] : [],
+  );
   const whole = Math.max(1, ...excluded.map(value => String(decimalWhole(value)).length));
   return Math.max(0, Math.min(FRACTION_DIGITS, EXACT_DIGITS - whole));
 }
 
-const decimalWhole = (value: number): bigint => unitsAt(decimalOf(Math.abs(value)), 0).floor;
+const decimalWhole = (value: number): bigint =>
+  unitsAt(decimalOf(Math.abs(value)), 0).floor;
 
 const largest = (digits: number): bigint => 10n ** BigInt(digits) - 1n;
 
@@ -122,7 +163,10 @@ function rangeOf(
   if (range.least <= range.most) return range;
   const { keyword, value } = (most ?? least)!;
   const other = most && least ? ` and \`${least.keyword}\` ${least.value}` : '';
-  throw refused(`${path}.${keyword}`, `is ${value}${other}: no number that can be written meets that`);
+  throw refused(
+    `${path}.${keyword}`,
+    `is ${value}${other}: no number that can be written meets that`,
+  );
 }
 
 function lowUnits({ value, isExcluded }: Limit, scale: number): bigint {
@@ -147,13 +191,17 @@ function signed({ least, most }: Range, of: (range: Range) => string): string {
 /** Of numbers that are not negative. */
 function decimals({ least, most }: Range, scale: number): string {
   const [low, high] = [least, most].map(units => split(units, scale)) as [Split, Split];
-  if (low.whole === high.whole) return `"${low.whole}" ${fractionBetween(low.fraction, high.fraction)}`;
+  if (low.whole === high.whole)
+    return `"${low.whole}" ${fractionBetween(low.fraction, high.fraction)}`;
   const [none, all] = ['0'.repeat(scale), '9'.repeat(scale)];
   const options: string[] = [];
   let [first, last] = [low.whole, high.whole];
-  if (low.fraction !== none) options.push(`"${first++}" ${fractionBetween(low.fraction, all)}`);
-  if (high.fraction !== all) options.push(`"${last--}" ${fractionBetween(none, high.fraction)}`);
-  if (first <= last) options.push(`${wholeBetween(first, last)} ${fractionBetween(none, all)}`);
+  if (low.fraction !== none)
+    options.push(`"${first++}" ${fractionBetween(low.fraction, all)}`);
+  if (high.fraction !== all)
+    options.push(`"${last--}" ${fractionBetween(none, high.fraction)}`);
+  if (first <= last)
+    options.push(`${wholeBetween(first, last)} ${fractionBetween(none, all)}`);
   return either(options);
 }
 
@@ -164,7 +212,10 @@ interface Split {
 
 function split(units: bigint, scale: number): Split {
   const one = 10n ** BigInt(scale);
-  return { whole: units / one, fraction: scale === 0 ? '' : String(units % one).padStart(scale, '0') };
+  return {
+    whole: units / one,
+    fraction: scale === 0 ? '' : String(units % one).padStart(scale, '0'),
+  };
 }
 
 function textOf(units: bigint, scale: number): string {
@@ -174,7 +225,10 @@ function textOf(units: bigint, scale: number): string {
 }
 
 /** All multiples in the range; undefined: there are many. */
-function fewMultiples({ least, most }: Range, step: bigint): readonly bigint[] | undefined {
+function fewMultiples(
+  { least, most }: Range,
+  step: bigint,
+): readonly bigint[] | undefined {
   const first = least + (((-least % step) + step) % step);
   const count = first > most ? 0n : (most - first) / step + 1n;
   if (count > BigInt(MOST_VALUES) || count === 0n) return count === 0n ? [] : undefined;
@@ -184,7 +238,9 @@ function fewMultiples({ least, most }: Range, step: bigint): readonly bigint[] |
 /** Last digits that decide whether a number is a multiple: 1 for 2 and 5, 2 for 25; 0: no number of them does. */
 function residueDigits(step: bigint): number {
   const digits = [1, 2, 3, 4, 5, 6].find(count => 10n ** BigInt(count) % step === 0n);
-  return digits !== undefined && 10n ** BigInt(digits) / step <= MOST_RESIDUES ? digits : 0;
+  return digits !== undefined && 10n ** BigInt(digits) / step <= MOST_RESIDUES
+    ? digits
+    : 0;
 }
 
 /** Any leading digits, then last ones that make it a multiple; empty: there is none. */
@@ -197,12 +253,16 @@ function multiples({ least, most }: Range, step: bigint, digits: number): string
     const [low, high] = [larger(1n, ceiled(least - last, base)), (most - last) / base];
     if (most < last || low > high) continue;
     const leading = wholeBetween(low, high);
-    byLeading.set(leading, [...(byLeading.get(leading) ?? []), `"${String(last).padStart(digits, '0')}"`]);
+    byLeading.set(leading, [
+      ...(byLeading.get(leading) ?? []),
+      `"${String(last).padStart(digits, '0')}"`,
+    ]);
   }
   for (const [leading, lasts] of byLeading) options.push(`${leading} ${either(lasts)}`);
   return options.length === 0 ? '' : either(options);
 }
 
-const ceiled = (value: bigint, base: bigint): bigint => (value <= 0n ? 0n : (value + base - 1n) / base);
+const ceiled = (value: bigint, base: bigint): bigint =>
+  value <= 0n ? 0n : (value + base - 1n) / base;
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -14,29 +14,46 @@ interface Property {
 }
 
 /** An object: named properties in their order, or any number of members where none are named. */
-export function objectExpression(schema: Schema, path: string, writer: SchemaWriter): string {
+export function objectExpression(
+  schema: Schema,
+  path: string,
+  writer: SchemaWriter,
+): string {
   const properties = propertiesOf(schema, path, writer);
   const inside =
-    properties.length > 0 ? members(counted(properties, schema, path), writer) : freeMembers(schema, path, writer);
+    properties.length > 0
+      ? members(counted(properties, schema, path), writer)
+      : freeMembers(schema, path, writer);
   return `"{" space ${inside} space "}"`;
 }
 
-function propertiesOf(schema: Schema, path: string, writer: SchemaWriter): readonly Property[] {
+function propertiesOf(
+  schema: Schema,
+  path: string,
+  writer: SchemaWriter,
+): readonly Property[] {
   const required = new Set(namesAt(schema, 'required', path));
   const properties = objectAt(schema, 'properties', path);
   const rest = schema.additionalProperties ?? schema.unevaluatedProperties ?? true;
   const keys = keysOf(schema, path, writer);
   const isOpen = rest !== false;
-  const listed = Object.keys(properties).length === 0 && isOpen ? (keys.listed ?? []) : [];
+  const listed =
+    Object.keys(properties).length === 0 && isOpen ? (keys.listed ?? []) : [];
   const names = new Set([...Object.keys(properties), ...required, ...listed]);
   return [...names].flatMap(name => {
     const isNamed = Object.hasOwn(properties, name);
     const isRequired = required.has(name);
     if (isNamed ? keys.allows(name) : isOpen && keys.allows(name)) {
-      const [own, at] = isNamed ? [properties[name], `properties.${name}`] : [rest, 'additionalProperties'];
+      const [own, at] = isNamed
+        ? [properties[name], `properties.${name}`]
+        : [rest, 'additionalProperties'];
       return [{ name, schema: own, path: `${path}.${at}`, isRequired }];
     }
-    if (isRequired) throw refused(`${path}.required`, `${shown(name)} is no property that may be there`);
+    if (isRequired)
+      throw refused(
+        `${path}.required`,
+        `${shown(name)} is no property that may be there`,
+      );
     return [];
   });
 }
@@ -50,11 +67,13 @@ interface Keys {
 }
 
 function keysOf(schema: Schema, path: string, writer: SchemaWriter): Keys {
-  if (schema.propertyNames === undefined) return { expression: 'string', allows: () => true };
+  if (schema.propertyNames === undefined)
+    return { expression: 'string', allows: () => true };
   const at = `${path}.propertyNames`;
   const names: Schema = { ...writer.resolved(schema.propertyNames, at), type: 'string' };
   for (const keyword of ['anyOf', 'oneOf', 'nullable'])
-    if (names[keyword] !== undefined) throw refused(`${at}.${keyword}`, 'cannot be held for names');
+    if (names[keyword] !== undefined)
+      throw refused(`${at}.${keyword}`, 'cannot be held for names');
   const listed = writer.valuesOf(names, at) as readonly string[] | undefined;
   if (listed) return { listed, expression: '', allows: name => listed.includes(name) };
   const demands = stringDemands(names, at);
@@ -67,14 +86,22 @@ function keysOf(schema: Schema, path: string, writer: SchemaWriter): Keys {
 }
 
 /** So many that both bounds are met: the first optional ones become required, the last ones are left out. */
-function counted(properties: readonly Property[], schema: Schema, path: string): readonly Property[] {
+function counted(
+  properties: readonly Property[],
+  schema: Schema,
+  path: string,
+): readonly Property[] {
   const { least, most } = boundsOf(schema, ['minProperties', 'maxProperties'], path);
   const kept = [...properties];
-  for (let at = kept.length - 1; at >= 0 && kept.length > most; at -= 1) if (!kept[at]!.isRequired) kept.splice(at, 1);
-  if (kept.length > most) throw refused(`${path}.maxProperties`, `is ${most}; ${kept.length} are required`);
-  if (kept.length < least) throw refused(`${path}.minProperties`, `is ${least}; ${kept.length} can be written`);
+  for (let at = kept.length - 1; at >= 0 && kept.length > most; at -= 1)
+    if (!kept[at]!.isRequired) kept.splice(at, 1);
+  if (kept.length > most)
+    throw refused(`${path}.maxProperties`, `is ${most}; ${kept.length} are required`);
+  if (kept.length < least)
+    throw refused(`${path}.minProperties`, `is ${least}; ${kept.length} can be written`);
   let missing = least - kept.filter(({ isRequired }) => isRequired).length;
-  for (const property of kept) if (!property.isRequired && missing-- > 0) property.isRequired = true;
+  for (const property of kept)
+    if (!property.isRequired && missing-- > 0) property.isRequired = true;
   return kept;
 }
 
@@ -103,11 +130,15 @@ function freeMembers(schema: Schema, path: string, writer: SchemaWriter): string
   const rest = schema.additionalProperties ?? schema.unevaluatedProperties ?? true;
   const isClosed = rest === false || schema.properties !== undefined;
   if (least > (isClosed ? 0 : 1))
-    throw refused(`${path}.minProperties`, `is ${least}; a grammar cannot keep names apart that it does not know`);
+    throw refused(
+      `${path}.minProperties`,
+      `is ${least}; a grammar cannot keep names apart that it does not know`,
+    );
   if (isClosed || most === 0) return '';
   const key = keysOf(schema, path, writer).expression;
   if (key === '') return '';
-  const value = rest === true ? 'value' : writer.rule(rest, `${path}.additionalProperties`);
+  const value =
+    rest === true ? 'value' : writer.rule(rest, `${path}.additionalProperties`);
   const member = `${key} space ":" space ${value}`;
   const more =
     most === Infinity

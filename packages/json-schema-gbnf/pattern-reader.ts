@@ -14,8 +14,17 @@ type Part =
   | { readonly type: 'set'; readonly set: CodeSet }
   | { readonly type: 'start' | 'end' }
   | { readonly type: 'group'; readonly options: readonly Sequence[] }
-  | { readonly type: 'look'; readonly isNegative: boolean; readonly options: readonly Sequence[] }
-  | { readonly type: 'repetition'; readonly of: Part; readonly least: number; readonly most: number };
+  | {
+      readonly type: 'look';
+      readonly isNegative: boolean;
+      readonly options: readonly Sequence[];
+    }
+  | {
+      readonly type: 'repetition';
+      readonly of: Part;
+      readonly least: number;
+      readonly most: number;
+    };
 type Sequence = readonly Part[];
 
 const MOST_CHARACTERS = 2000;
@@ -30,14 +39,26 @@ const WORD: CodeSet = [range('0', '9'), range('A', 'Z'), range('_'), range('a', 
 const BREAKS: CodeSet = unionOf([range('\n'), range('\r'), range('\u2028', '\u2029')]);
 const SPACE: CodeSet = unionOf([
   ...BREAKS,
-  ...[range('\t', '\r'), range(' '), range('\u00a0'), range('\u1680'), range('\u2000', '\u200a')],
+  ...[
+    range('\t', '\r'),
+    range(' '),
+    range('\u00a0'),
+    range('\u1680'),
+    range('\u2000', '\u200a'),
+  ],
   ...[range('\u202f'), range('\u205f'), range('\u3000'), range('\ufeff')],
 ]);
 const CLASSES: Readonly<Record<string, CodeSet>> = {
   ...{ d: DIGIT, D: complementOf(DIGIT), w: WORD, W: complementOf(WORD) },
   ...{ s: SPACE, S: complementOf(SPACE) },
 };
-const CONTROLS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', v: '\v', f: '\f' };
+const CONTROLS: Readonly<Record<string, string>> = {
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+  f: '\f',
+};
 
 /**
  * Texts in which the pattern of a JSON schema (ECMA-262, not anchored) is found. Look-aheads are held where they are
@@ -45,7 +66,8 @@ const CONTROLS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', 
  * LanguageTooLarge
  */
 export function patternLanguage(pattern: string, languages: Languages): Language {
-  if (pattern.length > MOST_CHARACTERS) throw new PatternRefused(`has more than ${MOST_CHARACTERS} characters`);
+  if (pattern.length > MOST_CHARACTERS)
+    throw new PatternRefused(`has more than ${MOST_CHARACTERS} characters`);
   const options = new PatternReader(pattern).read();
   return new PatternCompiler(languages).found(options);
 }
@@ -63,7 +85,8 @@ class PatternReader {
   }
 
   #options(): readonly Sequence[] {
-    if (++this.#depth > DEEPEST_GROUP) throw this.#wrong(`groups are at most ${DEEPEST_GROUP} deep`);
+    if (++this.#depth > DEEPEST_GROUP)
+      throw this.#wrong(`groups are at most ${DEEPEST_GROUP} deep`);
     const options = [this.#sequence()];
     while (this.#take('|')) options.push(this.#sequence());
     this.#depth -= 1;
@@ -85,7 +108,8 @@ class PatternReader {
     if (this.#take('(')) return this.#group();
     const character = this.#next();
     if (character === '\\') return { type: 'set', set: this.#escape() };
-    if ('*+?{'.includes(character)) throw this.#wrong(`nothing stands before \`${character}\``);
+    if ('*+?{'.includes(character))
+      throw this.#wrong(`nothing stands before \`${character}\``);
     return { type: 'set', set: [range(character)] };
   }
 
@@ -93,11 +117,13 @@ class PatternReader {
     const kind = /\?(?::|=|!|<[A-Za-z_]\w*>)/y;
     kind.lastIndex = this.#at;
     const found = kind.exec(this.text)?.[0];
-    if (found === undefined && this.text[this.#at] === '?') throw this.#wrong('this kind of group is not known');
+    if (found === undefined && this.text[this.#at] === '?')
+      throw this.#wrong('this kind of group is not known');
     this.#at += found?.length ?? 0;
     const options = this.#options();
     if (!this.#take(')')) throw this.#wrong('`)` is missing');
-    if (found === '?=' || found === '?!') return { type: 'look', isNegative: found === '?!', options };
+    if (found === '?=' || found === '?!')
+      return { type: 'look', isNegative: found === '?!', options };
     return { type: 'group', options };
   }
 
@@ -120,7 +146,10 @@ class PatternReader {
     if (!found) return undefined;
     this.#at += found[0].length;
     const least = Number(found[1]);
-    return [least, found[2] === undefined ? least : found[3] === '' ? Infinity : Number(found[3])];
+    return [
+      least,
+      found[2] === undefined ? least : found[3] === '' ? Infinity : Number(found[3]),
+    ];
   }
 
   #class(): CodeSet {
@@ -133,7 +162,8 @@ class PatternReader {
       else {
         this.#at += 1;
         const last = this.#member();
-        if (!isOne(first) || !isOne(last) || first[0]![0] > last[0]![0]) throw this.#wrong('this range is empty');
+        if (!isOne(first) || !isOne(last) || first[0]![0] > last[0]![0])
+          throw this.#wrong('this range is empty');
         ranges.push([first[0]![0], last[0]![0]]);
       }
     }
@@ -197,14 +227,20 @@ class PatternCompiler {
 
   /** Texts that begin with one of `options` and go on with one of `rest`. */
   #either(options: readonly Sequence[], rest: Language, isStart: boolean): Language {
-    return this.languages.union(options.map(parts => this.#sequence(parts, rest, isStart)));
+    return this.languages.union(
+      options.map(parts => this.#sequence(parts, rest, isStart)),
+    );
   }
 
   #sequence(parts: Sequence, rest: Language, isStart: boolean): Language {
     const firstWide = parts.findIndex(({ type }) => type !== 'start' && type !== 'look');
     let language = rest;
     for (const [at, part] of [...parts.entries()].toReversed())
-      language = this.#part(part, language, isStart && (firstWide < 0 || at <= firstWide));
+      language = this.#part(
+        part,
+        language,
+        isStart && (firstWide < 0 || at <= firstWide),
+      );
     return language;
   }
 
@@ -214,20 +250,31 @@ class PatternCompiler {
       case 'set':
         return languages.sequence(languages.set(part.set), rest);
       case 'start':
-        if (!isStart) throw new PatternRefused('cannot be held: `^` stands behind something else');
+        if (!isStart)
+          throw new PatternRefused('cannot be held: `^` stands behind something else');
         return rest;
       case 'end':
         return rest.nullable ? languages.empty : languages.none;
       case 'group':
-        if (part.options.some(hasZeroWidth)) return this.#either(part.options, rest, isStart);
-        return languages.sequence(this.#either(part.options, languages.empty, false), rest);
+        if (part.options.some(hasZeroWidth))
+          return this.#either(part.options, rest, isStart);
+        return languages.sequence(
+          this.#either(part.options, languages.empty, false),
+          rest,
+        );
       case 'look': {
         const ahead = this.#either(part.options, languages.any, isStart);
-        return languages.intersection([part.isNegative ? languages.complement(ahead) : ahead, rest]);
+        return languages.intersection([
+          part.isNegative ? languages.complement(ahead) : ahead,
+          rest,
+        ]);
       }
       case 'repetition': {
         if (hasZeroWidth([part.of])) {
-          if (part.most > 1) throw new PatternRefused('cannot be held: `^`, `$` or a look-ahead is repeated');
+          if (part.most > 1)
+            throw new PatternRefused(
+              'cannot be held: `^`, `$` or a look-ahead is repeated',
+            );
           return languages.union([this.#part(part.of, rest, isStart), rest]);
         }
         const one = this.#part(part.of, languages.empty, false);

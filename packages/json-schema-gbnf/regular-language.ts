@@ -21,7 +21,12 @@ type Form =
   | { readonly type: 'sequence'; readonly first: Language; readonly rest: Language }
   | { readonly type: 'union' | 'intersection'; readonly parts: readonly Language[] }
   | { readonly type: 'complement'; readonly of: Language }
-  | { readonly type: 'repetition'; readonly of: Language; readonly least: number; readonly most: number };
+  | {
+      readonly type: 'repetition';
+      readonly of: Language;
+      readonly least: number;
+      readonly most: number;
+    };
 
 /** Work on the languages of one schema. A hostile pattern has 2^20 states: it costs this much and is refused. */
 const MOST_WORK = 300_000;
@@ -46,16 +51,23 @@ export class Languages {
   /** @param set what is not in the alphabet is left out */
   set(set: CodeSet): Language {
     const known = intersectionOf(set, this.alphabet);
-    return known.length === 0 ? this.none : this.#make(`set ${known.join(';')}`, false, { type: 'set', set: known });
+    return known.length === 0
+      ? this.none
+      : this.#make(`set ${known.join(';')}`, false, { type: 'set', set: known });
   }
 
   sequence(first: Language, rest: Language): Language {
     if (first === this.none || rest === this.none) return this.none;
     if (first === this.empty) return rest;
     if (rest === this.empty) return first;
-    if (first.form.type === 'sequence') return this.sequence(first.form.first, this.sequence(first.form.rest, rest));
+    if (first.form.type === 'sequence')
+      return this.sequence(first.form.first, this.sequence(first.form.rest, rest));
     const nullable = first.nullable && rest.nullable;
-    return this.#make(`seq ${first.id} ${rest.id}`, nullable, { type: 'sequence', first, rest });
+    return this.#make(`seq ${first.id} ${rest.id}`, nullable, {
+      type: 'sequence',
+      first,
+      rest,
+    });
   }
 
   union(given: readonly Language[]): Language {
@@ -63,7 +75,8 @@ export class Languages {
     if (parts.includes(this.any)) return this.any;
     const sets = parts.flatMap(({ form }) => (form.type === 'set' ? [form.set] : []));
     const rest = parts.filter(({ form }) => form.type !== 'set');
-    const all = sets.length > 1 ? distinct([...rest, this.set(unionOf(sets.flat()))]) : parts;
+    const all =
+      sets.length > 1 ? distinct([...rest, this.set(unionOf(sets.flat()))]) : parts;
     if (all.length < 2) return all[0] ?? this.none;
     const nullable = all.some(part => part.nullable);
     return this.#make(`or ${idsOf(all)}`, nullable, { type: 'union', parts: all });
@@ -80,7 +93,9 @@ export class Languages {
   complement(of: Language): Language {
     if (of.form.type === 'complement') return of.form.of;
     if (of === this.any) return this.none;
-    return of === this.none ? this.any : this.#make(`not ${of.id}`, !of.nullable, { type: 'complement', of });
+    return of === this.none
+      ? this.any
+      : this.#make(`not ${of.id}`, !of.nullable, { type: 'complement', of });
   }
 
   /** @param most Infinity: no bound */
@@ -102,10 +117,14 @@ export class Languages {
       case 'empty':
         return this.none;
       case 'set':
-        return form.set.some(([first, last]) => code >= first && code <= last) ? this.empty : this.none;
+        return form.set.some(([first, last]) => code >= first && code <= last)
+          ? this.empty
+          : this.none;
       case 'sequence': {
         const inFirst = this.sequence(this.after(form.first, code), form.rest);
-        return form.first.nullable ? this.union([inFirst, this.after(form.rest, code)]) : inFirst;
+        return form.first.nullable
+          ? this.union([inFirst, this.after(form.rest, code)])
+          : inFirst;
       }
       case 'union':
         return this.union(form.parts.map(part => this.after(part, code)));
@@ -128,7 +147,10 @@ export class Languages {
     const ordered = [...cuts].sort((a, b) => a - b);
     return this.alphabet.flatMap(([first, last]) => {
       const inside = ordered.filter(cut => cut > first && cut <= last);
-      return [first, ...inside].map((from, at): CodeRange => [from, (inside[at] ?? last + 1) - 1]);
+      return [first, ...inside].map((from, at): CodeRange => [
+        from,
+        (inside[at] ?? last + 1) - 1,
+      ]);
     });
   }
 
@@ -174,11 +196,17 @@ export class Languages {
 
 const idsOf = (parts: readonly Language[]): string => parts.map(({ id }) => id).join(' ');
 
-function flatten(given: readonly Language[], type: 'union' | 'intersection'): readonly Language[] {
-  return distinct(given.flatMap(part => (part.form.type === type ? part.form.parts : [part])));
+function flatten(
+  given: readonly Language[],
+  type: 'union' | 'intersection',
+): readonly Language[] {
+  return distinct(
+    given.flatMap(part => (part.form.type === type ? part.form.parts : [part])),
+  );
 }
 
-const distinct = (parts: readonly Language[]): Language[] => [...new Set(parts)].sort((a, b) => a.id - b.id);
+const distinct = (parts: readonly Language[]): Language[] =>
+  [...new Set(parts)].sort((a, b) => a.id - b.id);
 
 /** Ascending, overlaps joined. */
 export function unionOf(ranges: readonly CodeRange[]): CodeSet {
@@ -194,7 +222,9 @@ export function unionOf(ranges: readonly CodeRange[]): CodeSet {
 function intersectionOf(one: CodeSet, other: CodeSet): CodeSet {
   return unionOf(
     one.flatMap(([first, last]) =>
-      other.map(([from, to]): CodeRange => [Math.max(first, from), Math.min(last, to)]).filter(([a, b]) => a <= b),
+      other
+        .map(([from, to]): CodeRange => [Math.max(first, from), Math.min(last, to)])
+        .filter(([a, b]) => a <= b),
     ),
   );
 }
@@ -203,5 +233,7 @@ function intersectionOf(one: CodeSet, other: CodeSet): CodeSet {
 export function complementOf(set: CodeSet): CodeSet {
   const starts = [0, ...set.map(([, last]) => last + 1)];
   const ends = [...set.map(([first]) => first - 1), 0x10ffff];
-  return starts.map((start, at): CodeRange => [start, ends[at]!]).filter(([first, last]) => first <= last);
+  return starts
+    .map((start, at): CodeRange => [start, ends[at]!])
+    .filter(([first, last]) => first <= last);
 }

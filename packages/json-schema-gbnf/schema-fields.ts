@@ -24,7 +24,8 @@ export function objectAt(schema: Schema, name: string, path: string): Schema {
   if (!isSchemaObject(value) || schema[name] === null)
     throw refused(`${path}.${name}`, `must be an object; got ${shown(schema[name])}`);
   const count = Object.keys(value).length;
-  if (count > MOST_MEMBERS) throw refused(`${path}.${name}`, `has ${count} members; at most ${MOST_MEMBERS}`);
+  if (count > MOST_MEMBERS)
+    throw refused(`${path}.${name}`, `has ${count} members; at most ${MOST_MEMBERS}`);
   return value;
 }
 
@@ -38,26 +39,44 @@ export function namesAt(schema: Schema, name: string, path: string): readonly st
 export function schemaList(value: unknown, path: string): readonly unknown[] {
   if (!Array.isArray(value) || value.length === 0)
     throw refused(path, `must be a list of at least one; got ${shown(value)}`);
-  if (value.length > MOST_MEMBERS) throw refused(path, `has ${value.length} members; at most ${MOST_MEMBERS}`);
+  if (value.length > MOST_MEMBERS)
+    throw refused(path, `has ${value.length} members; at most ${MOST_MEMBERS}`);
   return value;
 }
 
 /** Two keywords that bound a count. */
-export function boundsOf(schema: Schema, [low, high]: readonly [string, string], path: string): Bounds {
+export function boundsOf(
+  schema: Schema,
+  [low, high]: readonly [string, string],
+  path: string,
+): Bounds {
   const least = countAt(schema, low, path) ?? 0;
   const most = countAt(schema, high, path) ?? Infinity;
   if (most >= least) return { least, most };
-  throw refused(`${path}.${high}`, `is ${most}, less than \`${low}\`, which is ${least}: nothing could be written`);
+  throw refused(
+    `${path}.${high}`,
+    `is ${most}, less than \`${low}\`, which is ${least}: nothing could be written`,
+  );
 }
 
 function countAt(schema: Schema, name: string, path: string): number | undefined {
   const value = schema[name];
   if (value === undefined) return undefined;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MOST_COUNT) return value;
-  throw refused(`${path}.${name}`, `must be a whole number from 0 to ${MOST_COUNT}; got ${shown(value)}`);
+  if (
+    typeof value === 'number' &&
+    Number.isInteger(value) &&
+    value >= 0 &&
+    value <= MOST_COUNT
+  )
+    return value;
+  throw refused(
+    `${path}.${name}`,
+    `must be a whole number from 0 to ${MOST_COUNT}; got ${shown(value)}`,
+  );
 }
 
 export const isSchemaObject = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 80);
+export const shown = (value: unknown): string =>
+  (JSON.stringify(value) ?? 'nothing').slice(0, 80);

@@ -1,5 +1,6 @@
 /** Types of JSON values as a schema names them. */
-export type JsonType = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null';
+export type JsonType =
+  'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null';
 
 interface Keyword {
   /** enforced: no answer breaks it. annotation: changes nothing. refused: 400 `invalid_value` with its path. */
@@ -37,7 +38,9 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   type: enforced(),
   enum: enforced(),
   const: enforced(),
-  $ref: enforced('into the schema itself, also recursive; keywords beside it hold as well'),
+  $ref: enforced(
+    'into the schema itself, also recursive; keywords beside it hold as well',
+  ),
   $defs: enforced('where `$ref` leads'),
   definitions: enforced('where `$ref` leads'),
   anyOf: enforced(),
@@ -56,16 +59,27 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   additionalItems: enforced('beside a list in `items`', ARRAY),
   minItems: enforced('up to 10,000', ARRAY),
   maxItems: enforced('up to 10,000', ARRAY),
-  uniqueItems: enforced('items of a list of up to 30 values, written in its order; at most one item otherwise', ARRAY),
+  uniqueItems: enforced(
+    'items of a list of up to 30 values, written in its order; at most one item otherwise',
+    ARRAY,
+  ),
   minLength: enforced('up to 10,000', STRING),
   maxLength: enforced('up to 10,000', STRING),
-  pattern: enforced('regular ones with look-aheads; without look-behinds, back references, `\\b`, `\\p`', STRING),
-  format: enforced('the formats below; an unknown one is refused, unless a `pattern` stands beside it'),
+  pattern: enforced(
+    'regular ones with look-aheads; without look-behinds, back references, `\\b`, `\\p`',
+    STRING,
+  ),
+  format: enforced(
+    'the formats below; an unknown one is refused, unless a `pattern` stands beside it',
+  ),
   minimum: enforced(RANGE, NUMBER),
   maximum: enforced(RANGE, NUMBER),
   exclusiveMinimum: enforced(RANGE, NUMBER),
   exclusiveMaximum: enforced(RANGE, NUMBER),
-  multipleOf: enforced('divisors of a power of ten; others where up to 1000 values remain', NUMBER),
+  multipleOf: enforced(
+    'divisors of a power of ten; others where up to 1000 values remain',
+    NUMBER,
+  ),
   patternProperties: refused(undefined, OBJECT),
   unevaluatedItems: refused(undefined, ARRAY),
   contains: refused(undefined, ARRAY),
@@ -82,8 +96,27 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   $recursiveRef: refused(),
   ...Object.fromEntries(
     [
-      ...['$schema', '$id', 'id', '$anchor', '$dynamicAnchor', '$vocabulary', '$comment', 'title', 'description'],
-      ...['default', 'example', 'examples', 'readOnly', 'writeOnly', 'deprecated', 'discriminator', 'strict'],
+      ...[
+        '$schema',
+        '$id',
+        'id',
+        '$anchor',
+        '$dynamicAnchor',
+        '$vocabulary',
+        '$comment',
+        'title',
+        'description',
+      ],
+      ...[
+        'default',
+        'example',
+        'examples',
+        'readOnly',
+        'writeOnly',
+        'deprecated',
+        'discriminator',
+        'strict',
+      ],
       ...['contentEncoding', 'contentMediaType', 'contentSchema', 'externalDocs', 'xml'],
     ].map(name => [name, ANNOTATION] as const),
   ),
@@ -95,7 +128,8 @@ export function keywordOf(name: string): Keyword {
 }
 
 /** Says nothing about what is valid. */
-export const isAnnotation = (name: string): boolean => keywordOf(name).treatment === 'annotation';
+export const isAnnotation = (name: string): boolean =>
+  keywordOf(name).treatment === 'annotation';
 
 /** Restricts values of that type. */
 export function concerns(name: string, type: JsonType): boolean {

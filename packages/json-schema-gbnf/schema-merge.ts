@@ -1,4 +1,12 @@
-import { isSchemaObject, schemaList, namesAt, objectAt, type Schema, schemaOf, shown } from './schema-fields.js';
+import {
+  isSchemaObject,
+  schemaList,
+  namesAt,
+  objectAt,
+  type Schema,
+  schemaOf,
+  shown,
+} from './schema-fields.js';
 import { refused } from './grammar-error.js';
 import { isAnnotation } from './schema-keywords.js';
 
@@ -10,35 +18,54 @@ class PatternList {
 }
 
 const both: Join = (one, other) => (one === other ? one : { allOf: [one, other] });
-const least: Join = (one, other, path) => Math.min(numberOf(one, path), numberOf(other, path));
-const most: Join = (one, other, path) => Math.max(numberOf(one, path), numberOf(other, path));
+const least: Join = (one, other, path) =>
+  Math.min(numberOf(one, path), numberOf(other, path));
+const most: Join = (one, other, path) =>
+  Math.max(numberOf(one, path), numberOf(other, path));
 
 /** Two values of one keyword as one that says what both say. */
 const JOINS: Readonly<Record<string, Join>> = {
   type: (one, other, path) => {
     const [first, second] = [typesOf(one), typesOf(other)];
     const shared = [
-      ...new Set([...first.filter(type => within(type, second)), ...second.filter(type => within(type, first))]),
+      ...new Set([
+        ...first.filter(type => within(type, second)),
+        ...second.filter(type => within(type, first)),
+      ]),
     ];
-    if (shared.length === 0) throw refused(path, `${shown(one)} and ${shown(other)} have no value in common`);
+    if (shared.length === 0)
+      throw refused(path, `${shown(one)} and ${shown(other)} have no value in common`);
     return shared;
   },
   enum: (one, other, path) => {
     const known = new Set(schemaList(one, path).map(value => JSON.stringify(value)));
-    const shared = schemaList(other, path).filter(value => known.has(JSON.stringify(value)));
-    if (shared.length === 0) throw refused(path, `${shown(one)} and ${shown(other)} have no value in common`);
+    const shared = schemaList(other, path).filter(value =>
+      known.has(JSON.stringify(value)),
+    );
+    if (shared.length === 0)
+      throw refused(path, `${shown(one)} and ${shown(other)} have no value in common`);
     return shared;
   },
   $defs: one => one,
   definitions: one => one,
   required: (one, other, path) => [
-    ...new Set([...namesAt({ required: one }, 'required', path), ...namesAt({ required: other }, 'required', path)]),
+    ...new Set([
+      ...namesAt({ required: one }, 'required', path),
+      ...namesAt({ required: other }, 'required', path),
+    ]),
   ],
   minimum: most,
   exclusiveMinimum: most,
   maximum: least,
   exclusiveMaximum: least,
-  ...{ minLength: most, minItems: most, minProperties: most, maxLength: least, maxItems: least, maxProperties: least },
+  ...{
+    minLength: most,
+    minItems: most,
+    minProperties: most,
+    maxLength: least,
+    maxItems: least,
+    maxProperties: least,
+  },
   pattern: (one, other) => new PatternList([...patternsOf(one), ...patternsOf(other)]),
   nullable: (one, other) => one === true && other === true,
   uniqueItems: (one, other) => one === true || other === true,
@@ -52,10 +79,19 @@ export function mergedSchemas(one: Schema, other: Schema, path: string): Schema 
   const merged: Record<string, unknown> = { ...other, ...one };
   for (const [keyword, value] of Object.entries(other)) {
     const own = one[keyword];
-    if (own === undefined || isAnnotation(keyword) || OBJECT_KEYWORDS.has(keyword)) continue;
-    if (own === value || (keyword === 'const' && JSON.stringify(own) === JSON.stringify(value))) continue;
+    if (own === undefined || isAnnotation(keyword) || OBJECT_KEYWORDS.has(keyword))
+      continue;
+    if (
+      own === value ||
+      (keyword === 'const' && JSON.stringify(own) === JSON.stringify(value))
+    )
+      continue;
     const join = JOINS[keyword];
-    if (!join) throw refused(`${path}.${keyword}`, `${shown(own)} and ${shown(value)} cannot be held together`);
+    if (!join)
+      throw refused(
+        `${path}.${keyword}`,
+        `${shown(own)} and ${shown(value)} cannot be held together`,
+      );
     merged[keyword] = join(own, value, `${path}.${keyword}`);
   }
   return { ...merged, ...mergedMembers(one, other, path) };
@@ -64,27 +100,36 @@ export function mergedSchemas(one: Schema, other: Schema, path: string): Schema 
 export const patternsOf = (value: unknown): readonly unknown[] =>
   value instanceof PatternList ? value.patterns : [value];
 
-const OBJECT_KEYWORDS: ReadonlySet<string> = new Set(['properties', 'additionalProperties', 'unevaluatedProperties']);
+const OBJECT_KEYWORDS: ReadonlySet<string> = new Set([
+  'properties',
+  'additionalProperties',
+  'unevaluatedProperties',
+]);
 
 /** A property that one of them does not name is judged by that one's `additionalProperties`. */
 function mergedMembers(one: Schema, other: Schema, path: string): Schema {
-  const [first, second] = [one, other].map(schema => objectAt(schema, 'properties', path)) as [Schema, Schema];
+  const [first, second] = [one, other].map(schema =>
+    objectAt(schema, 'properties', path),
+  ) as [Schema, Schema];
   // What `one` leaves unevaluated is known only when all is merged.
   const [firstRest, secondRest] = [
     restOf(one.additionalProperties),
     restOf(other.additionalProperties ?? other.unevaluatedProperties),
   ];
   const properties = Object.entries({ ...first, ...second }).flatMap(([name]) => {
-    const judged = [ownOr(first, name, firstRest), ownOr(second, name, secondRest)].filter(
-      schema => schema !== undefined,
-    );
+    const judged = [
+      ownOr(first, name, firstRest),
+      ownOr(second, name, secondRest),
+    ].filter(schema => schema !== undefined);
     const [own, also = own] = judged;
     return judged.includes(false) ? [] : [[name, both(own, also, path)] as const];
   });
   const rests = [firstRest, secondRest].filter(rest => rest !== undefined);
   const rest = rests.includes(false) ? false : both(rests[0], rests.at(-1), path);
   return {
-    ...((one.properties ?? other.properties) !== undefined && { properties: Object.fromEntries(properties) }),
+    ...((one.properties ?? other.properties) !== undefined && {
+      properties: Object.fromEntries(properties),
+    }),
     ...(rest !== undefined && { additionalProperties: rest }),
   };
 }
@@ -94,9 +139,12 @@ const ownOr = (properties: Schema, name: string, rest: unknown): unknown =>
 
 /** Undefined: anything goes. */
 const restOf = (rest: unknown): unknown =>
-  rest === true || (isSchemaObject(rest) && Object.keys(rest).length === 0) ? undefined : rest;
+  rest === true || (isSchemaObject(rest) && Object.keys(rest).length === 0)
+    ? undefined
+    : rest;
 
-const typesOf = (type: unknown): readonly unknown[] => (Array.isArray(type) ? type : [type]);
+const typesOf = (type: unknown): readonly unknown[] =>
+  Array.isArray(type) ? type : [type];
 const within = (type: unknown, types: readonly unknown[]): boolean =>
   types.includes(type) || (type === 'integer' && types.includes('number'));
 
@@ -106,11 +154,19 @@ function numberOf(value: unknown, path: string): number {
 }
 
 /** All of the list, and what stands beside it. @param resolved a member as a schema, references followed */
-export function allMerged(schema: Schema, path: string, resolved: (value: unknown, path: string) => Schema): Schema {
+export function allMerged(
+  schema: Schema,
+  path: string,
+  resolved: (value: unknown, path: string) => Schema,
+): Schema {
   const { allOf, ...rest } = schema;
   const members = schemaList(allOf, `${path}.allOf`);
   return members.reduce<Schema>((merged, member, index) => {
     const at = `${path}.allOf[${index}]`;
-    return mergedSchemas(merged, member === true ? {} : resolved(schemaOf(member, at), at), at);
+    return mergedSchemas(
+      merged,
+      member === true ? {} : resolved(schemaOf(member, at), at),
+      at,
+    );
   }, rest);
 }

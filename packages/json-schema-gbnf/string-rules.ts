@@ -1,6 +1,12 @@
 import { type GrammarRules, repeated } from './grammar-rules.js';
 import { patternLanguage, PatternRefused } from './pattern-reader.js';
-import { type CodeRange, type CodeSet, type Language, Languages, LanguageTooLarge } from './regular-language.js';
+import {
+  type CodeRange,
+  type CodeSet,
+  type Language,
+  Languages,
+  LanguageTooLarge,
+} from './regular-language.js';
 import { type Bounds, boundsOf, type Schema, shown } from './schema-fields.js';
 import { refused } from './grammar-error.js';
 import { patternsOf } from './schema-merge.js';
@@ -15,8 +21,10 @@ const MINUTE = '([01][0-9]|2[0-3]):[0-5][0-9]';
 const TIME = `${MINUTE}:[0-5][0-9](\\.[0-9]{1,6})?(Z|[+-]${MINUTE})`;
 const GROUP = '[0-9a-f]{1,4}';
 const IN_URI = "([A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F][0-9A-F])";
-const SPAN = 'T([0-9]{1,4}H([0-9]{1,4}M([0-9]{1,4}S)?)?|[0-9]{1,4}M([0-9]{1,4}S)?|[0-9]{1,4}S)';
-const DAYS = '([0-9]{1,4}Y([0-9]{1,4}M([0-9]{1,4}D)?)?|[0-9]{1,4}M([0-9]{1,4}D)?|[0-9]{1,4}D)';
+const SPAN =
+  'T([0-9]{1,4}H([0-9]{1,4}M([0-9]{1,4}S)?)?|[0-9]{1,4}M([0-9]{1,4}S)?|[0-9]{1,4}S)';
+const DAYS =
+  '([0-9]{1,4}Y([0-9]{1,4}M([0-9]{1,4}D)?)?|[0-9]{1,4}M([0-9]{1,4}D)?|[0-9]{1,4}D)';
 
 /**
  * Values of `format` that can be held, as patterns: what they let through is valid, not all that is valid (no 29
@@ -37,7 +45,16 @@ const KNOWN_FORMATS: Readonly<Record<string, string>> = {
 
 /** Values of `format` that say how a text is shown or what it is for, and rule nothing out. */
 const DESCRIBING_FORMATS: ReadonlySet<unknown> = new Set([
-  ...['password', 'binary', 'path', 'file-path', 'directory-path', 'textarea', 'multi-line', 'markdown'],
+  ...[
+    'password',
+    'binary',
+    'path',
+    'file-path',
+    'directory-path',
+    'textarea',
+    'multi-line',
+    'markdown',
+  ],
 ]);
 
 /**
@@ -62,19 +79,28 @@ export function stringDemands(schema: Schema, path: string): StringDemands {
   const format = formatOf(schema, patterns.length > 0, path);
   return {
     lengths: boundsOf(schema, ['minLength', 'maxLength'], path),
-    patterns: patterns.filter(({ text }) => format === undefined || IMPLIED_PATTERNS.get(text) !== format),
+    patterns: patterns.filter(
+      ({ text }) => format === undefined || IMPLIED_PATTERNS.get(text) !== format,
+    ),
     ...(format !== undefined && { format }),
     path,
   };
 }
 
 /** Undefined: none that rules anything out. Beside a pattern, an unknown format is a name for that pattern. */
-function formatOf({ format }: Schema, hasPattern: boolean, path: string): string | undefined {
+function formatOf(
+  { format }: Schema,
+  hasPattern: boolean,
+  path: string,
+): string | undefined {
   if (format === undefined || DESCRIBING_FORMATS.has(format)) return undefined;
   if (typeof format === 'string' && Object.hasOwn(KNOWN_FORMATS, format)) return format;
   if (hasPattern && typeof format === 'string') return undefined;
   const known = Object.keys(KNOWN_FORMATS).join(', ');
-  throw refused(`${path}.format`, `cannot be held; those that can are ${known}; got ${shown(format)}`);
+  throw refused(
+    `${path}.format`,
+    `cannot be held; those that can are ${known}; got ${shown(format)}`,
+  );
 }
 
 /** What a text has to be, all of it at once. */
@@ -120,13 +146,18 @@ export class StringRules {
 
   /** Texts of a pattern, without quotation marks. @throws GrammarError at what cannot be held */
   matching(text: string, path: string): string {
-    return this.#automaton({ lengths: { least: 0, most: Infinity }, patterns: [{ text, path }], path });
+    return this.#automaton({
+      lengths: { least: 0, most: Infinity },
+      patterns: [{ text, path }],
+      path,
+    });
   }
 
   /** As an expression with its quotation marks. @throws GrammarError at what cannot be held */
   expression(demands: StringDemands): string {
     const { lengths, patterns, format } = demands;
-    if (patterns.length > 0 || format !== undefined) return `"\\"" ${this.#automaton(demands)} "\\""`;
+    if (patterns.length > 0 || format !== undefined)
+      return `"\\"" ${this.#automaton(demands)} "\\""`;
     if (lengths.least === 0 && lengths.most === Infinity) return 'string';
     return `"\\"" ${repeated('char', lengths, this.rules.add)} "\\""`;
   }
@@ -137,14 +168,20 @@ export class StringRules {
     const { lengths, patterns, format } = demands;
     if (length < lengths.least || length > lengths.most) return false;
     if (patterns.length === 0 && format === undefined) return true;
-    return this.#held(demands, () => this.#languages.has(this.#languageOf(demands), text));
+    return this.#held(demands, () =>
+      this.#languages.has(this.#languageOf(demands), text),
+    );
   }
 
   #automaton(demands: StringDemands): string {
     return this.#held(demands, () => {
       const language = this.#languageOf(demands);
       const known = this.#written.get(language) ?? this.#write(language);
-      if (known === undefined) throw refused(demands.path, 'there is no text that meets all that is asked of it');
+      if (known === undefined)
+        throw refused(
+          demands.path,
+          'there is no text that meets all that is asked of it',
+        );
       this.#written.set(language, known);
       return known;
     });
@@ -171,8 +208,12 @@ export class StringRules {
         throw error instanceof PatternRefused ? refused(path, error.message) : error;
       }
     });
-    if (format !== undefined) held.push(patternLanguage(KNOWN_FORMATS[format]!, languages));
-    return languages.intersection([...held, languages.repeated(languages.set(ALPHABET), least, most)]);
+    if (format !== undefined)
+      held.push(patternLanguage(KNOWN_FORMATS[format]!, languages));
+    return languages.intersection([
+      ...held,
+      languages.repeated(languages.set(ALPHABET), least, most),
+    ]);
   }
 
   /** @returns the rule of the language; undefined: it has no text */
@@ -183,8 +224,13 @@ export class StringRules {
     const names = new Map([...alive].map(state => [state, this.rules.add()] as const));
     for (const state of alive) {
       const ways = edges.get(state)!.filter(({ to }) => alive.has(to));
-      const bodies = ways.flatMap(({ set, to }) => characters(set, this.isJson).map(one => `${one} ${names.get(to)!}`));
-      this.rules.set(names.get(state)!, [...bodies, ...(state.nullable ? ['""'] : [])].join(' | '));
+      const bodies = ways.flatMap(({ set, to }) =>
+        characters(set, this.isJson).map(one => `${one} ${names.get(to)!}`),
+      );
+      this.rules.set(
+        names.get(state)!,
+        [...bodies, ...(state.nullable ? ['""'] : [])].join(' | '),
+      );
     }
     return names.get(start);
   }
@@ -213,9 +259,13 @@ export class StringRules {
 /** States from which a text can come to its end. */
 function aliveOf(edges: ReadonlyMap<Language, readonly Edge[]>): ReadonlySet<Language> {
   const sources = new Map<Language, Language[]>();
-  for (const [from, ways] of edges) for (const { to } of ways) sources.set(to, [...(sources.get(to) ?? []), from]);
+  for (const [from, ways] of edges)
+    for (const { to } of ways) sources.set(to, [...(sources.get(to) ?? []), from]);
   const alive = new Set<Language>();
-  for (const open = [...edges.keys()].filter(({ nullable }) => nullable); open.length > 0;) {
+  for (
+    const open = [...edges.keys()].filter(({ nullable }) => nullable);
+    open.length > 0;
+  ) {
     const state = open.pop()!;
     if (alive.has(state)) continue;
     alive.add(state);
@@ -232,12 +282,15 @@ const ESCAPED: Readonly<Record<number, string>> = {
 /** As GBNF: a class of those that stand for themselves, a literal for each that JSON escapes. */
 function characters(set: readonly CodeRange[], isJson: boolean): readonly string[] {
   if (!isJson) return [`[${set.map(shownRange).join('')}]`];
-  const isIn = (code: number): boolean => set.some(([first, last]) => code >= first && code <= last);
+  const isIn = (code: number): boolean =>
+    set.some(([first, last]) => code >= first && code <= last);
   const escaped = Object.keys(ESCAPED).map(Number).filter(isIn);
   const plain = set.flatMap(([first, last]) => {
     const cuts = [0x22, 0x5c].filter(cut => cut >= first && cut <= last);
     const starts = [Math.max(first, 0x20), ...cuts.map(cut => cut + 1)];
-    return starts.map((start, at) => [start, (cuts[at] ?? last + 1) - 1] as const).filter(([from, to]) => from <= to);
+    return starts
+      .map((start, at) => [start, (cuts[at] ?? last + 1) - 1] as const)
+      .filter(([from, to]) => from <= to);
   });
   return [
     ...(plain.length > 0 ? [`[${plain.map(shownRange).join('')}]`] : []),
@@ -250,5 +303,7 @@ const shownRange = ([first, last]: CodeRange): string =>
 
 function shownCode(code: number): string {
   const character = String.fromCodePoint(code);
-  return /[A-Za-z\d]/.test(character) ? character : `\\u${code.toString(16).toUpperCase().padStart(4, '0')}`;
+  return /[A-Za-z\d]/.test(character)
+    ? character
+    : `\\u${code.toString(16).toUpperCase().padStart(4, '0')}`;
 }

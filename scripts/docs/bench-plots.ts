@@ -3,7 +3,9 @@ import { type Dot, dotPlot, type Panel } from './dot-plot.js';
 
 type Quartiles = Readonly<Record<'p25' | 'p50' | 'p75', number>>;
 /** By scene, contestant and figure. */
-type Table = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, Quartiles>>>>>>;
+type Table = Readonly<
+  Record<string, Readonly<Record<string, Readonly<Record<string, Quartiles>>>>>
+>;
 
 interface Plot {
   readonly title: string;
@@ -34,15 +36,34 @@ const same = (text: string): string => text;
 
 const PLOTS: Readonly<Record<string, Plot>> = {
   league: {
-    title: 'A chat through a gateway to an upstream that computes nothing (medians, quartiles)',
+    title:
+      'A chat through a gateway to an upstream that computes nothing (medians, quartiles)',
     panels: ({ table }: { table: Table }) => {
       const scenes = Object.keys(table);
-      const measured = Object.fromEntries(scenes.map(scene => [scene, without(table[scene]!, 'direct')]));
+      const measured = Object.fromEntries(
+        scenes.map(scene => [scene, without(table[scene]!, 'direct')]),
+      );
       return [
-        { title: 'requests/s (more is better)', dots: dots(measured, 'perS', scenes), log: true },
-        { title: 'p99, ms (less is better)', dots: dots(measured, 'p99Ms', scenes), log: true },
-        { title: 'CPU ms per request (less is better)', dots: dots(measured, 'cpuMs', scenes), log: true },
-        { title: 'resident memory, MiB', dots: dots(measured, 'rssMib', scenes), digits: 0 },
+        {
+          title: 'requests/s (more is better)',
+          dots: dots(measured, 'perS', scenes),
+          log: true,
+        },
+        {
+          title: 'p99, ms (less is better)',
+          dots: dots(measured, 'p99Ms', scenes),
+          log: true,
+        },
+        {
+          title: 'CPU ms per request (less is better)',
+          dots: dots(measured, 'cpuMs', scenes),
+          log: true,
+        },
+        {
+          title: 'resident memory, MiB',
+          dots: dots(measured, 'rssMib', scenes),
+          digits: 0,
+        },
       ];
     },
   },
@@ -52,8 +73,18 @@ const PLOTS: Readonly<Record<string, Plot>> = {
     panels: ({ table }: { table: Table }) => {
       const callers = [1, 8, 16, 64, 512].map(count => `20 ms, c=${count}`);
       const waits = ['load 50 %', 'load 90 %', 'urgent beside 1,000 queued'];
-      const useful = dots(table, 'goodput', ['5 x overload'], scene => `${scene}: answers in time`);
-      const answered = dots(table, 'answeredMs', ['after 256 hung up'], scene => `${scene}: the next answer`);
+      const useful = dots(
+        table,
+        'goodput',
+        ['5 x overload'],
+        scene => `${scene}: answers in time`,
+      );
+      const answered = dots(
+        table,
+        'answeredMs',
+        ['after 256 hung up'],
+        scene => `${scene}: the next answer`,
+      );
       const late = dots(table, 'p99Ms', waits, scene => `${scene}: p99`);
       return [
         {
@@ -61,16 +92,24 @@ const PLOTS: Readonly<Record<string, Plot>> = {
           dots: [...dots(table, 'fraction', callers), ...useful],
           digits: 2,
         },
-        { title: 'milliseconds (less is better)', dots: [...late, ...answered], log: true, digits: 0 },
+        {
+          title: 'milliseconds (less is better)',
+          dots: [...late, ...answered],
+          log: true,
+          digits: 0,
+        },
       ];
     },
   },
   'league-jobs': {
-    title: 'A batch job of chats to an upstream that computes nothing, 64 lines in flight (medians, quartiles)',
+    title:
+      'A batch job of chats to an upstream that computes nothing, 64 lines in flight (medians, quartiles)',
     panels: ({ table, killed, lines }: JobResults) => {
       const scene = `${lines.toLocaleString('en-US')} lines`;
       const of = (figure: string): Dot[] =>
-        Object.entries(table).map(([way, figures]) => dotOf(scene, way, figures[figure]!));
+        Object.entries(table).map(([way, figures]) =>
+          dotOf(scene, way, figures[figure]!),
+        );
       const redone = Object.entries(killed).map(([way, { redone: value }]) => ({
         scene: 'kill -9 half way',
         way,
@@ -89,9 +128,15 @@ const PLOTS: Readonly<Record<string, Plot>> = {
     panelPx: 300,
     panels: ({ audioSecondsPerS, rssMib }: WhisperResults) => {
       const of = (ways: Readonly<Record<string, Quartiles>>): Dot[] =>
-        Object.entries(ways).map(([way, quartiles]) => dotOf('clips of 5 s', way, quartiles));
+        Object.entries(ways).map(([way, quartiles]) =>
+          dotOf('clips of 5 s', way, quartiles),
+        );
       return [
-        { title: 'audio seconds per second (more is better)', dots: of(audioSecondsPerS), digits: 1 },
+        {
+          title: 'audio seconds per second (more is better)',
+          dots: of(audioSecondsPerS),
+          digits: 1,
+        },
         { title: 'resident memory, MiB (less is better)', dots: of(rssMib), digits: 0 },
       ];
     },
@@ -104,18 +149,24 @@ interface JobResults {
   readonly killed: Readonly<Record<string, { readonly redone: number }>>;
 }
 
-type WhisperResults = Readonly<Record<'audioSecondsPerS' | 'rssMib', Readonly<Record<string, Quartiles>>>>;
+type WhisperResults = Readonly<
+  Record<'audioSecondsPerS' | 'rssMib', Readonly<Record<string, Quartiles>>>
+>;
 
 function without<T>(record: Readonly<Record<string, T>>, key: string): Record<string, T> {
   return Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
 }
 
 /** The pictures in docs/explain/benchmarks.md, of the benches whose results are kept. */
-export async function benchPlots(): Promise<readonly { readonly file: string; readonly svg: string }[]> {
+export async function benchPlots(): Promise<
+  readonly { readonly file: string; readonly svg: string }[]
+> {
   const kept = Object.entries(PLOTS).filter(([name]) => existsSync(resultsOf(name)));
   return Promise.all(
     kept.map(async ([name, { title, panels, panelPx }]) => {
-      const { results } = JSON.parse(readFileSync(resultsOf(name), 'utf8')) as { results: never };
+      const { results } = JSON.parse(readFileSync(resultsOf(name), 'utf8')) as {
+        results: never;
+      };
       const svg = await dotPlot(title, panels(results), { ...(panelPx && { panelPx }) });
       return { file: `docs/images/bench-${name}.svg`, svg: `${svg}\n` };
     }),

@@ -1,4 +1,8 @@
-import { type FieldRule, type FieldRules, PASSED_ON } from '../../src/contracts/openai/field-rules.js';
+import {
+  type FieldRule,
+  type FieldRules,
+  PASSED_ON,
+} from '../../src/contracts/openai/field-rules.js';
 import {
   CLIENT_SECRET_FIELDS,
   EVENT_FIELDS,
@@ -14,19 +18,27 @@ type Groups = Readonly<Record<string, FieldRules>>;
 /** What becomes of a field, in words. */
 function treatmentOf({ treatment, capability = '', byEngine }: FieldRule): string {
   if (treatment === 'ignored') return 'ignored, with notice';
-  if (treatment !== 'advice' && treatment !== 'meaning') return byEngine ? 'honoured by the engine' : treatment;
+  if (treatment !== 'advice' && treatment !== 'meaning')
+    return byEngine ? 'honoured by the engine' : treatment;
   const otherwise = treatment === 'advice' ? 'ignored, with notice' : 'refused';
-  const able = capability === PASSED_ON ? 'upstream servers' : `models with ${code(capability)}`;
+  const able =
+    capability === PASSED_ON ? 'upstream servers' : `models with ${code(capability)}`;
   return `honoured by ${able}, else ${otherwise}`;
 }
 
 const sentence = (why: string): string =>
-  why === '' ? '' : `${why.charAt(0).toUpperCase()}${why.slice(1)}${why.endsWith('.') ? '' : '.'}`;
+  why === ''
+    ? ''
+    : `${why.charAt(0).toUpperCase()}${why.slice(1)}${why.endsWith('.') ? '' : '.'}`;
 
 const fieldTable = (rules: FieldRules): string =>
   table(
     ['field', 'treatment', 'why, or how far'],
-    Object.entries(rules).map(([name, rule]) => [code(name), treatmentOf(rule), sentence(rule.why)]),
+    Object.entries(rules).map(([name, rule]) => [
+      code(name),
+      treatmentOf(rule),
+      sentence(rule.why),
+    ]),
   );
 
 const sections = (groups: Groups): string =>

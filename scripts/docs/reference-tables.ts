@@ -11,13 +11,23 @@ import { byteText } from '../../src/cli/hub/disk-space.js';
 import { exitRows, program } from '../../src/cli/program.js';
 import { helpOf, leafCommands } from '../../src/cli/shared/command-tree.js';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
-import { ERROR_REGISTRY, type ErrorDefinition } from '../../src/core/shared/domain-error.js';
+import {
+  ERROR_REGISTRY,
+  type ErrorDefinition,
+} from '../../src/core/shared/domain-error.js';
 import { MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
-import { environmentName, SETTING_PATHS, settingDefinition } from '../../src/platform/config/settings.js';
+import {
+  environmentName,
+  SETTING_PATHS,
+  settingDefinition,
+} from '../../src/platform/config/settings.js';
 import { type MetricDefinition, METRICS } from '../../src/platform/metrics/registry.js';
 import { ENGINE_TABLE, type EngineRow } from '../../src/worker/engines/engine-table.js';
 import { KEYWORDS } from '@switchyard/json-schema-gbnf/schema-keywords.js';
-import { OPEN_RESPONSES_CASES, OPEN_RESPONSES_OTHERS } from '../../test/support/open-responses.js';
+import {
+  OPEN_RESPONSES_CASES,
+  OPEN_RESPONSES_OTHERS,
+} from '../../test/support/open-responses.js';
 import { fieldTables } from './field-tables.js';
 import { code, table } from './markdown-table.js';
 
@@ -37,7 +47,13 @@ const ERROR_TABLES: Tables = {
       ['status', 'code', 'type', 'retry', 'meaning'],
       Object.entries<ErrorDefinition>(ERROR_REGISTRY)
         .sort(([, a], [, b]) => a.status - b.status)
-        .map(([name, { status, type, retry, help }]) => [String(status), code(name), code(type), retry, help]),
+        .map(([name, { status, type, retry, help }]) => [
+          String(status),
+          code(name),
+          code(type),
+          retry,
+          help,
+        ]),
     ),
 };
 
@@ -89,20 +105,45 @@ const CATALOGUE_PAGE = 'docs/reference/models.md';
 const CATALOGUE_TABLES: Tables = {
   catalogue: () =>
     table(
-      ['name', 'what', 'engine', 'devices', 'size', 'memory', 'languages', 'voices', 'licence', 'source', 'run here'],
+      [
+        'name',
+        'what',
+        'engine',
+        'devices',
+        'size',
+        'memory',
+        'languages',
+        'voices',
+        'licence',
+        'source',
+        'run here',
+      ],
       Catalogue.load('').entries.map(catalogueRow),
     ),
 };
 
 function catalogueRow(entry: CatalogueEntry): readonly string[] {
-  const sources = Object.values(entry.sources).map(({ from }) => code(from.replace(/(@[0-9a-f]{12})[0-9a-f]+$/, '$1')));
+  const sources = Object.values(entry.sources).map(({ from }) =>
+    code(from.replace(/(@[0-9a-f]{12})[0-9a-f]+$/, '$1')),
+  );
   const { cpu_mb: cpu, cuda_mb: cuda } = entry.memory ?? {};
-  const memory = [cpu && `CPU ${cpu} MB`, cuda && `CUDA ${cuda} MB`].filter(Boolean).join(', ');
+  const memory = [cpu && `CPU ${cpu} MB`, cuda && `CUDA ${cuda} MB`]
+    .filter(Boolean)
+    .join(', ');
   const languages = languagesOf(entry);
   const runs = readFileSync(CATALOGUE_PAGE, 'utf8').split('## Runs')[1] ?? '';
   return [
-    ...[code(entry.name), entry.summary, engineOf(entry), devicesOf(entry).join(', ') || '-', sizeText(entry)],
-    ...[memory || 'unknown', languages.length > 5 ? String(languages.length) : languages.join(', ') || 'many'],
+    ...[
+      code(entry.name),
+      entry.summary,
+      engineOf(entry),
+      devicesOf(entry).join(', ') || '-',
+      sizeText(entry),
+    ],
+    ...[
+      memory || 'unknown',
+      languages.length > 5 ? String(languages.length) : languages.join(', ') || 'many',
+    ],
     String(Object.keys((entry.entry.voices as object | undefined) ?? {}).length || '-'),
     ...[entry.licence ?? '-', sources.join(', ') || 'a server elsewhere'],
     runs.includes(`| \`${entry.name}\` |`) ? 'yes' : 'never',
@@ -119,11 +160,18 @@ const ENGINE_TABLES: Tables = {
   'schema-keywords': () =>
     table(
       ['keyword', 'treatment', 'how far'],
-      Object.entries(KEYWORDS).map(([name, { treatment, note = '' }]) => [code(name), treatment, note]),
+      Object.entries(KEYWORDS).map(([name, { treatment, note = '' }]) => [
+        code(name),
+        treatment,
+        note,
+      ]),
     ),
 };
 
-const engineTable = (head: readonly string[], cells: (row: EngineRow) => readonly string[]): string =>
+const engineTable = (
+  head: readonly string[],
+  cells: (row: EngineRow) => readonly string[],
+): string =>
   table(
     ['engine', ...head],
     Object.entries(ENGINE_TABLE).map(([name, row]) => [code(name), ...cells(row)]),
@@ -137,10 +185,13 @@ const CHOICE_TABLES: Tables = {
       without,
     ]),
   'engine-devices': () =>
-    engineTable(['CPU', 'CUDA', 'Vulkan', 'elsewhere'], ({ devices: { cpu, cuda, vulkan }, elsewhere = '' }) => [
-      ...[cpu, cuda, vulkan].map(text => text ?? 'no'),
-      elsewhere,
-    ]),
+    engineTable(
+      ['CPU', 'CUDA', 'Vulkan', 'elsewhere'],
+      ({ devices: { cpu, cuda, vulkan }, elsewhere = '' }) => [
+        ...[cpu, cuda, vulkan].map(text => text ?? 'no'),
+        elsewhere,
+      ],
+    ),
 };
 
 const COMMAND_TABLES: Tables = {
@@ -155,13 +206,22 @@ const COMMAND_TABLES: Tables = {
   'exit-codes': () => table(['exit code', 'meaning'], exitRows()),
   help: () =>
     leafCommands(program())
-      .map(({ words, command }) => `### switchyard ${words}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\``)
+      .map(
+        ({ words, command }) =>
+          `### switchyard ${words}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\``,
+      )
       .join('\n\n'),
 };
 
 const OPEN_RESPONSES_TABLES: Tables = {
   'open-responses': () =>
-    table(['rule', 'result'], [...OPEN_RESPONSES_CASES.map(({ rule }) => [rule, 'passed']), ...OPEN_RESPONSES_OTHERS]),
+    table(
+      ['rule', 'result'],
+      [
+        ...OPEN_RESPONSES_CASES.map(({ rule }) => [rule, 'passed']),
+        ...OPEN_RESPONSES_OTHERS,
+      ],
+    ),
 };
 
 /** Tables generated from the registries: file → marker name → Markdown. */

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { command, inRoot, ROOT } from './command.mjs';
 import { nodeBinary } from './packages.mjs';
@@ -9,7 +16,12 @@ import { doing, done, SetupError, warn } from './report.mjs';
 export async function ensureBuild() {
   const into = inRoot('dist');
   const args = [inRoot('node_modules/@nestjs/cli/bin/nest.js'), 'build'];
-  await ensureCompiled({ what: 'build', from: ['src', ...CONFIGURATION, 'nest-cli.json'], into, args });
+  await ensureCompiled({
+    what: 'build',
+    from: ['src', ...CONFIGURATION, 'nest-cli.json'],
+    into,
+    args,
+  });
   await ensureOwnPackages(into);
 }
 
@@ -20,24 +32,54 @@ const OPTIONS = ['--config-file', '.swcrc', '-q'];
 /** Where compiled code finds packages/: in `node_modules` of its folder. */
 function ensureOwnPackages(folder) {
   const into = join(folder, 'node_modules/@switchyard');
-  const args = [SWC, 'packages', '-d', into, '--strip-leading-paths', '--copy-files', ...OPTIONS];
-  return ensureCompiled({ what: 'own packages', from: ['packages', ...CONFIGURATION], into, args });
+  const args = [
+    SWC,
+    'packages',
+    '-d',
+    into,
+    '--strip-leading-paths',
+    '--copy-files',
+    ...OPTIONS,
+  ];
+  return ensureCompiled({
+    what: 'own packages',
+    from: ['packages', ...CONFIGURATION],
+    into,
+    args,
+  });
 }
 
 /** Builds `console/dist` unless nothing changed since the last build; its packages are its own. */
 export async function ensureConsole({ install = true } = {}) {
-  const from = ['console/src', 'console/index.html', 'console/vite.config.ts', 'console/package-lock.json'];
+  const from = [
+    'console/src',
+    'console/index.html',
+    'console/vite.config.ts',
+    'console/package-lock.json',
+  ];
   const into = inRoot('console/dist');
-  if (isCurrent(into, fingerprint([...from, CONSOLE_CONTRACTS]))) return done('console', 'up to date');
+  if (isCurrent(into, fingerprint([...from, CONSOLE_CONTRACTS])))
+    return done('console', 'up to date');
   if (!existsSync(inRoot('console/node_modules'))) {
-    if (!install) return warn('console: its packages are missing. Run: npm --prefix console ci');
+    if (!install)
+      return warn('console: its packages are missing. Run: npm --prefix console ci');
     doing('npm ci', 'installs the packages of the console');
-    const { code, output } = await command('npm', ['--prefix', inRoot('console'), 'ci', '--loglevel=error'], NPM);
-    if (code !== 0) return warn(`console: npm ci failed; everything else works without it.\n${output}`);
+    const { code, output } = await command(
+      'npm',
+      ['--prefix', inRoot('console'), 'ci', '--loglevel=error'],
+      NPM,
+    );
+    if (code !== 0)
+      return warn(`console: npm ci failed; everything else works without it.\n${output}`);
   }
   const vite = inRoot('console/node_modules/vite/bin/vite.js');
   const args = [vite, 'build', inRoot('console'), '--logLevel=error'];
-  return ensureCompiled({ what: 'console', from: [...from, CONSOLE_CONTRACTS], into, args });
+  return ensureCompiled({
+    what: 'console',
+    from: [...from, CONSOLE_CONTRACTS],
+    into,
+    args,
+  });
 }
 
 const NPM = { env: process.env };
@@ -49,7 +91,12 @@ export async function ensureBenchBuild() {
   const into = inRoot('node_modules/.cache/switchyard-bench');
   const from = ['src', 'test/bench', 'test/support'];
   const args = [SWC, ...from, '-d', into, ...OPTIONS];
-  await ensureCompiled({ what: 'bench build', from: [...from, ...CONFIGURATION], into, args });
+  await ensureCompiled({
+    what: 'bench build',
+    from: [...from, ...CONFIGURATION],
+    into,
+    args,
+  });
   await ensureOwnPackages(into);
   return into;
 }
@@ -67,7 +114,8 @@ async function ensureCompiled({ what, from, into, args }) {
 }
 
 const stampOf = into => join(into, '.sources');
-const isCurrent = (into, key) => existsSync(stampOf(into)) && readFileSync(stampOf(into), 'utf8') === key;
+const isCurrent = (into, key) =>
+  existsSync(stampOf(into)) && readFileSync(stampOf(into), 'utf8') === key;
 
 /** Changes when a source file is added, removed or edited. */
 function fingerprint(paths) {

@@ -30,17 +30,28 @@ export const toolEnvironment = (extra = {}) => ({
  * `started` receives the child process.
  * @returns {Promise<{code: number, output: string}>} code 127 when there is no such command
  */
-export function command(file, args, { show = false, env = toolEnvironment(), cwd = ROOT, started } = {}) {
+export function command(
+  file,
+  args,
+  { show = false, env = toolEnvironment(), cwd = ROOT, started } = {},
+) {
   return new Promise(resolve => {
     // Both streams of a shown command go to stderr: stdout carries results only.
-    const child = spawn(file, args, { cwd, env, stdio: ['ignore', show ? 2 : 'pipe', show ? 2 : 'pipe'] });
+    const child = spawn(file, args, {
+      cwd,
+      env,
+      stdio: ['ignore', show ? 2 : 'pipe', show ? 2 : 'pipe'],
+    });
     started?.(child);
     const chunks = [];
     child.stdout?.on('data', chunk => chunks.push(chunk));
     child.stderr?.on('data', chunk => chunks.push(chunk));
     child.on('error', error => resolve({ code: 127, output: error.message }));
     child.on('close', (code, signal) =>
-      resolve({ code: code ?? 1, output: Buffer.concat(chunks).toString() + (signal ? `\nended by ${signal}` : '') }),
+      resolve({
+        code: code ?? 1,
+        output: Buffer.concat(chunks).toString() + (signal ? `\nended by ${signal}` : ''),
+      }),
     );
   });
 }

@@ -4,26 +4,50 @@ import { doing, done, warn } from './report.mjs';
 
 /** What the embedded engines need from Debian. `file`: proof that it is there. */
 const ENGINE_PACKAGES = [
-  { name: 'ffmpeg', why: 'decodes uploads, encodes speech', proof: () => onPath('ffmpeg') },
-  { name: 'libpocketsphinx3', why: 'speech recognition', proof: () => hasLibrary('libpocketsphinx.so.3') },
+  {
+    name: 'ffmpeg',
+    why: 'decodes uploads, encodes speech',
+    proof: () => onPath('ffmpeg'),
+  },
+  {
+    name: 'libpocketsphinx3',
+    why: 'speech recognition',
+    proof: () => hasLibrary('libpocketsphinx.so.3'),
+  },
   {
     name: 'pocketsphinx-en-us',
     why: 'English model of the recogniser',
     proof: () => existsSync('/usr/share/pocketsphinx/model/en-us/en-us'),
   },
-  { name: 'libflite1', why: 'speech synthesis', proof: () => hasLibrary('libflite_cmu_us_rms.so.1') },
+  {
+    name: 'libflite1',
+    why: 'speech synthesis',
+    proof: () => hasLibrary('libflite_cmu_us_rms.so.1'),
+  },
 ];
 
 /** What a cluster stands on (`up --topology cluster`). */
 const CLUSTER_PACKAGES = [
-  { name: 'redis-server', why: 'what several gateways share', proof: () => existsSync('/usr/bin/redis-server') },
-  { name: 'postgresql', why: 'files and batches on PostgreSQL', proof: () => existsSync('/usr/lib/postgresql') },
+  {
+    name: 'redis-server',
+    why: 'what several gateways share',
+    proof: () => existsSync('/usr/bin/redis-server'),
+  },
+  {
+    name: 'postgresql',
+    why: 'files and batches on PostgreSQL',
+    proof: () => existsSync('/usr/lib/postgresql'),
+  },
 ];
 
 /** What tests run against besides. Without them those tests are skipped. */
 const TEST_PACKAGES = [
   ...CLUSTER_PACKAGES,
-  { name: 'chromium', why: 'the console in a real browser', proof: () => existsSync('/usr/bin/chromium') },
+  {
+    name: 'chromium',
+    why: 'the console in a real browser',
+    proof: () => existsSync('/usr/bin/chromium'),
+  },
 ];
 
 /**
@@ -31,17 +55,29 @@ const TEST_PACKAGES = [
  * missing
  */
 export async function ensureEnginePackages({ install = true } = {}) {
-  return ensure(ENGINE_PACKAGES, { install, what: 'engine packages', present: 'ffmpeg, pocketsphinx, flite' });
+  return ensure(ENGINE_PACKAGES, {
+    install,
+    what: 'engine packages',
+    present: 'ffmpeg, pocketsphinx, flite',
+  });
 }
 
 /** The same for what a cluster needs besides. */
 export async function ensureClusterPackages({ install = true } = {}) {
-  return ensure(CLUSTER_PACKAGES, { install, what: 'cluster packages', present: 'redis-server, postgresql' });
+  return ensure(CLUSTER_PACKAGES, {
+    install,
+    what: 'cluster packages',
+    present: 'redis-server, postgresql',
+  });
 }
 
 /** The same for what only tests need; apart, so that a failure here leaves the engines alone. */
 export async function ensureTestPackages({ install = true } = {}) {
-  return ensure(TEST_PACKAGES, { install, what: 'test packages', present: 'redis-server, postgresql, chromium' });
+  return ensure(TEST_PACKAGES, {
+    install,
+    what: 'test packages',
+    present: 'redis-server, postgresql, chromium',
+  });
 }
 
 async function ensure(packages, { install, what, present }) {
@@ -54,8 +90,12 @@ async function ensure(packages, { install, what, present }) {
   for (const { name, why } of missing) doing(`missing: ${name}`, why);
   const root = install ? await rootPrefix() : undefined;
   if (!root || !(await aptInstall(root, names, what))) {
-    warn(`Not installed: ${names.join(', ')}. What needs them will say so. To install them:`);
-    warn(`  sudo apt-get update && sudo apt-get install -y --no-install-recommends ${names.join(' ')}`);
+    warn(
+      `Not installed: ${names.join(', ')}. What needs them will say so. To install them:`,
+    );
+    warn(
+      `  sudo apt-get update && sudo apt-get install -y --no-install-recommends ${names.join(' ')}`,
+    );
   }
   const left = (await missingOf(packages)).map(({ name }) => name);
   if (left.length === 0) done(what, 'installed');
@@ -63,11 +103,14 @@ async function ensure(packages, { install, what, present }) {
 }
 
 async function missingOf(packages) {
-  const checked = await Promise.all(packages.map(async entry => ({ ...entry, there: await entry.proof() })));
+  const checked = await Promise.all(
+    packages.map(async entry => ({ ...entry, there: await entry.proof() })),
+  );
   return checked.filter(({ there }) => !there);
 }
 
-const onPath = name => (process.env.PATH ?? '').split(':').some(folder => existsSync(`${folder}/${name}`));
+const onPath = name =>
+  (process.env.PATH ?? '').split(':').some(folder => existsSync(`${folder}/${name}`));
 
 async function hasLibrary(name) {
   const folders = [
@@ -89,7 +132,13 @@ async function rootPrefix() {
 async function aptInstall(root, names, what) {
   doing(`apt-get install ${names.join(' ')}`, what);
   const apt = args => {
-    const [file, ...rest] = [...root, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...args];
+    const [file, ...rest] = [
+      ...root,
+      'env',
+      'DEBIAN_FRONTEND=noninteractive',
+      'apt-get',
+      ...args,
+    ];
     return command(file, rest);
   };
   const install = () => apt(['install', '-y', '--no-install-recommends', ...names]);

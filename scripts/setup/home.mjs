@@ -17,7 +17,9 @@ export async function ensureHome() {
     const file = join(HOME, 'config', name);
     if (existsSync(file)) continue;
     const text = readFileSync(inRoot('config', name), 'utf8');
-    const bare = name === 'models.yaml' && (await ensureEnginePackages({ install: false })).length > 0;
+    const bare =
+      name === 'models.yaml' &&
+      (await ensureEnginePackages({ install: false })).length > 0;
     writeFileSync(file, bare ? text.replace(ENTRIES, 'models: []\n') : text);
     done('configuration', bare ? `${file}: no models yet` : file);
   }

@@ -24,7 +24,9 @@ const FLAGS = [
  */
 export async function ensureLlamaServer() {
   // The build of the product comes before.
-  const kernels = await import(pathToFileURL(inRoot('dist/cli/engines/llama-kernels.js')).href);
+  const kernels = await import(
+    pathToFileURL(inRoot('dist/cli/engines/llama-kernels.js')).href
+  );
   const folder = inRoot('node_modules/.cache', `llama-server-${kernels.llamaRelease()}`);
   const binary = join(folder, 'build', 'bin', 'llama-server');
   if (existsSync(binary)) {
@@ -51,10 +53,19 @@ async function make(folder, { BUILD_ENVIRONMENT, LLAMA_SOURCE, llamaRelease }) {
   for (const [tool, ...args] of [
     ['git', 'clone', '--quiet', LLAMA_SOURCE, source],
     ['cmake', '-S', source, '-B', build, ...ninja, ...FLAGS.map(flag => `-D${flag}`)],
-    ['cmake', '--build', build, '--target', 'llama-server', '--parallel', String(availableParallelism())],
+    [
+      'cmake',
+      '--build',
+      build,
+      '--target',
+      'llama-server',
+      '--parallel',
+      String(availableParallelism()),
+    ],
   ]) {
     const made = await command(tool, args, { env });
-    if (made.code !== 0) return `${tool}: ${made.output.trim().split('\n').slice(-5).join('\n')}`;
+    if (made.code !== 0)
+      return `${tool}: ${made.output.trim().split('\n').slice(-5).join('\n')}`;
   }
   rmSync(source, { recursive: true });
   return undefined;

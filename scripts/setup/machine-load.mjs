@@ -11,7 +11,8 @@ export function machineLoad() {
   return () => {
     const after = cpuTime();
     const total = after.total - before.total;
-    const share = (now, then) => (total > 0 ? Math.round(((now - then) / total) * 1000) / 1000 : 0);
+    const share = (now, then) =>
+      total > 0 ? Math.round(((now - then) / total) * 1000) / 1000 : 0;
     return {
       cpu: cpus()[0]?.model.trim() ?? 'unknown',
       cores: availableParallelism(),
@@ -29,7 +30,11 @@ function cpuTime() {
   } catch {
     return { total: 0, busy: 0, stolen: 0 };
   }
-  const [user, nice, system, idle, iowait, irq, softirq, stolen] = line.trim().split(/\s+/).slice(1).map(Number);
+  const [user, nice, system, idle, iowait, irq, softirq, stolen] = line
+    .trim()
+    .split(/\s+/)
+    .slice(1)
+    .map(Number);
   const busy = user + nice + system + irq + softirq;
   return { total: busy + idle + iowait + stolen, busy, stolen };
 }

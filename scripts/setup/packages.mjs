@@ -10,8 +10,14 @@ export async function ensurePackages({ install = true } = {}) {
   if (!why) return done('npm packages', 'match package-lock.json');
   if (!install) throw new SetupError(`npm packages: ${why}. Run: npm ci`);
   doing('npm ci', `installs the npm packages into node_modules: ${why}`);
-  const { code } = await command('npm', ['ci', '--loglevel=error'], { show: true, env: process.env });
-  if (code !== 0) throw new SetupError('npm ci failed; its messages are above. It can be run again at any time.');
+  const { code } = await command('npm', ['ci', '--loglevel=error'], {
+    show: true,
+    env: process.env,
+  });
+  if (code !== 0)
+    throw new SetupError(
+      'npm ci failed; its messages are above. It can be run again at any time.',
+    );
   done('npm packages', 'installed');
 }
 
@@ -19,13 +25,18 @@ export async function ensurePackages({ install = true } = {}) {
 function packagesProblem() {
   const wanted = readPackages(inRoot('package-lock.json'));
   const present = readPackages(inRoot('node_modules/.package-lock.json'));
-  if (!wanted) throw new SetupError('package-lock.json is missing or damaged; restore it with git');
+  if (!wanted)
+    throw new SetupError('package-lock.json is missing or damaged; restore it with git');
   if (!present) return 'there are none yet';
   const differs = Object.entries(wanted).find(
     // Optional packages are those of other systems: npm leaves them out.
-    ([path, { version, optional }]) => path && !optional && present[path]?.version !== version,
+    ([path, { version, optional }]) =>
+      path && !optional && present[path]?.version !== version,
   );
-  return differs && `${differs[0].replace(/^node_modules\//, '')} should be ${differs[1].version}`;
+  return (
+    differs &&
+    `${differs[0].replace(/^node_modules\//, '')} should be ${differs[1].version}`
+  );
 }
 
 function readPackages(path) {
@@ -41,7 +52,8 @@ export function nodeBinary() {
   const installed = inRoot('node_modules/.bin/node');
   if (existsSync(installed)) return installed;
   const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1])) return process.execPath;
+  if (major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]))
+    return process.execPath;
   throw new SetupError(
     `No Node for ${process.platform}-${process.arch} came with the packages, and ${process.version} is too old: ` +
       `install Node ${NODE_MIN.join('.')} or newer.`,

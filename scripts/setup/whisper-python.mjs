@@ -16,8 +16,16 @@ const NEEDED = [
 ];
 /** What the bench compares with, where it can be installed. */
 const PEERS = [
-  { name: 'transformers on torch', imports: 'torch, transformers', packages: ['torch', 'transformers'] },
-  { name: 'whisper.cpp', imports: 'pywhispercpp.model', packages: ['pywhispercpp==1.5.1'] },
+  {
+    name: 'transformers on torch',
+    imports: 'torch, transformers',
+    packages: ['torch', 'transformers'],
+  },
+  {
+    name: 'whisper.cpp',
+    imports: 'pywhispercpp.model',
+    packages: ['pywhispercpp==1.5.1'],
+  },
 ];
 
 const lastLines = ({ output }) => output.trim().split('\n').slice(-5).join('\n');
@@ -30,14 +38,23 @@ export async function ensureWhisperPython() {
   const folder = inRoot('node_modules/.cache/switchyard-whisper-python');
   const python = join(folder, 'bin', 'python');
   const install = packages =>
-    command(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages]);
+    command(python, [
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      ...packages,
+    ]);
   if (!existsSync(python)) {
     doing('Python', 'a virtual environment with CTranslate2');
     const made = await command('python3', ['-m', 'venv', folder]);
-    if (made.code !== 0) throw new SetupError(`python3 -m venv failed: ${lastLines(made)}`);
+    if (made.code !== 0)
+      throw new SetupError(`python3 -m venv failed: ${lastLines(made)}`);
   }
   const needed = await install(NEEDED);
-  if (needed.code !== 0) throw new SetupError(`CTranslate2 cannot be installed: ${lastLines(needed)}`);
+  if (needed.code !== 0)
+    throw new SetupError(`CTranslate2 cannot be installed: ${lastLines(needed)}`);
   for (const { name, imports, packages } of PEERS) {
     if ((await command(python, ['-c', `import ${imports}`])).code === 0) continue;
     doing('Python', `${name}, once`);

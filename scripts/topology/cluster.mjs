@@ -40,7 +40,9 @@ export class Cluster {
 
   /** Of the batch processors. */
   get metricsUrls() {
-    return this.#of('processor').map(({ spec }) => `http://127.0.0.1:${spec.port}/metrics`);
+    return this.#of('processor').map(
+      ({ spec }) => `http://127.0.0.1:${spec.port}/metrics`,
+    );
   }
 
   get members() {
@@ -52,7 +54,8 @@ export class Cluster {
     const specs = await this.#plan();
     for (const spec of specs) this.#add(spec);
     await this.#startServers();
-    for (const kind of ['worker', 'gateway', 'processor']) for (const member of this.#of(kind)) member.start();
+    for (const kind of ['worker', 'gateway', 'processor'])
+      for (const member of this.#of(kind)) member.start();
     this.#proxy = new RoundRobinProxy(this.gatewayUrls);
     await this.#proxy.listen(this.#options.port, this.#options.host);
     this.#tell();
@@ -73,7 +76,9 @@ export class Cluster {
   async #stopAll() {
     const killed = [];
     const end = async kind => {
-      const orderly = await Promise.all(this.#of(kind).map(async member => [member.spec.name, await member.stop()]));
+      const orderly = await Promise.all(
+        this.#of(kind).map(async member => [member.spec.name, await member.stop()]),
+      );
       killed.push(...orderly.filter(([, ok]) => !ok).map(([name]) => name));
     };
     const refused = this.#proxy?.close();
@@ -92,9 +97,17 @@ export class Cluster {
     const count = 2 + gateways + models.length * workers + processors;
     const [redis, postgres, ...rest] = await freePorts(count);
     const folder = this.#folder;
-    const make = await switchyardMembers({ folder, ports: { redis, postgres, proxy }, env, graceMs });
-    const times = (number, of) => Array.from({ length: number }, (_, index) => of(index + 1, rest.shift()));
-    const crews = models.map(({ id }) => times(workers, (number, port) => make.worker(id, number, port)));
+    const make = await switchyardMembers({
+      folder,
+      ports: { redis, postgres, proxy },
+      env,
+      graceMs,
+    });
+    const times = (number, of) =>
+      Array.from({ length: number }, (_, index) => of(index + 1, rest.shift()));
+    const crews = models.map(({ id }) =>
+      times(workers, (number, port) => make.worker(id, number, port)),
+    );
     this.#writeModels(models, crews);
     return [
       { ...redisServer({ folder, port: redis }), graceMs },
@@ -114,24 +127,37 @@ export class Cluster {
   #writeModels(models, crews) {
     const remote = models.map((model, index) => {
       const addresses = crews[index].map(({ port }) => `127.0.0.1:${port}`);
-      return { ...model, replicas: 0, addresses: [...(model.addresses ?? []), ...addresses] };
+      return {
+        ...model,
+        replicas: 0,
+        addresses: [...(model.addresses ?? []), ...addresses],
+      };
     });
-    writeFileSync(join(this.#folder, 'models.yaml'), JSON.stringify({ models: remote }, undefined, 2)); // JSON is YAML
+    writeFileSync(
+      join(this.#folder, 'models.yaml'),
+      JSON.stringify({ models: remote }, undefined, 2),
+    ); // JSON is YAML
   }
 
   #prepareFolder() {
     this.#refuseRunning();
-    for (const name of ['logs', 'data']) mkdirSync(join(this.#folder, name), { recursive: true });
+    for (const name of ['logs', 'data'])
+      mkdirSync(join(this.#folder, name), { recursive: true });
     const secret = join(this.#folder, 'token-secret');
-    if (!existsSync(secret)) writeFileSync(secret, randomBytes(32).toString('hex'), { mode: 0o600 });
+    if (!existsSync(secret))
+      writeFileSync(secret, randomBytes(32).toString('hex'), { mode: 0o600 });
   }
 
   /** Two clusters in one folder would share a database that neither expects to be shared. */
   #refuseRunning() {
     const state = readState(this.#folder);
-    const alive = [state?.pid, ...(state?.members ?? []).map(({ pid }) => pid)].filter(pid => isOurs(pid));
+    const alive = [state?.pid, ...(state?.members ?? []).map(({ pid }) => pid)].filter(
+      pid => isOurs(pid),
+    );
     if (alive.length === 0) return;
-    throw new SetupError(`A cluster runs in ${this.#folder} (processes ${alive.join(', ')}). Stop it, or: --data DIR`);
+    throw new SetupError(
+      `A cluster runs in ${this.#folder} (processes ${alive.join(', ')}). Stop it, or: --data DIR`,
+    );
   }
 
   #add(spec) {
@@ -146,7 +172,9 @@ export class Cluster {
     for (const { spec } of servers) {
       while (!(await listens(spec.port))) {
         if (Date.now() > endMs)
-          throw new SetupError(`${spec.name} does not start; its log is ${this.logs}/${spec.name}.log`);
+          throw new SetupError(
+            `${spec.name} does not start; its log is ${this.logs}/${spec.name}.log`,
+          );
         await pause(50);
       }
     }
@@ -158,11 +186,17 @@ export class Cluster {
 
   /** Whole or not at all: whoever reads it meanwhile sees the one before. */
   #tell() {
-    const members = this.#members.map(({ spec: { name, kind, port, log }, pid, restarts }) => {
-      return { name, kind, port, pid, restarts, log };
-    });
+    const members = this.#members.map(
+      ({ spec: { name, kind, port, log }, pid, restarts }) => {
+        return { name, kind, port, pid, restarts, log };
+      },
+    );
     const { host, port } = this.#options;
-    const text = JSON.stringify({ pid: process.pid, url: `http://${host}:${port}`, members }, undefined, 2);
+    const text = JSON.stringify(
+      { pid: process.pid, url: `http://${host}:${port}`, members },
+      undefined,
+      2,
+    );
     const file = join(this.#folder, 'cluster.json');
     writeFileSync(`${file}.new`, text);
     renameSync(`${file}.new`, file);
@@ -182,7 +216,9 @@ function isOurs(pid) {
   if (pid === undefined || pid === process.pid) return false;
   try {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-    return [inRoot('dist'), 'up.mjs', 'redis-server', 'postgres'].some(part => command.includes(part));
+    return [inRoot('dist'), 'up.mjs', 'redis-server', 'postgres'].some(part =>
+      command.includes(part),
+    );
   } catch {
     return false;
   }

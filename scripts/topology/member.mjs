@@ -41,7 +41,9 @@ export class Member {
     const child = spawn(file, args, { cwd, env, uid, gid, stdio, detached: true });
     closeSync(output);
     this.#child = child;
-    child.once('error', error => appendFileSync(log, `cannot be started: ${error.message}\n`));
+    child.once('error', error =>
+      appendFileSync(log, `cannot be started: ${error.message}\n`),
+    );
     child.once('close', (code, signal) => this.#ended(code, signal));
     this.onChange();
   }
@@ -70,7 +72,10 @@ export class Member {
   #ended(code, signal) {
     this.#child = undefined;
     if (this.#stopping) return;
-    appendFileSync(this.spec.log, `${new Date().toISOString()} ended with ${signal ?? code}; starts again\n`);
+    appendFileSync(
+      this.spec.log,
+      `${new Date().toISOString()} ended with ${signal ?? code}; starts again\n`,
+    );
     if (Date.now() - this.#startedAtMs > STABLE_MS) this.#pauseMs = RESTART_MIN_MS;
     this.#restart = setTimeout(() => {
       this.restarts += 1;

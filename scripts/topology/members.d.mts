@@ -2,7 +2,11 @@ import { type MemberSpec } from './servers.mjs';
 
 export interface ClusterPlan {
   readonly folder: string;
-  readonly ports: { readonly redis: number; readonly postgres: number; readonly proxy: number };
+  readonly ports: {
+    readonly redis: number;
+    readonly postgres: number;
+    readonly proxy: number;
+  };
   readonly env: NodeJS.ProcessEnv;
   readonly graceMs: number;
 }

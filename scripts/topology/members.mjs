@@ -14,9 +14,18 @@ const KILL_AFTER_GRACE_MS = 10_000;
 export async function switchyardMembers(plan) {
   const settings = sharedSettings(plan);
   // Compiled by now: the flags that a gateway starts its own processor with.
-  const { PROCESSOR_NODE_FLAGS } = await import(inRoot('dist/platform/config/processor-link.js'));
+  const { PROCESSOR_NODE_FLAGS } = await import(
+    inRoot('dist/platform/config/processor-link.js')
+  );
   const member = (name, kind, script, extra) => ({
-    ...{ name, kind, file: nodeBinary(), cwd: HOME, graceMs: plan.graceMs + KILL_AFTER_GRACE_MS, tied: true },
+    ...{
+      name,
+      kind,
+      file: nodeBinary(),
+      cwd: HOME,
+      graceMs: plan.graceMs + KILL_AFTER_GRACE_MS,
+      tied: true,
+    },
     ...extra,
     args: [...(extra.nodeFlags ?? []), inRoot('dist', script), ...(extra.args ?? [])],
     env: { ...plan.env, ...settings, ...extra.env },
@@ -30,7 +39,14 @@ export async function switchyardMembers(plan) {
     worker: (model, number, port) =>
       member(`${model}-${number}`, 'worker', 'main.worker.js', {
         port,
-        args: ['--model', model, '--listen', `127.0.0.1:${port}`, '--id', `${model}-${number}`],
+        args: [
+          '--model',
+          model,
+          '--listen',
+          `127.0.0.1:${port}`,
+          '--id',
+          `${model}-${number}`,
+        ],
       }),
     processor: (number, port) =>
       member(`processor-${number}`, 'processor', 'main.batch.js', {

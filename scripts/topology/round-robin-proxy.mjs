@@ -3,7 +3,13 @@ import { Agent, createServer, request as httpRequest } from 'node:http';
 const PROBE_EVERY_MS = 250;
 const PROBE_LIMIT_MS = 2000;
 /** What belongs to one hop only. */
-const HOP_HEADERS = ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'];
+const HOP_HEADERS = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+];
 
 /**
  * What stands before several gateways: each request goes to the next one that is ready, a WebSocket stays on the one it
@@ -19,7 +25,9 @@ export class RoundRobinProxy {
   #live = new Set();
   /** A connection each: one that is kept may be closed by its gateway just when it is used again. */
   #agent = new Agent({ keepAlive: false });
-  #server = createServer((request, response) => this.#forward(request, response, this.#order()));
+  #server = createServer((request, response) =>
+    this.#forward(request, response, this.#order()),
+  );
 
   /** @param targets base URLs of the gateways */
   constructor(targets) {
@@ -101,8 +109,13 @@ export class RoundRobinProxy {
   }
 
   #upgrade(request, socket, head, [target, ...others]) {
-    if (!target) return socket.end('HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\r\n');
-    const headers = { ...request.headers, connection: 'upgrade', upgrade: request.headers.upgrade };
+    if (!target)
+      return socket.end('HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\r\n');
+    const headers = {
+      ...request.headers,
+      connection: 'upgrade',
+      upgrade: request.headers.upgrade,
+    };
     const onward = this.#request(request, target, { headers, agent: false });
     onward.on('upgrade', (answer, gateway, first) => {
       socket.write(rawHead(answer));
@@ -123,19 +136,36 @@ export class RoundRobinProxy {
 
   #request({ method, url, headers, socket }, target, options = {}) {
     const { hostname, port } = target.url;
-    const from = { ...kept(headers), host: headers.host, 'x-forwarded-for': socket.remoteAddress };
-    return httpRequest({ hostname, port, method, path: url, headers: from, agent: this.#agent, ...options });
+    const from = {
+      ...kept(headers),
+      host: headers.host,
+      'x-forwarded-for': socket.remoteAddress,
+    };
+    return httpRequest({
+      hostname,
+      port,
+      method,
+      path: url,
+      headers: from,
+      agent: this.#agent,
+      ...options,
+    });
   }
 
   async #probe() {
-    await Promise.all(this.#targets.map(async target => (target.ready = await isReady(target.url))));
+    await Promise.all(
+      this.#targets.map(async target => (target.ready = await isReady(target.url))),
+    );
   }
 }
 
 async function isReady(url) {
   try {
     const signal = AbortSignal.timeout(PROBE_LIMIT_MS);
-    const answer = await fetch(new URL('/health/ready', url), { signal, headers: { connection: 'close' } });
+    const answer = await fetch(new URL('/health/ready', url), {
+      signal,
+      headers: { connection: 'close' },
+    });
     await answer.arrayBuffer();
     return answer.ok;
   } catch {
@@ -145,12 +175,15 @@ async function isReady(url) {
 
 const kept = headers =>
   Object.fromEntries(
-    Object.entries(headers).filter(([name, value]) => value !== undefined && !HOP_HEADERS.includes(name)),
+    Object.entries(headers).filter(
+      ([name, value]) => value !== undefined && !HOP_HEADERS.includes(name),
+    ),
   );
 
 function rawHead({ statusCode, statusMessage, rawHeaders }) {
   const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
-  for (let at = 0; at < rawHeaders.length; at += 2) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
@@ -165,7 +198,8 @@ function join(one, other) {
   }
 }
 
-const error = (message, code) => JSON.stringify({ error: { message, type: 'server_error', param: null, code } });
+const error = (message, code) =>
+  JSON.stringify({ error: { message, type: 'server_error', param: null, code } });
 
 function unavailable(response) {
   response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' });
@@ -174,5 +208,7 @@ function unavailable(response) {
 
 function badGateway(response) {
   response.writeHead(502, { 'content-type': 'application/json', connection: 'close' });
-  response.end(error('The gateway died with this request; send it again.', 'gateway_lost'));
+  response.end(
+    error('The gateway died with this request; send it again.', 'gateway_lost'),
+  );
 }

@@ -14,14 +14,22 @@ const SETPRIV = '/usr/bin/setpriv';
 
 /** A Redis that forgets nothing it has answered: every write is on disk before its answer. */
 export function redisServer({ folder, port }) {
-  if (!existsSync(REDIS)) throw new SetupError('Redis is not installed: apt-get install redis-server');
+  if (!existsSync(REDIS))
+    throw new SetupError('Redis is not installed: apt-get install redis-server');
   const data = join(folder, 'redis');
   mkdirSync(data, { recursive: true });
   const listen = ['--port', String(port), '--bind', '127.0.0.1'];
   const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
   return {
     ...{ name: 'redis', kind: 'redis', cwd: data, port },
-    ...endingWithUs('TERM', REDIS, [...listen, '--dir', data, '--maxmemory-policy', 'noeviction', ...durable]),
+    ...endingWithUs('TERM', REDIS, [
+      ...listen,
+      '--dir',
+      data,
+      '--maxmemory-policy',
+      'noeviction',
+      ...durable,
+    ]),
   };
 }
 
@@ -31,9 +39,22 @@ export function postgresServer({ folder, port }) {
   const data = postgresFolder(folder, account);
   if (!existsSync(join(data, 'PG_VERSION'))) {
     const how = ['-U', 'switchyard', '-A', 'trust', '-E', 'UTF8', '--no-locale'];
-    execFileSync(postgresBinary('initdb'), ['-D', data, ...how], { stdio: 'pipe', cwd: data, ...account });
+    execFileSync(postgresBinary('initdb'), ['-D', data, ...how], {
+      stdio: 'pipe',
+      cwd: data,
+      ...account,
+    });
   }
-  const listen = ['-p', String(port), '-h', '127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'max_connections=200'];
+  const listen = [
+    '-p',
+    String(port),
+    '-h',
+    '127.0.0.1',
+    '-c',
+    'unix_socket_directories=',
+    '-c',
+    'max_connections=200',
+  ];
   return {
     ...{ name: 'postgres', kind: 'postgres', cwd: data, port, ...account },
     ...endingWithUs('INT', postgresBinary('postgres'), ['-D', data, ...listen]),
@@ -47,7 +68,9 @@ export function postgresServer({ folder, port }) {
  * IPC channel as our own programs do, and would otherwise hold their ports and folders for ever.
  */
 const endingWithUs = (signal, file, args) =>
-  existsSync(SETPRIV) ? { file: SETPRIV, args: ['--pdeathsig', signal, '--', file, ...args] } : { file, args };
+  existsSync(SETPRIV)
+    ? { file: SETPRIV, args: ['--pdeathsig', signal, '--', file, ...args] }
+    : { file, args };
 
 export const postgresUrl = port => `postgres://switchyard@127.0.0.1:${port}/postgres`;
 
@@ -64,15 +87,19 @@ export function listens(port) {
 }
 
 function postgresBinary(name) {
-  const [version] = existsSync(POSTGRES) ? readdirSync(POSTGRES).sort((a, b) => Number(b) - Number(a)) : [];
-  if (version === undefined) throw new SetupError('PostgreSQL is not installed: apt-get install postgresql');
+  const [version] = existsSync(POSTGRES)
+    ? readdirSync(POSTGRES).sort((a, b) => Number(b) - Number(a))
+    : [];
+  if (version === undefined)
+    throw new SetupError('PostgreSQL is not installed: apt-get install postgresql');
   return join(POSTGRES, version, 'bin', name);
 }
 
 /** PostgreSQL refuses to run as root; Debian's package made an account for it. */
 function postgresAccount() {
   if (process.getuid?.() !== 0) return {};
-  const idOf = flag => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  const idOf = flag =>
+    Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: idOf('-u'), gid: idOf('-g') };
 }
 

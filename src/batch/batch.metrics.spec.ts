@@ -45,10 +45,19 @@ describe('metrics of the processor', () => {
 
   async function metrics() {
     const gates = new TargetGates({ targetOf: () => undefined } as never, 10);
-    for (const model of ['alias', 'alias', 'unknown-1', 'unknown-2']) gates.of(model).acquire();
+    for (const model of ['alias', 'alias', 'unknown-1', 'unknown-2'])
+      gates.of(model).acquire();
     const pendingSinceMs = performance.now() - 2500;
-    const works = [working(NOW + 39_000, pendingSinceMs), working(NOW + 41_000), { lease: { job: job() } }];
-    const backlog = () => Promise.resolve({ byStatus: { validating: 2, completed: 7 }, oldestWaitingMs: 90_000 });
+    const works = [
+      working(NOW + 39_000, pendingSinceMs),
+      working(NOW + 41_000),
+      { lease: { job: job() } },
+    ];
+    const backlog = () =>
+      Promise.resolve({
+        byStatus: { validating: 2, completed: 7 },
+        oldestWaitingMs: 90_000,
+      });
     return Test.createTestingModule({
       providers: [
         ...BATCH_METRICS,
@@ -56,7 +65,12 @@ describe('metrics of the processor', () => {
         { provide: JobSupervisor, useValue: { size: 3, works } },
         { provide: LineDispatcher, useValue: { inFlight: 17 } },
         { provide: TargetGates, useValue: gates },
-        { provide: ModelLabels, useValue: new ModelLabels([{ id: 'm', aliases: ['alias'] }] as never, ['listed']) },
+        {
+          provide: ModelLabels,
+          useValue: new ModelLabels([{ id: 'm', aliases: ['alias'] }] as never, [
+            'listed',
+          ]),
+        },
         { provide: JOB_STORE, useValue: { backlog } },
         { provide: StorageOperations, useValue: {} },
       ],
@@ -88,12 +102,21 @@ describe('metrics of the processor', () => {
     const counted = (await metrics()).get(JobMetrics);
     counted.claimed(job({ status: 'validating', createdAtMs: NOW - 5000 }));
     counted.claimed(job());
-    expect(await metricValues('job_queue_wait_duration_seconds')).toEqual({ sum: 5, count: 1 });
+    expect(await metricValues('job_queue_wait_duration_seconds')).toEqual({
+      sum: 5,
+      count: 1,
+    });
     counted.planBuilt(20_000, 1.5);
-    expect(await metricValues('plan_build_duration_seconds')).toMatchObject({ 'above 10000 sum': 1.5 });
+    expect(await metricValues('plan_build_duration_seconds')).toMatchObject({
+      'above 10000 sum': 1.5,
+    });
     counted.ended(job(), 'completed', 50);
-    expect(await metricValues('job_processing_duration_seconds')).toMatchObject({ 'up to 1000 sum': 50 });
-    expect(await metricValues('batch_job_e2e_latency_seconds')).toMatchObject({ 'completed sum': 60 });
+    expect(await metricValues('job_processing_duration_seconds')).toMatchObject({
+      'up to 1000 sum': 50,
+    });
+    expect(await metricValues('batch_job_e2e_latency_seconds')).toMatchObject({
+      'completed sum': 60,
+    });
   });
 
   it('counts batches by result and reason, and cancels by phase', async () => {
@@ -116,17 +139,29 @@ describe('metrics of the processor', () => {
       'cancelled none': 3,
       're_enqueued preempted': 1,
     });
-    expect(await metricValues('batch_cancellation_total')).toEqual({ queued: 1, in_progress: 1, finalizing: 1 });
+    expect(await metricValues('batch_cancellation_total')).toEqual({
+      queued: 1,
+      in_progress: 1,
+      finalizing: 1,
+    });
   });
 
   it('counts lines by model: attempts, retries, errors and tokens', async () => {
     const counted = (await metrics()).get(LineMetrics);
-    const usage = { inputTokens: 9, outputTokens: 4, cachedTokens: 0, reasoningTokens: 0 };
+    const usage = {
+      inputTokens: 9,
+      outputTokens: 4,
+      cachedTokens: 0,
+      reasoningTokens: 0,
+    };
     counted.attempted('alias', 2);
     counted.retried('m', '429');
     counted.settled('m', true, usage);
     counted.settled('unknown', false, undefined);
-    expect(await metricValues('model_request_execution_duration_seconds')).toMatchObject({ 'm sum': 2, 'm count': 1 });
+    expect(await metricValues('model_request_execution_duration_seconds')).toMatchObject({
+      'm sum': 2,
+      'm count': 1,
+    });
     expect(await metricValues('batch_line_retries_total')).toEqual({ 'm 429': 1 });
     expect(await metricValues('request_errors_by_model_total')).toEqual({ other: 1 });
     expect(await metricValues('batch_request_prompt_tokens_total')).toEqual({ m: 9 });
@@ -139,7 +174,9 @@ describe('metrics of the processor', () => {
     counted.webhook('sent');
     counted.webhook('retry');
     counted.webhook('retry');
-    expect(await metricValues('batch_startup_recovery_total')).toEqual({ 'unknown cleaned_up': 1 });
+    expect(await metricValues('batch_startup_recovery_total')).toEqual({
+      'unknown cleaned_up': 1,
+    });
     expect(await metricValues('batch_webhooks_total')).toEqual({ sent: 1, retry: 2 });
   });
 });

@@ -20,7 +20,10 @@ interface Pace {
 }
 
 /** True if the remaining lines take longer than the remaining time at the current rate. False without a rate. */
-function missesDeadline({ startedMs, doneAtStart, done, total, expiresAtMs }: Pace, nowMs: number): boolean {
+function missesDeadline(
+  { startedMs, doneAtStart, done, total, expiresAtMs }: Pace,
+  nowMs: number,
+): boolean {
   const here = done - doneAtStart;
   if (here <= 0 || nowMs <= startedMs) return false;
   return ((nowMs - startedMs) / here) * (total - done) > expiresAtMs - nowMs;
@@ -47,16 +50,26 @@ export const BATCH_METRICS: Provider[] = [
     inject: [SETTINGS],
     collect: (gauge, { batch }: Settings) => gauge.set(batch.concurrency),
   }),
-  metricProvider('model_inflight_requests', { inject: [TargetGates, ModelLabels], collect: inFlightByModel }),
+  metricProvider('model_inflight_requests', {
+    inject: [TargetGates, ModelLabels],
+    collect: inFlightByModel,
+  }),
   metricProvider('batch_jobs', { inject: [JOB_STORE], collect: jobsByStatus }),
   metricProvider('batch_queue_age_seconds', { inject: [JOB_STORE], collect: queueAge }),
-  metricProvider('batch_deadline_risk_jobs', { inject: [JobSupervisor], collect: jobsAtRisk }),
-  metricProvider('batch_checkpoint_lag_seconds', { inject: [JobSupervisor], collect: checkpointLag }),
+  metricProvider('batch_deadline_risk_jobs', {
+    inject: [JobSupervisor],
+    collect: jobsAtRisk,
+  }),
+  metricProvider('batch_checkpoint_lag_seconds', {
+    inject: [JobSupervisor],
+    collect: checkpointLag,
+  }),
 ];
 
 /** `inc`: several models may share the label `other`. */
 function inFlightByModel(gauge: Gauge, gates: TargetGates, labels: ModelLabels): void {
-  for (const { model, inFlight } of gates.inFlight()) gauge.inc({ model: labels.of(model) }, inFlight);
+  for (const { model, inFlight } of gates.inFlight())
+    gauge.inc({ model: labels.of(model) }, inFlight);
 }
 
 async function jobsByStatus(gauge: Gauge, store: JobStore): Promise<void> {
@@ -75,12 +88,17 @@ function jobsAtRisk(gauge: Gauge, supervisor: JobSupervisor): void {
     if (!running) return false;
     const { done } = running.log.progress;
     const { expiresAtMs } = lease.job;
-    return missesDeadline({ ...running, done: done.count, total: done.size, expiresAtMs }, nowMs);
+    return missesDeadline(
+      { ...running, done: done.count, total: done.size, expiresAtMs },
+      nowMs,
+    );
   });
   gauge.set(atRisk.length);
 }
 
 function checkpointLag(gauge: Gauge, supervisor: JobSupervisor): void {
-  const since = supervisor.works.flatMap(({ running }) => running?.log.pendingSinceMs ?? []);
+  const since = supervisor.works.flatMap(
+    ({ running }) => running?.log.pendingSinceMs ?? [],
+  );
   gauge.set(since.length === 0 ? 0 : (performance.now() - Math.min(...since)) / 1000);
 }

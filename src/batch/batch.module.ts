@@ -16,7 +16,11 @@ import { LineDispatcher } from './execute/line-dispatcher.js';
 import { SpeechAudio } from './execute/line-result.js';
 import { LineSender } from './execute/line-sender.js';
 import { LogShipping } from './execute/log-shipping.js';
-import { gatewayAccess, gatewayTarget, TargetResolver } from './execute/target-resolver.js';
+import {
+  gatewayAccess,
+  gatewayTarget,
+  TargetResolver,
+} from './execute/target-resolver.js';
 import { readTargetsFile, type Targets } from './execute/targets-file.js';
 import { Publisher } from './finalize/publisher.js';
 import { WebhookSender } from './finalize/webhook-sender.js';
@@ -86,12 +90,14 @@ const EXECUTION = [
   {
     provide: ModelLabels,
     inject: [MODELS, TargetResolver],
-    useFactory: (models: readonly ModelSpec[], targets: TargetResolver) => new ModelLabels(models, targets.knownModels),
+    useFactory: (models: readonly ModelSpec[], targets: TargetResolver) =>
+      new ModelLabels(models, targets.knownModels),
   },
   {
     provide: TargetGates,
     inject: [TargetResolver, SETTINGS],
-    useFactory: (targets: TargetResolver, { batch }: Settings) => new TargetGates(targets, batch.concurrencyPerModel),
+    useFactory: (targets: TargetResolver, { batch }: Settings) =>
+      new TargetGates(targets, batch.concurrencyPerModel),
   },
   {
     provide: LineDispatcher,
@@ -101,8 +107,12 @@ const EXECUTION = [
   {
     provide: LineSender,
     inject: [TargetResolver, AudioUpload, SpeechAudio, LineMetrics],
-    useFactory: (targets: TargetResolver, audio: AudioUpload, speech: SpeechAudio, metrics: LineMetrics) =>
-      new LineSender(targets, audio, speech, metrics),
+    useFactory: (
+      targets: TargetResolver,
+      audio: AudioUpload,
+      speech: SpeechAudio,
+      metrics: LineMetrics,
+    ) => new LineSender(targets, audio, speech, metrics),
   },
   AudioUpload,
   SpeechAudio,
@@ -113,7 +123,10 @@ const EXECUTION = [
 /** Time to write the last results before the gateway kills its child. */
 const FLUSH_MS = 2000;
 
-function graceOf({ batch, server }: Settings, link: ProcessorLink | undefined): LineGrace {
+function graceOf(
+  { batch, server }: Settings,
+  link: ProcessorLink | undefined,
+): LineGrace {
   const limitMs = link ? Math.max(0, server.shutdownGraceMs - FLUSH_MS) : batch.graceMs;
   return new LineGrace(batch.graceMs, Math.min(batch.graceMs, limitMs));
 }
@@ -122,12 +135,16 @@ function graceOf({ batch, server }: Settings, link: ProcessorLink | undefined): 
 function resolverOf(settings: Settings, link: ProcessorLink | undefined): TargetResolver {
   const { targetsFile, secretsDir, busyAttempts, maxResponseBytes } = settings.batch;
   const targets: Targets =
-    targetsFile === '' ? gatewayOnly(settings, link) : readTargetsFile({ path: targetsFile, secretsDir, busyAttempts });
+    targetsFile === ''
+      ? gatewayOnly(settings, link)
+      : readTargetsFile({ path: targetsFile, secretsDir, busyAttempts });
   return new TargetResolver(targets, maxResponseBytes);
 }
 
 function gatewayOnly(settings: Settings, link: ProcessorLink | undefined): Targets {
   const access = gatewayAccess(settings, link);
-  const target = gatewayTarget(settings, access.urls, owner => access.authorization(owner));
+  const target = gatewayTarget(settings, access.urls, owner =>
+    access.authorization(owner),
+  );
   return { kind: 'global', target };
 }

@@ -27,4 +27,7 @@ const REPLACED: Readonly<Record<ModelKind, Provider[]>> = {
 };
 
 /** What a worker process computes with, replaced by calls of the worker behind it. */
-export const bridgeProviders = (kind: ModelKind): Provider[] => [BridgedCalls, ...REPLACED[kind]];
+export const bridgeProviders = (kind: ModelKind): Provider[] => [
+  BridgedCalls,
+  ...REPLACED[kind],
+];

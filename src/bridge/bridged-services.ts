@@ -1,7 +1,10 @@
 import { Writable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallEnvelope, encodeExecution } from '../contracts/grpc/call.codec.js';
-import { type EmbedCallFields, type Embedded } from '../contracts/grpc/generation.codec.js';
+import {
+  type EmbedCallFields,
+  type Embedded,
+} from '../contracts/grpc/generation.codec.js';
 import { type TranscribeCallFields } from '../contracts/grpc/stt.codec.js';
 import { type SynthesizeCallFields } from '../contracts/grpc/tts.codec.js';
 import { type RequestKey } from '../core/request/request-key.js';
@@ -21,10 +24,16 @@ import { MAX_AUDIO_S } from '../worker/audio/decode.js';
 import { type ReceivedFile } from '../worker/audio/received-file.js';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { ENGINE } from '../worker/engines/worker-engine.js';
-import { isDiarizedBeside, recognisedWithSpeakers } from '../worker/execution/speaker-naming.js';
+import {
+  isDiarizedBeside,
+  recognisedWithSpeakers,
+} from '../worker/execution/speaker-naming.js';
 import { type ChunkSink } from '../worker/execution/synthesis.service.js';
 import { type SegmentSink } from '../worker/execution/transcript-stitcher.js';
-import { SHORT_FILE_S, type TranscriptAnswer } from '../worker/execution/recognition.service.js';
+import {
+  SHORT_FILE_S,
+  type TranscriptAnswer,
+} from '../worker/execution/recognition.service.js';
 import { ExternalWorker } from './external-worker.js';
 
 /** Upload pieces, as gateways send them. */
@@ -46,7 +55,10 @@ export class BridgedCalls {
   ): Promise<Extract<WorkerReply, { kind: K }>> {
     const connection = await this.worker.connected();
     const key = requestId as RequestKey;
-    const { reply, finished } = connection.execute({ request: { key, priority, tenant, payload }, group });
+    const { reply, finished } = connection.execute({
+      request: { key, priority, tenant, payload },
+      group,
+    });
     const stop = (): void => void connection.cancel(key, 'client');
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
@@ -81,15 +93,29 @@ export class BridgedTranscription {
     private readonly downloads: AudioDownload,
   ) {}
 
-  async transcribe(call: TranscribeCallFields, signal: AbortSignal): Promise<TranscriptAnswer> {
+  async transcribe(
+    call: TranscribeCallFields,
+    signal: AbortSignal,
+  ): Promise<TranscriptAnswer> {
     const { audio } = call;
     const { engine } = this;
     if (isDiarizedBeside(engine, call)) {
       const bytes = await this.downloads.bytes(audio, signal);
-      const run = { engine, call: { ...call, audio: bytes }, bytes: () => Promise.resolve(bytes), signal };
-      return recognisedWithSpeakers({ ...run, mostS: SHORT_FILE_S }, (own, stop) => this.transcribe(own, stop));
+      const run = {
+        engine,
+        call: { ...call, audio: bytes },
+        bytes: () => Promise.resolve(bytes),
+        signal,
+      };
+      return recognisedWithSpeakers({ ...run, mostS: SHORT_FILE_S }, (own, stop) =>
+        this.transcribe(own, stop),
+      );
     }
-    return this.calls.perform<'transcript'>(call, task(call, Buffer.isBuffer(audio) ? inMemory(audio) : audio), signal);
+    return this.calls.perform<'transcript'>(
+      call,
+      task(call, Buffer.isBuffer(audio) ? inMemory(audio) : audio),
+      signal,
+    );
   }
 }
 
@@ -111,15 +137,30 @@ export class BridgedLongTranscription {
     file: ReceivedFile,
     { signal, sink }: LongOptions,
   ): Promise<TranscriptAnswer> {
-    if (file.size === 0) throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
+    if (file.size === 0)
+      throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
     const { engine } = this;
     if (isDiarizedBeside(engine, call)) {
-      const run = { engine, call, bytes: () => file.bytes(), mostS: MAX_AUDIO_S, signal, sink };
-      return recognisedWithSpeakers(run, (own, stop, held) => this.transcribe(own, file, { signal: stop, sink: held }));
+      const run = {
+        engine,
+        call,
+        bytes: () => file.bytes(),
+        mostS: MAX_AUDIO_S,
+        signal,
+        sink,
+      };
+      return recognisedWithSpeakers(run, (own, stop, held) =>
+        this.transcribe(own, file, { signal: stop, sink: held }),
+      );
     }
     // Who wants segments is sent an upload (`goesInPieces`).
-    const onSegment: TranscribeTask['onSegment'] = (segment, logprobs) => sink?.(segment, [], logprobs);
-    return this.calls.perform<'transcript'>(call, { ...task(call, onDisk(file)), onSegment }, signal);
+    const onSegment: TranscribeTask['onSegment'] = (segment, logprobs) =>
+      sink?.(segment, [], logprobs);
+    return this.calls.perform<'transcript'>(
+      call,
+      { ...task(call, onDisk(file)), onSegment },
+      signal,
+    );
   }
 }
 
@@ -128,7 +169,11 @@ export class BridgedLongTranscription {
 export class BridgedSynthesis {
   constructor(private readonly calls: BridgedCalls) {}
 
-  async synthesize(call: SynthesizeCallFields, signal: AbortSignal, sink: ChunkSink): Promise<void> {
+  async synthesize(
+    call: SynthesizeCallFields,
+    signal: AbortSignal,
+    sink: ChunkSink,
+  ): Promise<void> {
     const { text, voice, speed, format } = call;
     const audio = new Writable({
       write(bytes: Buffer, _, done) {
@@ -137,8 +182,19 @@ export class BridgedSynthesis {
       },
     });
     const header: SpeechSink['header'] = value => sink({ $case: 'header', value });
-    const payload = { kind: 'synthesize', text, voice, speed, format, sink: { audio, header } } as const;
-    const { durationS, execution } = await this.calls.perform<'speech'>(call, payload, signal);
+    const payload = {
+      kind: 'synthesize',
+      text,
+      voice,
+      speed,
+      format,
+      sink: { audio, header },
+    } as const;
+    const { durationS, execution } = await this.calls.perform<'speech'>(
+      call,
+      payload,
+      signal,
+    );
     sink({ $case: 'done', value: { durationS, execution: encodeExecution(execution) } });
   }
 }
@@ -150,7 +206,11 @@ export class BridgedEmbedding {
 
   embed(call: EmbedCallFields, signal: AbortSignal): Promise<Embedded> {
     const { body, inputs, form } = call;
-    return this.calls.perform<'embeddings'>(call, { kind: 'embed', body, inputs, ...(form && { form }) }, signal);
+    return this.calls.perform<'embeddings'>(
+      call,
+      { kind: 'embed', body, inputs, ...(form && { form }) },
+      signal,
+    );
   }
 }
 
@@ -164,7 +224,8 @@ const inMemory = (audio: Buffer): AudioSource => ({
   bytes: () => Promise.resolve(audio),
   // eslint-disable-next-line @typescript-eslint/require-await -- a source may have to read
   async *chunks() {
-    for (let at = 0; at < audio.length; at += PIECE_BYTES) yield audio.subarray(at, at + PIECE_BYTES);
+    for (let at = 0; at < audio.length; at += PIECE_BYTES)
+      yield audio.subarray(at, at + PIECE_BYTES);
   },
   dispose: () => Promise.resolve(),
 });

@@ -1,7 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type ServerDuplexStream } from '@grpc/grpc-js';
 import { encodeStreamEvent } from '../contracts/grpc/stream.codec.js';
-import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../contracts/grpc/stt.codec.js';
+import {
+  type TranscribeStreamRequest,
+  type TranscribeStreamResponse,
+} from '../contracts/grpc/stt.codec.js';
 import { abortError } from '../core/shared/abort-error.js';
 import { DomainError } from '../core/shared/domain-error.js';
 import { type StreamHandle } from '../gateway/worker-pool/stream-handle.js';
@@ -21,11 +24,20 @@ export class BridgedStreams {
   ) {}
 
   /** Resolves when the caller has ended the stream and all events are sent. @throws DomainError or the abort's error */
-  async serve(call: ServerDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>): Promise<void> {
-    const conversation = new CallConversation<TranscribeStreamRequest, TranscribeStreamResponse>(call);
+  async serve(
+    call: ServerDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>,
+  ): Promise<void> {
+    const conversation = new CallConversation<
+      TranscribeStreamRequest,
+      TranscribeStreamResponse
+    >(call);
     const first = await conversation.next();
     if (first?.message?.$case !== 'config')
-      throw new DomainError('invalid_value', 'The first message of a stream is its config.', { param: 'config' });
+      throw new DomainError(
+        'invalid_value',
+        'The first message of a stream is its config.',
+        { param: 'config' },
+      );
     const config = first.message.value;
     await this.calls.run(config.sessionId, call, async signal => {
       const connection = await this.worker.connected();
@@ -34,7 +46,11 @@ export class BridgedStreams {
   }
 }
 
-async function carry(stream: StreamHandle, conversation: Conversation, signal: AbortSignal): Promise<void> {
+async function carry(
+  stream: StreamHandle,
+  conversation: Conversation,
+  signal: AbortSignal,
+): Promise<void> {
   const cancel = (): void => void stream.cancel();
   signal.addEventListener('abort', cancel, { once: true });
   try {
@@ -50,15 +66,24 @@ async function carry(stream: StreamHandle, conversation: Conversation, signal: A
 }
 
 async function sendUp(stream: StreamHandle, conversation: Conversation): Promise<void> {
-  for (let request = await conversation.next(); request; request = await conversation.next()) {
+  for (
+    let request = await conversation.next();
+    request;
+    request = await conversation.next()
+  ) {
     const { message } = request;
     if (message?.$case === 'audio') await stream.sendFrame(message.value);
     else if (message?.$case === 'commit') await stream.commit();
-    else throw new DomainError('invalid_value', 'After its config a stream takes audio and commit only.');
+    else
+      throw new DomainError(
+        'invalid_value',
+        'After its config a stream takes audio and commit only.',
+      );
   }
   await stream.close();
 }
 
 async function sendDown(stream: StreamHandle, conversation: Conversation): Promise<void> {
-  for await (const event of stream.receiveEvents()) await conversation.send(encodeStreamEvent(event));
+  for await (const event of stream.receiveEvents())
+    await conversation.send(encodeStreamEvent(event));
 }

@@ -1,13 +1,24 @@
 import { Logger } from '@nestjs/common';
 import { type WorkerHealthReport } from '../contracts/grpc/health.codec.js';
 import { filledIn } from '../platform/config/worker-fields.js';
-import { type BridgedWorker, EXTERNAL_GRACE_MS, type WorkerSpec } from '../platform/config/worker-spec.js';
+import {
+  type BridgedWorker,
+  EXTERNAL_GRACE_MS,
+  type WorkerSpec,
+} from '../platform/config/worker-spec.js';
 import { inheritedEnvironment } from '../platform/config/process-environment.js';
-import { exitText, SupervisedProcess } from '@switchyard/engine-api/process/child-process.js';
+import {
+  exitText,
+  SupervisedProcess,
+} from '@switchyard/engine-api/process/child-process.js';
 import { freePort } from '../platform/process/listen-check.js';
 import { ProcessLog } from '../platform/process/process-log.js';
 import { channelSecurity } from '../gateway/worker-pool/channel-security.js';
-import { neededMessageBytes, reportProblem, whyNotReady } from '../gateway/worker-pool/report-check.js';
+import {
+  neededMessageBytes,
+  reportProblem,
+  whyNotReady,
+} from '../gateway/worker-pool/report-check.js';
 import { WorkerConnection } from '../gateway/worker-pool/worker-connection.js';
 import { isUnreachable } from '../gateway/worker-pool/worker-health.js';
 import { type EngineBase, type EngineInfo } from '@switchyard/engine-api/engine.js';
@@ -53,7 +64,8 @@ export class ExternalWorker implements EngineBase {
 
   constructor(private readonly options: ExternalWorkerOptions) {
     const { spec, diarizer } = options;
-    if (!spec.bridged) throw new Error(`model ${spec.model.id} has no worker to bridge to`);
+    if (!spec.bridged)
+      throw new Error(`model ${spec.model.id} has no worker to bridge to`);
     this.#bridged = spec.bridged;
     if (diarizer) this.speakersOf = (...file) => diarizer.speakersOf(...file);
     this.lost = this.#lost.promise;
@@ -72,7 +84,10 @@ export class ExternalWorker implements EngineBase {
     if (!this.#report) throw new Error('the worker has not been ready yet');
     const { engine, device, revision, maxBatch, maxConcurrent, streams } = this.#report;
     const { capabilities, languages } = this.options.spec.model;
-    const abilities = { capabilities: capabilities as EngineInfo['capabilities'], languages };
+    const abilities = {
+      capabilities: capabilities as EngineInfo['capabilities'],
+      languages,
+    };
     return { engine, device, revision, maxBatch, maxConcurrent, streams, ...abilities };
   }
 
@@ -85,9 +100,15 @@ export class ExternalWorker implements EngineBase {
     this.#connection = new WorkerConnection({
       at: address,
       kind: this.kind,
-      settings: { ...care, limits: { maxMessageBytes, keepaliveTimeMs, keepaliveTimeoutMs } },
+      settings: {
+        ...care,
+        limits: { maxMessageBytes, keepaliveTimeMs, keepaliveTimeoutMs },
+      },
       isSupervised: false,
-      security: { ...(serverName !== undefined && { serverName }), ...channelSecurity(remote) },
+      security: {
+        ...(serverName !== undefined && { serverName }),
+        ...channelSecurity(remote),
+      },
       events: {
         onReport: report => this.#onReport(report),
         onProbeFailure: error => this.#onFailure(error),
@@ -133,12 +154,19 @@ export class ExternalWorker implements EngineBase {
     const { id, command = [], options } = this.options.spec.model;
     const port = String(await freePort(LOOPBACK));
     const device = typeof options.device === 'string' ? options.device : '';
-    const [program = '', ...args] = command.map(text => filledIn(text, { host: LOOPBACK, port, model: id, device }));
+    const [program = '', ...args] = command.map(text =>
+      filledIn(text, { host: LOOPBACK, port, model: id, device }),
+    );
     const log = new ProcessLog(new Logger('Worker'), program, 'program');
     const exited = Promise.withResolvers<void>();
     this.#exited = exited.promise;
     this.#process = new SupervisedProcess({
-      ...{ command: program, args, env: { ...inheritedEnvironment(), ...this.#bridged.env }, foreign: true },
+      ...{
+        command: program,
+        args,
+        env: { ...inheritedEnvironment(), ...this.#bridged.env },
+        foreign: true,
+      },
       onMessage: () => undefined,
       onLine: (stream, line) => log.line(stream, line),
       onExit: exit => {
@@ -153,7 +181,11 @@ export class ExternalWorker implements EngineBase {
   #onReport(report: WorkerHealthReport): void {
     const { model, uploadLimitBytes } = this.options.spec;
     const maxMessageBytes = neededMessageBytes(model.kind, uploadLimitBytes);
-    const problem = reportProblem(report, { model: model.id, kind: model.kind, maxMessageBytes });
+    const problem = reportProblem(report, {
+      model: model.id,
+      kind: model.kind,
+      maxMessageBytes,
+    });
     const reason = problem ?? whyNotReady(report);
     if (reason === undefined) return this.#serves(report);
     if (this.#report) this.lose(reason);
@@ -171,7 +203,10 @@ export class ExternalWorker implements EngineBase {
     const message = error instanceof Error ? error.message : String(error);
     if (this.#doubt) this.#loseUnlessExited(message);
     if (this.#report) return;
-    this.options.onWaiting({ message, isProblem: this.#process === undefined || !isUnreachable(error) });
+    this.options.onWaiting({
+      message,
+      isProblem: this.#process === undefined || !isUnreachable(error),
+    });
   }
 
   /** The connections of a program that dies break before its exit is seen, which says more. */

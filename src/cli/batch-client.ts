@@ -25,11 +25,19 @@ export class BatchClient {
     const form = new FormData();
     form.set('purpose', 'batch');
     form.set('file', await fileBlob(file), basename(file));
-    return this.gateway.json('/v1/files', { method: 'POST', body: form, ...this.#abort() });
+    return this.gateway.json('/v1/files', {
+      method: 'POST',
+      body: form,
+      ...this.#abort(),
+    });
   }
 
   create(params: Readonly<Record<string, unknown>>): Promise<BatchDto> {
-    const request = { method: 'POST', body: JSON.stringify(params), headers: JSON_TYPE } as const;
+    const request = {
+      method: 'POST',
+      body: JSON.stringify(params),
+      headers: JSON_TYPE,
+    } as const;
     return this.gateway.json('/v1/batches', { ...request, ...this.#abort() });
   }
 
@@ -52,12 +60,17 @@ export const hasEnded = ({ status }: BatchDto): boolean => isTerminal(status);
  * Writes the result files of a batch, `PREFIX_output.jsonl` and `PREFIX_errors.jsonl`, whichever there are.
  * @returns their names. @throws CliError when there is neither
  */
-export async function download(client: BatchClient, batch: BatchDto, prefix = batch.id): Promise<readonly string[]> {
+export async function download(
+  client: BatchClient,
+  batch: BatchDto,
+  prefix = batch.id,
+): Promise<readonly string[]> {
   const wanted = [
     { id: batch.output_file_id, path: `${prefix}_output.jsonl` },
     { id: batch.error_file_id, path: `${prefix}_errors.jsonl` },
   ].filter((file): file is { id: string; path: string } => file.id !== null);
-  if (wanted.length === 0) throw new CliError(`${batch.id} is ${batch.status} and has no result files`);
+  if (wanted.length === 0)
+    throw new CliError(`${batch.id} is ${batch.status} and has no result files`);
   for (const { id, path } of wanted) {
     const target = await writablePath(path);
     await save(await client.content(id), target);
@@ -66,7 +79,11 @@ export async function download(client: BatchClient, batch: BatchDto, prefix = ba
 }
 
 /** The names of the files that were written; with `--json`, the batch with them. */
-export function printResults(batch: BatchDto, files: readonly string[], { json }: { readonly json?: boolean }): void {
+export function printResults(
+  batch: BatchDto,
+  files: readonly string[],
+  { json }: { readonly json?: boolean },
+): void {
   if (json) printJson({ batch, files });
   else if (files.length > 0) print(files.join('\n'));
 }
@@ -84,14 +101,27 @@ async function save(response: Response, path: string): Promise<void> {
 }
 
 /** @throws CliError unless the batch completed and every line was answered */
-export function assertAnswered({ id, status, request_counts: { total, completed } }: BatchDto): void {
-  if (status !== 'completed' || completed < total) throw new CliError(`${id}: not every line was answered`);
+export function assertAnswered({
+  id,
+  status,
+  request_counts: { total, completed },
+}: BatchDto): void {
+  if (status !== 'completed' || completed < total)
+    throw new CliError(`${id}: not every line was answered`);
 }
 
 /** Reports how a batch ended, with the errors of one that failed. */
-export function reportEnd({ id, status, request_counts: counts, errors }: BatchDto): void {
-  const mark = status !== 'completed' ? MARKS.fail : counts.failed > 0 ? MARKS.warn : MARKS.ok;
-  say(`${mark} ${id} ${status}: ${counts.completed} of ${counts.total} done, ${counts.failed} failed`);
+export function reportEnd({
+  id,
+  status,
+  request_counts: counts,
+  errors,
+}: BatchDto): void {
+  const mark =
+    status !== 'completed' ? MARKS.fail : counts.failed > 0 ? MARKS.warn : MARKS.ok;
+  say(
+    `${mark} ${id} ${status}: ${counts.completed} of ${counts.total} done, ${counts.failed} failed`,
+  );
   for (const { line, code, message } of errors?.data ?? [])
     say(`  ${line === null ? '' : `line ${line}: `}${message} [${code}]`);
 }

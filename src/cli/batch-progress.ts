@@ -7,13 +7,18 @@ import { durationText } from './shared/durations.js';
 import { ProgressLine } from './shared/terminal.js';
 
 const POLL_MS = 500;
-const BAR = ' {bar} {percentage}% | {value}/{total} lines | {failed} failed | {rate} | ETA {remaining} | {status}';
+const BAR =
+  ' {bar} {percentage}% | {value}/{total} lines | {failed} failed | {rate} | ETA {remaining} | {status}';
 
 /**
  * Watches a batch to its end: a bar on a terminal, a line per change elsewhere. Ctrl-C ends the watching, not the
  * batch.
  */
-export async function watch(client: BatchClient, first: BatchDto, signal: AbortSignal): Promise<BatchDto> {
+export async function watch(
+  client: BatchClient,
+  first: BatchDto,
+  signal: AbortSignal,
+): Promise<BatchDto> {
   const progress = stderr.isTTY ? new ProgressBar() : new PlainProgress();
   try {
     for (let batch = first; ; batch = await client.find(batch.id)) {
@@ -33,7 +38,12 @@ export const rateText = (rate: number | null): string =>
 class ProgressBar {
   #bar: SingleBar | undefined;
 
-  show({ request_counts: { total, completed, failed }, status, rate_per_s: rate, eta_s: eta }: BatchDto): void {
+  show({
+    request_counts: { total, completed, failed },
+    status,
+    rate_per_s: rate,
+    eta_s: eta,
+  }: BatchDto): void {
     // The number of lines is not known yet; an empty bar would be full.
     if (total === 0) return;
     const words = { failed, status, rate: rateText(rate), remaining: durationText(eta) };
@@ -47,7 +57,12 @@ class ProgressBar {
   }
 
   #begin(total: number, words: object): void {
-    this.#bar = new SingleBar({ format: BAR, hideCursor: true, clearOnComplete: true, stream: stderr });
+    this.#bar = new SingleBar({
+      format: BAR,
+      hideCursor: true,
+      clearOnComplete: true,
+      stream: stderr,
+    });
     this.#bar.start(total, 0, words);
   }
 }
@@ -55,9 +70,17 @@ class ProgressBar {
 class PlainProgress {
   readonly #line = new ProgressLine();
 
-  show({ request_counts: { total, completed, failed }, status, rate_per_s: rate, eta_s: eta }: BatchDto): void {
-    const pace = status === 'in_progress' ? `, ${rateText(rate)}, ETA ${durationText(eta)}` : '';
-    this.#line.show(`${status}: ${completed + failed}/${total} lines, ${failed} failed${pace}`);
+  show({
+    request_counts: { total, completed, failed },
+    status,
+    rate_per_s: rate,
+    eta_s: eta,
+  }: BatchDto): void {
+    const pace =
+      status === 'in_progress' ? `, ${rateText(rate)}, ETA ${durationText(eta)}` : '';
+    this.#line.show(
+      `${status}: ${completed + failed}/${total} lines, ${failed} failed${pace}`,
+    );
   }
 
   stop(): void {

@@ -5,7 +5,11 @@ import { Command, Option } from 'commander';
 import { parseNumber, parseWholeNumber } from './shared/arguments.js';
 import { CliError, EXIT, interruptible } from './shared/cli-error.js';
 import { Conversation } from './conversation.js';
-import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
+import {
+  GatewayClient,
+  type GatewayClientOptions,
+  withGatewayOptions,
+} from './shared/gateway-client.js';
 import { MARKS, say } from './shared/terminal.js';
 
 interface ChatOptions extends GatewayClientOptions {
@@ -37,19 +41,37 @@ export const chatCommand = (): Command =>
     .argument('[prompt]', 'one question, or - for stdin; without it, a conversation')
     .option('-m, --model <name>', 'model or alias')
     .option('-s, --system <text>', 'system prompt')
-    .option('-n, --max-tokens <number>', 'maximum tokens of the answer', parseWholeNumber(1))
-    .option('-t, --temperature <number>', '0 to 2; 0 = always the most likely token', parseNumber(0, 2))
-    .option('--seed <number>', 'the same seed gives the same answer', parseWholeNumber(Number.MIN_SAFE_INTEGER))
+    .option(
+      '-n, --max-tokens <number>',
+      'maximum tokens of the answer',
+      parseWholeNumber(1),
+    )
+    .option(
+      '-t, --temperature <number>',
+      '0 to 2; 0 = always the most likely token',
+      parseNumber(0, 2),
+    )
+    .option(
+      '--seed <number>',
+      'the same seed gives the same answer',
+      parseWholeNumber(Number.MIN_SAFE_INTEGER),
+    )
     .option('--stop <texts...>', 'end the answer before one of these texts')
     .option('--json', 'the answer is one JSON object')
-    .addOption(new Option('--priority <class>', 'queue class').choices(['realtime', 'batch']))
+    .addOption(
+      new Option('--priority <class>', 'queue class').choices(['realtime', 'batch']),
+    )
     .option('--timings', 'report the time per phase on stderr')
     .addHelpText('after', EXAMPLES)
     .action((prompt: string | undefined, options: ChatOptions) =>
       interruptible(signal => chat(prompt, options, signal)),
     );
 
-async function chat(prompt: string | undefined, options: ChatOptions, signal: AbortSignal): Promise<void> {
+async function chat(
+  prompt: string | undefined,
+  options: ChatOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const client = new GatewayClient(options);
   const model = options.model ?? (await chatModel(client, signal));
   const { system, priority, timings } = options;
@@ -59,7 +81,8 @@ async function chat(prompt: string | undefined, options: ChatOptions, signal: Ab
     ...(priority !== undefined && { priority }),
     ...(timings && { timings }),
   });
-  if (prompt !== undefined) return conversation.ask(prompt === '-' ? await textOf(stdin) : prompt, signal);
+  if (prompt !== undefined)
+    return conversation.ask(prompt === '-' ? await textOf(stdin) : prompt, signal);
   if (stdin.isTTY) say(`Talking to ${model}. /clear starts over, /exit ends.`);
   await talk(conversation, signal);
 }
@@ -73,8 +96,13 @@ interface ListedModel {
 
 /** Id of the first chat model of the gateway. @throws CliError exit code 2 when there is none */
 async function chatModel(client: GatewayClient, signal: AbortSignal): Promise<string> {
-  const { data } = await client.json<{ readonly data: readonly ListedModel[] }>('/v1/models', { signal });
-  const chatting = data.find(({ id, root, capabilities }) => id === root && capabilities.includes('chat'));
+  const { data } = await client.json<{ readonly data: readonly ListedModel[] }>(
+    '/v1/models',
+    { signal },
+  );
+  const chatting = data.find(
+    ({ id, root, capabilities }) => id === root && capabilities.includes('chat'),
+  );
   if (chatting) return chatting.id;
   const hint = 'add a model of kind llm to config/models.yaml, or name one with --model';
   throw new CliError(`the gateway has no model that can chat; ${hint}`, EXIT.usage);
@@ -112,7 +140,13 @@ function report(error: unknown): void {
   if (!stdin.isTTY) process.exitCode = error.exitCode;
 }
 
-const fieldsOf = ({ maxTokens, temperature, seed, stop, json }: ChatOptions): Readonly<Record<string, unknown>> => ({
+const fieldsOf = ({
+  maxTokens,
+  temperature,
+  seed,
+  stop,
+  json,
+}: ChatOptions): Readonly<Record<string, unknown>> => ({
   ...(maxTokens !== undefined && { max_completion_tokens: maxTokens }),
   ...(temperature !== undefined && { temperature }),
   ...(seed !== undefined && { seed }),

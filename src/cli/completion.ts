@@ -21,12 +21,17 @@ export const completionCommand = (): Command => {
         'completion fish > ~/.config/fish/completions/switchyard.fish',
       ]),
     );
-  return command.action((shell: keyof typeof SCRIPTS) => print(SCRIPTS[shell](positions(command.parent!))));
+  return command.action((shell: keyof typeof SCRIPTS) =>
+    print(SCRIPTS[shell](positions(command.parent!))),
+  );
 };
 
 function positions(command: Command, above = ''): readonly Position[] {
   const words = `${above} ${command.name()}`.trim();
-  const commands = command.commands.map(child => ({ word: child.name(), about: child.description() }));
+  const commands = command.commands.map(child => ({
+    word: child.name(),
+    about: child.description(),
+  }));
   const options = command.options.map((option: Option) => ({
     word: option.long ?? option.short ?? '',
     about: option.description,
@@ -42,18 +47,26 @@ function positions(command: Command, above = ''): readonly Position[] {
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-const plain = (text: string): string => quoted(text.replaceAll(':', '\\:').replaceAll(/\s+/g, ' '));
+const plain = (text: string): string =>
+  quoted(text.replaceAll(':', '\\:').replaceAll(/\s+/g, ' '));
 
 /** The words typed so far that are commands, as `$at`; bash and zsh both understand it. */
-const walk = (all: readonly Position[], typed: string): string => `  local at=switchyard word
+const walk = (
+  all: readonly Position[],
+  typed: string,
+): string => `  local at=switchyard word
   for word in ${typed}; do
     case "$at $word" in
       ${deeper(all).join(' | ')}) at="$at $word" ;;
     esac
   done`;
 
-const deeper = (all: readonly Position[]): readonly string[] => all.slice(1).map(({ words }) => quoted(words));
-const cases = (all: readonly Position[], body: (next: Position['next']) => string): string =>
+const deeper = (all: readonly Position[]): readonly string[] =>
+  all.slice(1).map(({ words }) => quoted(words));
+const cases = (
+  all: readonly Position[],
+  body: (next: Position['next']) => string,
+): string =>
   all.map(({ words, next }) => `    ${quoted(words)}) ${body(next)} ;;`).join('\n');
 
 const bash = (all: readonly Position[]): string => `# bash completion of switchyard
@@ -91,7 +104,8 @@ function __switchyard_at
 end
 ${all.flatMap(({ words, next }) => next.map(item => fishLine(words, item))).join('\n')}`;
 
-const zshItem = ({ word, about }: Position['next'][number]): string => plain(word) + (about && `':'${plain(about)}`);
+const zshItem = ({ word, about }: Position['next'][number]): string =>
+  plain(word) + (about && `':'${plain(about)}`);
 
 function fishLine(words: string, { word, about }: Position['next'][number]): string {
   const name = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${quoted(word)}`;

@@ -21,7 +21,10 @@ interface Message {
 
 interface Chunk {
   readonly choices?: readonly { readonly delta?: { readonly content?: string } }[];
-  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number } | null;
+  readonly usage?: {
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+  } | null;
 }
 
 /** What was said so far, and the next answer of the model, written to stdout while it comes. */
@@ -56,18 +59,36 @@ export class Conversation {
     }
   }
 
-  #request(id: string, messages: readonly Message[], signal: AbortSignal): Promise<Response> {
+  #request(
+    id: string,
+    messages: readonly Message[],
+    signal: AbortSignal,
+  ): Promise<Response> {
     const { model, fields, priority } = this.options;
-    const body = { model, messages, ...fields, stream: true, stream_options: { include_usage: true } };
+    const body = {
+      model,
+      messages,
+      ...fields,
+      stream: true,
+      stream_options: { include_usage: true },
+    };
     const headers = {
       'content-type': 'application/json',
       'x-request-id': id,
       ...(priority !== undefined && { 'x-priority': priority }),
     };
-    return this.client.request('/v1/chat/completions', { method: 'POST', body: JSON.stringify(body), headers, signal });
+    return this.client.request('/v1/chat/completions', {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers,
+      signal,
+    });
   }
 
-  async #written(response: Response, watch: RequestWatch): Promise<{ text: string; usage: Chunk['usage'] }> {
+  async #written(
+    response: Response,
+    watch: RequestWatch,
+  ): Promise<{ text: string; usage: Chunk['usage'] }> {
     let text = '';
     let usage: Chunk['usage'];
     for await (const event of serverEvents(response)) {
@@ -82,9 +103,15 @@ export class Conversation {
     return { text, usage };
   }
 
-  async #account(watch: RequestWatch, { headers }: Response, usage: Chunk['usage']): Promise<string> {
+  async #account(
+    watch: RequestWatch,
+    { headers }: Response,
+    usage: Chunk['usage'],
+  ): Promise<string> {
     const first = headers.get('x-switchyard-ttft-ms');
-    const tokens = usage ? `, ${usage.prompt_tokens} + ${usage.completion_tokens} tokens` : '';
+    const tokens = usage
+      ? `, ${usage.prompt_tokens} + ${usage.completion_tokens} tokens`
+      : '';
     return `${first === null ? '' : `first token ${first} ms, `}${await watch.timings()}${tokens}`;
   }
 }

@@ -48,12 +48,21 @@ export function checkNode(): Diagnosis {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const fits = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
   if (fits) return ok('Node', `${process.version} (${process.execPath})`);
-  return { what: 'Node', state: 'fail', detail: process.version, fix: `install Node ${NODE_MIN.join('.')} or newer` };
+  return {
+    what: 'Node',
+    state: 'fail',
+    detail: process.version,
+    fix: `install Node ${NODE_MIN.join('.')} or newer`,
+  };
 }
 
 /** The npm packages of engines that models use: what is absent shows only when an engine starts. */
-export async function checkPackages(models: readonly ModelSpec[]): Promise<readonly Diagnosis[]> {
-  const engines = new Set<string>(models.flatMap(({ replicas, engine }) => (replicas === 0 ? [] : [engine])));
+export async function checkPackages(
+  models: readonly ModelSpec[],
+): Promise<readonly Diagnosis[]> {
+  const engines = new Set<string>(
+    models.flatMap(({ replicas, engine }) => (replicas === 0 ? [] : [engine])),
+  );
   const checks = [...engines].flatMap(engine => {
     const [name] = ENGINE_TABLE[engine]?.npm ?? [];
     return name === undefined ? [] : [checkPackage(name, engine)];
@@ -67,7 +76,12 @@ async function checkPackage(name: string, engine: string): Promise<Diagnosis> {
     return ok(engine, `${name} loads`);
   } catch (error) {
     const detail = `${name}: ${(error as Error).message.split('\n')[0]}`;
-    return { what: engine, state: 'fail', detail, fix: `switchyard engines install ${engine}` };
+    return {
+      what: engine,
+      state: 'fail',
+      detail,
+      fix: `switchyard engines install ${engine}`,
+    };
   }
 }
 
@@ -80,7 +94,8 @@ export async function checkFfmpeg(): Promise<Diagnosis> {
     await once(child, 'close');
     return ok('ffmpeg', text.split('\n')[0] ?? '');
   } catch {
-    const detail = 'not found: only 16 kHz mono WAV can be read, and only WAV and PCM written';
+    const detail =
+      'not found: only 16 kHz mono WAV can be read, and only WAV and PCM written';
     return { what: 'ffmpeg', state: 'fail', detail, fix };
   }
 }
@@ -88,17 +103,24 @@ export async function checkFfmpeg(): Promise<Diagnosis> {
 /** The Debian libraries of the engines that models.yaml uses. */
 export function checkEngineLibraries(models: readonly ModelSpec[]): readonly Diagnosis[] {
   const local = models.filter(({ replicas }) => replicas !== 0);
-  return Object.entries(EMBEDDED_LIBRARIES).flatMap(([engine, { load, fix }]): Diagnosis[] => {
-    const users = local.filter(model => model.engine === engine).map(({ id }) => id);
-    if (users.length === 0) return [];
-    try {
-      return [ok(engine, `${load()} loads, for ${users.join(', ')}`)];
-    } catch (error) {
-      return [
-        { what: engine, state: 'fail', detail: `needed by ${users.join(', ')}: ${(error as Error).message}`, fix },
-      ];
-    }
-  });
+  return Object.entries(EMBEDDED_LIBRARIES).flatMap(
+    ([engine, { load, fix }]): Diagnosis[] => {
+      const users = local.filter(model => model.engine === engine).map(({ id }) => id);
+      if (users.length === 0) return [];
+      try {
+        return [ok(engine, `${load()} loads, for ${users.join(', ')}`)];
+      } catch (error) {
+        return [
+          {
+            what: engine,
+            state: 'fail',
+            detail: `needed by ${users.join(', ')}: ${(error as Error).message}`,
+            fix,
+          },
+        ];
+      }
+    },
+  );
 }
 
 /** Free, or taken by a Switchyard that runs: both are well. */
@@ -106,23 +128,35 @@ export async function checkPort({ host, port }: Settings['server']): Promise<Dia
   const problem = await listenProblem({ host, port });
   const what = `port ${port}`;
   if (problem === undefined) return ok(what, `free on ${host}`);
-  if (problem === 'EADDRINUSE' && (await isSwitchyard(host, port))) return ok(what, `a gateway runs on ${host}`);
+  if (problem === 'EADDRINUSE' && (await isSwitchyard(host, port)))
+    return ok(what, `a gateway runs on ${host}`);
   const holder = problem === 'EADDRINUSE' ? portHolder(port) : undefined;
   const by = holder ? `, held by process ${holder.pid} (${holder.command})` : '';
   const fix = `${holder ? `kill ${holder.pid}` : 'stop what uses it'}, or set SWITCHYARD_SERVER_PORT=${port + 1}`;
-  return { what, state: 'fail', detail: `cannot listen on ${host}: ${problem}${by}`, fix };
+  return {
+    what,
+    state: 'fail',
+    detail: `cannot listen on ${host}: ${problem}${by}`,
+    fix,
+  };
 }
 
 async function isSwitchyard(host: string, port: number): Promise<boolean> {
   try {
-    const response = await fetch(`http://${host}:${port}/health/live`, { signal: AbortSignal.timeout(DIAL_LIMIT_MS) });
+    const response = await fetch(`http://${host}:${port}/health/live`, {
+      signal: AbortSignal.timeout(DIAL_LIMIT_MS),
+    });
     return response.ok;
   } catch {
     return false;
   }
 }
 
-export async function checkFolder(what: string, path: string, freeOf = freeBytes): Promise<Diagnosis> {
+export async function checkFolder(
+  what: string,
+  path: string,
+  freeOf = freeBytes,
+): Promise<Diagnosis> {
   const folder = resolve(path);
   try {
     await mkdir(folder, { recursive: true });
@@ -139,10 +173,16 @@ export async function checkFolder(what: string, path: string, freeOf = freeBytes
   return { what, state, detail, fix: 'make room: uploads and models need it' };
 }
 
-export async function checkModelFiles(models: readonly ModelSpec[], settings: Settings): Promise<Diagnosis> {
-  const verdicts = await checkModels(models, new ModelStore(settings.hub.modelsDir), { checksums: false });
+export async function checkModelFiles(
+  models: readonly ModelSpec[],
+  settings: Settings,
+): Promise<Diagnosis> {
+  const verdicts = await checkModels(models, new ModelStore(settings.hub.modelsDir), {
+    checksums: false,
+  });
   const bad = verdicts.filter(({ ok: good }) => !good);
-  if (bad.length === 0) return ok('models', `${models.length} in ${settings.workers.modelsFile}`);
+  if (bad.length === 0)
+    return ok('models', `${models.length} in ${settings.workers.modelsFile}`);
   const detail = bad.map(({ name, problems }) => `${name}: ${problems[0]}`).join('; ');
   return { what: 'models', state: 'fail', detail, fix: 'switchyard models check' };
 }
@@ -157,7 +197,11 @@ export async function checkDatabase({ database, data }: Settings): Promise<Diagn
 }
 
 /** Optional servers, by address only: a handshake would need their secrets here. */
-export async function checkServer(what: string, url: string, setting: string): Promise<Diagnosis> {
+export async function checkServer(
+  what: string,
+  url: string,
+  setting: string,
+): Promise<Diagnosis> {
   if (url === '') return ok(what, `not used (${setting} is empty)`);
   const { hostname, port, protocol } = new URL(url);
   const target = `${hostname}:${port || (protocol.startsWith('redis') ? 6379 : 5432)}`;

@@ -10,14 +10,24 @@ import { type Diagnosis } from './shared/diagnosis.js';
 const ASK_LIMIT_MS = 2000;
 
 /** Workers in other languages: the program of each `command`. */
-export async function checkCommands(models: readonly ModelSpec[]): Promise<readonly Diagnosis[]> {
-  const local = models.filter(({ command, replicas }) => command !== undefined && replicas !== 0);
+export async function checkCommands(
+  models: readonly ModelSpec[],
+): Promise<readonly Diagnosis[]> {
+  const local = models.filter(
+    ({ command, replicas }) => command !== undefined && replicas !== 0,
+  );
   return Promise.all(
     local.map(async ({ id, command: [program = ''] = [] }): Promise<Diagnosis> => {
       const found = await programFile(program);
-      if (found !== undefined) return { what: 'command', state: 'ok', detail: `${id}: ${found}` };
+      if (found !== undefined)
+        return { what: 'command', state: 'ok', detail: `${id}: ${found}` };
       const fix = `install it, or change \`command\` of ${id}`;
-      return { what: 'command', state: 'fail', detail: `${id}: there is no program ${program}`, fix };
+      return {
+        what: 'command',
+        state: 'fail',
+        detail: `${id}: there is no program ${program}`,
+        fix,
+      };
     }),
   );
 }
@@ -42,7 +52,9 @@ interface Listed {
 }
 
 /** What a gateway that runs here says of its keys and its workers; nothing of workers where it asks for a key. */
-export async function checkGateway(server: Settings['server']): Promise<readonly Diagnosis[]> {
+export async function checkGateway(
+  server: Settings['server'],
+): Promise<readonly Diagnosis[]> {
   try {
     const status = await asked(server, 'status');
     if (status.status === 401) return [{ what: 'keys', state: 'ok', detail: 'required' }];
@@ -52,7 +64,9 @@ export async function checkGateway(server: Settings['server']): Promise<readonly
     return [
       { what: 'keys', state, detail: KEY_TEXTS[gateway.keys] },
       ...data.flatMap(({ id, problem }) =>
-        problem === undefined ? [] : [{ what: 'worker', state: 'fail' as const, detail: `${id}: ${problem}` }],
+        problem === undefined
+          ? []
+          : [{ what: 'worker', state: 'fail' as const, detail: `${id}: ${problem}` }],
       ),
     ];
   } catch {
@@ -61,4 +75,6 @@ export async function checkGateway(server: Settings['server']): Promise<readonly
 }
 
 const asked = ({ host, port }: Settings['server'], what: string): Promise<Response> =>
-  fetch(`http://${host}:${port}/admin/v1/${what}`, { signal: AbortSignal.timeout(ASK_LIMIT_MS) });
+  fetch(`http://${host}:${port}/admin/v1/${what}`, {
+    signal: AbortSignal.timeout(ASK_LIMIT_MS),
+  });

@@ -47,12 +47,24 @@ export async function diagnose(): Promise<readonly Diagnosis[]> {
     config = loadConfig({ askEngine: engineObjections });
   } catch (error) {
     const { message } = error as Error;
-    return [...machine, { what: 'configuration', state: 'fail', detail: message, fix: 'change these lines' }];
+    return [
+      ...machine,
+      {
+        what: 'configuration',
+        state: 'fail',
+        detail: message,
+        fix: 'change these lines',
+      },
+    ];
   }
   const { settings, models } = config;
   return [
     ...machine,
-    { what: 'configuration', state: 'ok', detail: `${settings.workers.modelsFile} and every setting are valid` },
+    {
+      what: 'configuration',
+      state: 'ok',
+      detail: `${settings.workers.modelsFile} and every setting are valid`,
+    },
     ...config.warnings.map((warning): Diagnosis => ({
       what: 'configuration',
       state: 'warn',
@@ -74,4 +86,7 @@ export async function diagnose(): Promise<readonly Diagnosis[]> {
 
 /** Servers that Switchyard can do without. */
 const checkServers = ({ settings }: LoadedConfig): Promise<readonly Diagnosis[]> =>
-  Promise.all([checkServer('redis', settings.redis.url, 'redis.url'), checkDatabase(settings)]);
+  Promise.all([
+    checkServer('redis', settings.redis.url, 'redis.url'),
+    checkDatabase(settings),
+  ]);

@@ -6,6 +6,12 @@ const FIRST = { engine: 'sherpa-onnx', model: 'sense-voice-small' } as const;
 
 /** What to type where no model is configured yet, up to the first one. */
 export function firstModelSteps(): readonly string[] {
-  const engine = engineVersion(FIRST.engine) === undefined ? [`  ${ownName()} engines install ${FIRST.engine}`] : [];
-  return [...engine, `  ${ownName()} models add ${FIRST.model}       # or another one: ${ownName()} models search`];
+  const engine =
+    engineVersion(FIRST.engine) === undefined
+      ? [`  ${ownName()} engines install ${FIRST.engine}`]
+      : [];
+  return [
+    ...engine,
+    `  ${ownName()} models add ${FIRST.model}       # or another one: ${ownName()} models search`,
+  ];
 }

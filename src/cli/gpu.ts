@@ -34,9 +34,14 @@ export const gpuCommand = (): Command =>
     .description('GPU: check, install')
     .addCommand(
       new Command('check')
-        .description('driver, CUDA, cuDNN and the engines that compute on a GPU; each problem comes with its repair')
+        .description(
+          'driver, CUDA, cuDNN and the engines that compute on a GPU; each problem comes with its repair',
+        )
         .option('--json', 'one JSON document')
-        .addHelpText('after', examples(['gpu check', 'gpu check --json'], CHECK_HELP.trim()))
+        .addHelpText(
+          'after',
+          examples(['gpu check', 'gpu check --json'], CHECK_HELP.trim()),
+        )
         .action(async ({ json }: { json?: boolean }) => {
           const report = await gpuReport();
           if (json) printJson(report);
@@ -47,10 +52,18 @@ export const gpuCommand = (): Command =>
     .addCommand(
       new Command('install')
         .description('the GPU libraries of llama.cpp')
-        .addArgument(new Argument('[parts...]', 'what to install').choices(Object.keys(GPU_PARTS)))
+        .addArgument(
+          new Argument('[parts...]', 'what to install').choices(Object.keys(GPU_PARTS)),
+        )
         .option('--dry-run', 'only list what would be done')
         .option('--json', 'the steps of each part as one JSON document')
-        .addHelpText('after', examples(['gpu install', 'gpu install llama-cpp --dry-run'], INSTALL_HELP.trim()))
+        .addHelpText(
+          'after',
+          examples(
+            ['gpu install', 'gpu install llama-cpp --dry-run'],
+            INSTALL_HELP.trim(),
+          ),
+        )
         .action((parts: GpuPart[], options: InstallOptions) =>
           interruptible(signal => install(parts, options, signal)),
         ),
@@ -73,6 +86,11 @@ async function install(
 
 /** What `switchyard gpu check` reads on this machine. */
 export function gpuReport(): Promise<GpuReport> {
-  const libraryFolders = (foreignEnvironment({}).LD_LIBRARY_PATH ?? '').split(delimiter).filter(Boolean);
-  return checkGpu({ libraryFolders, python: new PythonEnvironment(loadConfig().settings.data.dir) });
+  const libraryFolders = (foreignEnvironment({}).LD_LIBRARY_PATH ?? '')
+    .split(delimiter)
+    .filter(Boolean);
+  return checkGpu({
+    libraryFolders,
+    python: new PythonEnvironment(loadConfig().settings.data.dir),
+  });
 }

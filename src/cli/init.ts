@@ -34,7 +34,9 @@ models: []
 
 export const initCommand = (): Command =>
   new Command('init')
-    .description('write switchyard.yaml and models.yaml into a folder; nothing is overwritten')
+    .description(
+      'write switchyard.yaml and models.yaml into a folder; nothing is overwritten',
+    )
     .argument('[folder]', 'where; created if needed', '.')
     .option('--json', 'the files as one JSON document')
     .addHelpText(
@@ -50,7 +52,11 @@ export const initCommand = (): Command =>
       if (json) printJson({ files });
       else print(files.join('\n'));
       const enter = target === launchDirectory() ? [] : [`  cd ${folder}`];
-      say([`${MARKS.ok} Next:`, ...enter, ...firstModelSteps(), `  ${ownName()} up`].join('\n'));
+      say(
+        [`${MARKS.ok} Next:`, ...enter, ...firstModelSteps(), `  ${ownName()} up`].join(
+          '\n',
+        ),
+      );
     });
 
 /** @throws CliError exit code 2 where one of the files is there already */
@@ -58,8 +64,12 @@ function write(target: string): readonly string[] {
   const files = Object.keys(FILES).map(name => join(target, name));
   const present = files.find(existsSync);
   if (present !== undefined)
-    throw new CliError(`${present} exists; nothing was written. Name another folder`, EXIT.usage);
+    throw new CliError(
+      `${present} exists; nothing was written. Name another folder`,
+      EXIT.usage,
+    );
   mkdirSync(target, { recursive: true });
-  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(target, name), text, { flag: 'wx' });
+  for (const [name, text] of Object.entries(FILES))
+    writeFileSync(join(target, name), text, { flag: 'wx' });
   return files;
 }

@@ -5,10 +5,20 @@ import { addApiKey } from '../platform/auth/keys-file.js';
 import { type KeyScope } from '../platform/auth/principal.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { launchDirectory } from '../platform/config/process-environment.js';
-import { createKey, keyOptions, keysListCommand, keysRevokeCommand, keysRotateCommand } from './operate/keys.js';
+import {
+  createKey,
+  keyOptions,
+  keysListCommand,
+  keysRevokeCommand,
+  keysRotateCommand,
+} from './operate/keys.js';
 import { CliError, EXIT } from './shared/cli-error.js';
 import { examples } from './shared/examples.js';
-import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
+import {
+  GatewayClient,
+  type GatewayClientOptions,
+  withGatewayOptions,
+} from './shared/gateway-client.js';
 import { commandGroup, type OptionValues } from './shared/gateway-command.js';
 import { print, printJson, say } from './shared/terminal.js';
 
@@ -42,11 +52,20 @@ export const keysCommand = (): Command =>
   ]);
 
 function createCommand(): Command {
-  const command = withGatewayOptions(new Command('create')).description('create an API key and print it once');
+  const command = withGatewayOptions(new Command('create')).description(
+    'create an API key and print it once',
+  );
   for (const option of keyOptions()) command.addOption(option);
   return command
-    .option('--limit <name=number...>', `limits of this key: ${KEY_LIMIT_NAMES.join(', ')}`, addLimit)
-    .option('--file [path]', `add it to a keys file (default: auth.keys_file, else ${DEFAULT_FILE})`)
+    .option(
+      '--limit <name=number...>',
+      `limits of this key: ${KEY_LIMIT_NAMES.join(', ')}`,
+      addLimit,
+    )
+    .option(
+      '--file [path]',
+      `add it to a keys file (default: auth.keys_file, else ${DEFAULT_FILE})`,
+    )
     .option('--json', 'the key and what it may as one JSON document')
     .addHelpText(
       'after',
@@ -64,25 +83,49 @@ function createCommand(): Command {
       const key = await createKey(new GatewayClient(options), options);
       if (options.json) return printJson(key);
       print(key.secret ?? '');
-      say(`${key.id} for ${key.tenant} (${key.scopes.join(', ')}). The key above is not shown again.`);
+      say(
+        `${key.id} for ${key.tenant} (${key.scopes.join(', ')}). The key above is not shown again.`,
+      );
       if (key.makes_keys_required) say(NOW_REQUIRED);
     });
 }
 
-function createInFile({ tenant, scope, limit, file, json, ...rest }: CreateOptions & OptionValues): void {
-  const refused = Object.entries(ONLY_IN_DATABASE).find(([name]) => rest[name] !== undefined);
-  if (refused) throw new CliError(`a keys file has no ${refused[1]}; leave out --file`, EXIT.usage);
-  const configured = typeof file === 'string' ? resolve(launchDirectory(), file) : loadConfig().settings.auth.keysFile;
+function createInFile({
+  tenant,
+  scope,
+  limit,
+  file,
+  json,
+  ...rest
+}: CreateOptions & OptionValues): void {
+  const refused = Object.entries(ONLY_IN_DATABASE).find(
+    ([name]) => rest[name] !== undefined,
+  );
+  if (refused)
+    throw new CliError(`a keys file has no ${refused[1]}; leave out --file`, EXIT.usage);
+  const configured =
+    typeof file === 'string'
+      ? resolve(launchDirectory(), file)
+      : loadConfig().settings.auth.keysFile;
   const path = configured || DEFAULT_FILE;
-  const { key, entry } = addApiKey(path, { tenant, scopes: scope, ...(limit && { limits: limit }) });
+  const { key, entry } = addApiKey(path, {
+    tenant,
+    scopes: scope,
+    ...(limit && { limits: limit }),
+  });
   if (json) return printJson({ ...entry, file: path, secret: key });
   print(key);
-  say(`${entry.id} for ${tenant} (${scope.join(', ')}) is in ${path}. The key above is not shown again.`);
+  say(
+    `${entry.id} for ${tenant} (${scope.join(', ')}) is in ${path}. The key above is not shown again.`,
+  );
   if (configured === '') say(`To require keys, set auth.keys_file: ${path}`);
 }
 
 function addLimit(text: string, before: KeyLimits = {}): KeyLimits {
   const limit = keyLimit(text);
-  if (!limit) throw new InvalidArgumentError(`Such as ${KEY_LIMIT_NAMES[1]}=60; names: ${KEY_LIMIT_NAMES.join(', ')}.`);
+  if (!limit)
+    throw new InvalidArgumentError(
+      `Such as ${KEY_LIMIT_NAMES[1]}=60; names: ${KEY_LIMIT_NAMES.join(', ')}.`,
+    );
   return { ...before, ...limit };
 }

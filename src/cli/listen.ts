@@ -9,7 +9,11 @@ import { programFolders } from '../platform/config/process-environment.js';
 import { parseWholeNumber, readablePath } from './shared/arguments.js';
 import { CliError, EXIT } from './shared/cli-error.js';
 import { examples } from './shared/examples.js';
-import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
+import {
+  GatewayClient,
+  type GatewayClientOptions,
+  withGatewayOptions,
+} from './shared/gateway-client.js';
 import { LiveTranscription } from './shared/live-transcription.js';
 import { print, ProgressLine, say } from './shared/terminal.js';
 
@@ -29,11 +33,28 @@ interface Source {
 const RATE = 24_000;
 const FFMPEG = ['ffmpeg', '-hide_banner', '-loglevel', 'error'];
 const RAW = ['-ac', '1', '-ar', String(RATE), '-f', 's16le', '-'];
-const DEVICE = process.platform === 'darwin' ? ['-f', 'avfoundation', '-i', ':0'] : ['-f', 'alsa', '-i', 'default'];
+const DEVICE =
+  process.platform === 'darwin'
+    ? ['-f', 'avfoundation', '-i', ':0']
+    : ['-f', 'alsa', '-i', 'default'];
 /** The first one that is installed records the default microphone. */
 const RECORDERS = [
   ['arecord', '-q', '-t', 'raw', '-f', 'S16_LE', '-c', '1', '-r', String(RATE)],
-  ['rec', '-q', '-t', 'raw', '-b', '16', '-e', 'signed', '-c', '1', '-r', String(RATE), '-'],
+  [
+    'rec',
+    '-q',
+    '-t',
+    'raw',
+    '-b',
+    '16',
+    '-e',
+    'signed',
+    '-c',
+    '1',
+    '-r',
+    String(RATE),
+    '-',
+  ],
   [...FFMPEG, ...DEVICE, ...RAW],
 ];
 
@@ -55,7 +76,10 @@ export const listenCommand = (): Command =>
     .option('--json', 'each event of the gateway as one line of JSON')
     .addHelpText(
       'after',
-      examples(['listen', 'listen talk.mp3', 'ffmpeg -i in.mkv -f wav - | switchyard listen -'], NOTES),
+      examples(
+        ['listen', 'listen talk.mp3', 'ffmpeg -i in.mkv -f wav - | switchyard listen -'],
+        NOTES,
+      ),
     )
     .action(async (file: string | undefined, options: ListenOptions) => {
       const client = new GatewayClient(options);
@@ -72,16 +96,29 @@ export const listenCommand = (): Command =>
 async function listen(
   client: GatewayClient,
   audio: AsyncIterable<Buffer>,
-  { model, language, raw = RATE, json, turns }: ListenOptions & { readonly turns: boolean },
+  {
+    model,
+    language,
+    raw = RATE,
+    json,
+    turns,
+  }: ListenOptions & { readonly turns: boolean },
 ): Promise<void> {
   const line = new ProgressLine();
   let spoken = '';
-  const live = await LiveTranscription.open(client, { model, rate: raw, turns, ...(language && { language }) });
+  const live = await LiveTranscription.open(client, {
+    model,
+    rate: raw,
+    turns,
+    ...(language && { language }),
+  });
   live.onEvent = event => {
     if (json) return print(JSON.stringify(event));
     if (event.delta !== undefined) spoken += event.delta;
     if (event.transcript === undefined)
-      return process.stderr.isTTY && line.show(spoken.slice(-(process.stderr.columns - 1)));
+      return (
+        process.stderr.isTTY && line.show(spoken.slice(-(process.stderr.columns - 1)))
+      );
     line.clear();
     spoken = '';
     if (event.transcript !== '') print(event.transcript);
@@ -98,7 +135,8 @@ async function listen(
 
 async function played(file: string, raw: number | undefined): Promise<Source> {
   const input = file === '-' ? stdin : createReadStream(await readablePath(file));
-  if (raw !== undefined) return { audio: input as AsyncIterable<Buffer>, stop: () => input.destroy() };
+  if (raw !== undefined)
+    return { audio: input as AsyncIterable<Buffer>, stop: () => input.destroy() };
   const source = piped([...FFMPEG, '-i', 'pipe:0', ...RAW]);
   // ffmpeg may end before its input does; its own exit says whether that was an error.
   input.on('error', () => undefined).pipe(source.input.on('error', () => undefined));
@@ -106,7 +144,8 @@ async function played(file: string, raw: number | undefined): Promise<Source> {
 }
 
 function recording(): Source {
-  const installed = (program: string): boolean => programFolders().some(folder => existsSync(join(folder, program)));
+  const installed = (program: string): boolean =>
+    programFolders().some(folder => existsSync(join(folder, program)));
   const recorder = RECORDERS.find(([program = '']) => installed(program));
   if (recorder) return piped(recorder);
   throw new CliError(
@@ -117,8 +156,15 @@ function recording(): Source {
 
 function piped([program = '', ...args]: readonly string[]) {
   // Its own group: Ctrl-C ends the recording through `stop`, so that the last words are still read.
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
-  return { audio: outputOf(child, program), input: child.stdin, stop: () => void child.kill('SIGTERM') };
+  const child = spawn(program, args, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
+  });
+  return {
+    audio: outputOf(child, program),
+    input: child.stdin,
+    stop: () => void child.kill('SIGTERM'),
+  };
 }
 
 /** @throws CliError when the program fails by itself */
@@ -131,5 +177,6 @@ async function* outputOf(
   });
   for await (const chunk of child.stdout) yield chunk as Buffer;
   const [code] = (await ended) as [number | null];
-  if (code && !child.killed) throw new CliError(`${program} ended with code ${code}; its message is above`);
+  if (code && !child.killed)
+    throw new CliError(`${program} ended with code ${code}; its message is above`);
 }

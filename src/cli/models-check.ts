@@ -28,7 +28,9 @@ interface CheckOptions {
 
 export const modelsCheckCommand = (): Command =>
   new Command('check')
-    .description('models.yaml, the options of every engine, the catalogue, and the files of every pulled model')
+    .description(
+      'models.yaml, the options of every engine, the catalogue, and the files of every pulled model',
+    )
     .argument('[file]', 'models file (default: workers.models_file)')
     .option('--fast', 'presence and sizes only, no checksums')
     .option('--json', 'one JSON document')
@@ -47,8 +49,12 @@ export const modelsCheckCommand = (): Command =>
         });
         Catalogue.load(settings.hub.catalogueFile);
         const shelf = new ModelStore(settings.hub.modelsDir);
-        const verdicts = await checkModels(models, shelf, { checksums: !options.fast, signal });
-        if (options.json) printJson({ ok: verdicts.every(({ ok }) => ok), models: verdicts });
+        const verdicts = await checkModels(models, shelf, {
+          checksums: !options.fast,
+          signal,
+        });
+        if (options.json)
+          printJson({ ok: verdicts.every(({ ok }) => ok), models: verdicts });
         else print(verdicts.map(text).join('\n'));
         if (verdicts.some(({ ok }) => !ok)) process.exitCode = EXIT.failed;
       }),
@@ -63,16 +69,26 @@ export async function checkModels(
   const verdicts: ModelVerdict[] = [];
   for (const model of models) {
     const missing = await pathProblems(model, shelf, options);
-    const { problems, notes } = missing.length > 0 ? { problems: missing, notes: [] } : engineFindings(model);
+    const { problems, notes } =
+      missing.length > 0 ? { problems: missing, notes: [] } : engineFindings(model);
     verdicts.push(verdict(model.id, problems, notes));
   }
   for (const shelved of await shelf.list()) {
-    verdicts.push(verdict(`${shelved.name} (${shelved.folder})`, await folderProblems(shelved, options)));
+    verdicts.push(
+      verdict(
+        `${shelved.name} (${shelved.folder})`,
+        await folderProblems(shelved, options),
+      ),
+    );
   }
   return verdicts;
 }
 
-const verdict = (name: string, problems: readonly string[], notes: readonly string[] = []): ModelVerdict => ({
+const verdict = (
+  name: string,
+  problems: readonly string[],
+  notes: readonly string[] = [],
+): ModelVerdict => ({
   name,
   problems,
   notes,
@@ -95,31 +111,56 @@ type CheckDepth = Parameters<typeof checkModels>[2];
  * Paths that are not there, and pulled folders outside the models folder; those inside are listed under their own
  * names.
  */
-async function pathProblems(model: ModelSpec, shelf: ModelStore, depth: CheckDepth): Promise<readonly string[]> {
+async function pathProblems(
+  model: ModelSpec,
+  shelf: ModelStore,
+  depth: CheckDepth,
+): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const { option, path, exists, shelved } of usedPaths(model, shelf)) {
-    const fix = shelved === undefined ? '' : `; bring it with: ${ownName()} models pull SOURCE --as ${shelved}`;
+    const fix =
+      shelved === undefined
+        ? ''
+        : `; bring it with: ${ownName()} models pull SOURCE --as ${shelved}`;
     if (!exists) problems.push(`options.${option}: there is no ${path}${fix}`);
-    const manifest = exists && shelved === undefined ? await readManifest(path) : undefined;
-    if (manifest) problems.push(...(await manifestProblems(path, manifest, depth)).map(text => `${path}: ${text}`));
+    const manifest =
+      exists && shelved === undefined ? await readManifest(path) : undefined;
+    if (manifest)
+      problems.push(
+        ...(await manifestProblems(path, manifest, depth)).map(
+          text => `${path}: ${text}`,
+        ),
+      );
   }
   return problems;
 }
 
-async function folderProblems({ name, folder, manifest }: StoredModel, depth: CheckDepth): Promise<readonly string[]> {
+async function folderProblems(
+  { name, folder, manifest }: StoredModel,
+  depth: CheckDepth,
+): Promise<readonly string[]> {
   // Files that came by hand have nothing to be compared with.
   if (!manifest) return [];
   const problems = await manifestProblems(folder, manifest, depth);
-  const include = (manifest.include ?? []).map(pattern => ` --include '${pattern}'`).join('');
+  const include = (manifest.include ?? [])
+    .map(pattern => ` --include '${pattern}'`)
+    .join('');
   const again = `${ownName()} models pull ${manifest.source} --as ${name}${include}`;
   return problems.length > 0 ? [...problems, `to put it right: ${again}`] : [];
 }
 
-async function manifestProblems(folder: string, manifest: PullManifest, depth: CheckDepth): Promise<readonly string[]> {
+async function manifestProblems(
+  folder: string,
+  manifest: PullManifest,
+  depth: CheckDepth,
+): Promise<readonly string[]> {
   const found = await findingsOf(folder, manifest, depth);
   const problems = found.map(({ path, problem }) => `${path} ${problem}`);
   return manifest.complete ? problems : ['the pull did not end', ...problems];
 }
 
 const text = ({ name, ok, problems, notes }: ModelVerdict): string =>
-  [`${ok ? MARKS.ok : MARKS.fail} ${name}`, ...[...problems, ...notes].map(problem => `    ${problem}`)].join('\n');
+  [
+    `${ok ? MARKS.ok : MARKS.fail} ${name}`,
+    ...[...problems, ...notes].map(problem => `    ${problem}`),
+  ].join('\n');

@@ -10,7 +10,12 @@ import { HubError } from './hub/hub-error.js';
 import { HubHttp } from './hub/hub-http.js';
 import { readManifest } from './hub/model-folder.js';
 import { pullModel } from './hub/model-pull.js';
-import { type ModelSource, parseSource, sourceText, suggestedName } from './hub/model-source.js';
+import {
+  type ModelSource,
+  parseSource,
+  sourceText,
+  suggestedName,
+} from './hub/model-source.js';
 import { findingsOf, ModelStore } from './hub/model-store.js';
 import { pullProgress } from './pull-progress.js';
 import { MARKS, print, printJson, say } from './shared/terminal.js';
@@ -47,20 +52,31 @@ the model (modelDir) to the folder. Then run: switchyard models check`;
 
 export const modelsPullCommand = (): Command =>
   new Command('pull')
-    .description('download and verify the files of a model; an interrupted download resumes')
+    .description(
+      'download and verify the files of a model; an interrupted download resumes',
+    )
     .argument('<source>', 'hf:organisation/name[@revision], or an https URL')
     .option('--as <name>', 'name of the folder (default: the last part of the source)')
     .option('--into <dir>', 'exact folder, instead of one below hub.models_dir')
     .option('--sha256 <hex>', 'expected SHA-256 of the file, or of the manifest')
     .addOption(repeatable('--include <glob>', 'only these files'))
-    .option('--token-file <file>', 'file with the access token of the hub (default: HF_TOKEN, hub.token_file)')
+    .option(
+      '--token-file <file>',
+      'file with the access token of the hub (default: HF_TOKEN, hub.token_file)',
+    )
     .option('--offline', 'no network; list what is here and what is missing')
     .option('-q, --quiet', 'show no progress')
     .option('--json', 'print the manifest as one JSON document')
     .addHelpText('after', HELP)
-    .action((text: string, options: PullOptions) => interruptible(signal => pull(text, options, signal)));
+    .action((text: string, options: PullOptions) =>
+      interruptible(signal => pull(text, options, signal)),
+    );
 
-async function pull(text: string, options: PullOptions, signal: AbortSignal): Promise<void> {
+async function pull(
+  text: string,
+  options: PullOptions,
+  signal: AbortSignal,
+): Promise<void> {
   if (options.sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(options.sha256)) {
     throw new CliError('--sha256: must be 64 hexadecimal digits', EXIT.usage);
   }
@@ -77,17 +93,27 @@ async function pull(text: string, options: PullOptions, signal: AbortSignal): Pr
     );
     progress.stop();
     if (options.json) printJson({ folder, ...manifest });
-    else say(`${MARKS.ok} ${sourceText(source)} (${manifest.revision.slice(0, 12)}) is in ${resolve(folder)}`);
+    else
+      say(
+        `${MARKS.ok} ${sourceText(source)} (${manifest.revision.slice(0, 12)}) is in ${resolve(folder)}`,
+      );
   } catch (error) {
     progress.stop();
     throw withManualSteps(error, source, { folder, endpoint: settings.hub.endpoint });
   }
 }
 
-function folderFor(source: ModelSource, { as: name, into }: PullOptions, settings: Settings): string {
+function folderFor(
+  source: ModelSource,
+  { as: name, into }: PullOptions,
+  settings: Settings,
+): string {
   if (into !== undefined) {
     if (name !== undefined)
-      throw new CliError('--as names a folder below hub.models_dir, --into any folder: use one of them', EXIT.usage);
+      throw new CliError(
+        '--as names a folder below hub.models_dir, --into any folder: use one of them',
+        EXIT.usage,
+      );
     return resolve(launchDirectory(), into);
   }
   const shelf = new ModelStore(settings.hub.modelsDir);
@@ -101,12 +127,18 @@ export const hubHttp = (tokenFile: string | undefined, settings: Settings): HubH
 function tokenOf(tokenFile: string | undefined, { hub }: Settings): string | undefined {
   if (tokenFile === undefined && hubToken() !== undefined) return hubToken();
   const path =
-    tokenFile === undefined ? hub.tokenFile && resolve(hub.tokenFile) : resolve(launchDirectory(), tokenFile);
+    tokenFile === undefined
+      ? hub.tokenFile && resolve(hub.tokenFile)
+      : resolve(launchDirectory(), tokenFile);
   if (!path) return undefined;
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new CliError(`the token file cannot be read: ${(error as Error).message}`, EXIT.usage, { cause: error });
+    throw new CliError(
+      `the token file cannot be read: ${(error as Error).message}`,
+      EXIT.usage,
+      { cause: error },
+    );
   }
 }
 
@@ -117,7 +149,9 @@ async function reportOffline(
 ): Promise<void> {
   const manifest = await readManifest(folder);
   if (!manifest) {
-    throw new CliError(`${folder} holds no pulled model, and --offline uses no network to look up what belongs there`);
+    throw new CliError(
+      `${folder} holds no pulled model, and --offline uses no network to look up what belongs there`,
+    );
   }
   if (source.kind === 'hub' && manifest.source !== sourceText(source)) {
     throw new CliError(`${folder} holds ${manifest.source}, not ${sourceText(source)}`);
@@ -145,7 +179,10 @@ function withManualSteps(
   { folder, endpoint }: { folder: string; endpoint: string },
 ): unknown {
   if (!(error instanceof HubError) || error.kind !== 'unreachable') return error;
-  const page = source.kind === 'hub' ? `${endpoint}/${source.repository}/tree/${source.revision}` : source.url;
+  const page =
+    source.kind === 'hub'
+      ? `${endpoint}/${source.repository}/tree/${source.revision}`
+      : source.url;
   return new CliError(
     `${error.message}. To copy them by hand, download the files on another machine from ${page} and copy them to ` +
       `${dirname(folder)}/${basename(folder)}, subfolders included. The next pull resumes what has arrived.`,

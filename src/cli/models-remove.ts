@@ -6,7 +6,10 @@ import { engineObjections } from '../worker/engine-factory.js';
 import { editModels } from './catalogue/models-document.js';
 import { CliError } from './shared/cli-error.js';
 import { confirm } from './shared/confirm.js';
-import { type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
+import {
+  type GatewayClientOptions,
+  withGatewayOptions,
+} from './shared/gateway-client.js';
 import { byteText } from './hub/disk-space.js';
 import { HubError } from './hub/hub-error.js';
 import { ModelStore, type StoredModel } from './hub/model-store.js';
@@ -36,55 +39,93 @@ export const modelsRemoveCommand = (): Command =>
     .option('--json', 'one JSON document')
     .addHelpText(
       'after',
-      examples(['models remove whisper-small', 'models remove whisper-small --keep-files'], HELP.trim()),
+      examples(
+        ['models remove whisper-small', 'models remove whisper-small --keep-files'],
+        HELP.trim(),
+      ),
     )
     .action(async (name: string, options: RemoveOptions) => {
       const { settings, models } = loadConfig();
       const shelf = new ModelStore(settings.hub.modelsDir);
       const model = models.find(({ id }) => id === name);
-      if (!model) return removeFolder(await found(shelf, name, models), { shelf, models, options });
+      if (!model)
+        return removeFolder(await found(shelf, name, models), { shelf, models, options });
       const folders = options.keepFiles ? [] : await ownFolders(model, models, shelf);
-      const what = folders.map(({ folder, bytes }) => ` and ${folder} (${byteText(bytes)})`).join('');
-      if (!options.yes) await confirm(`Remove ${name} from ${settings.workers.modelsFile}${what}?`, NOTHING);
-      await editModels({ path: settings.workers.modelsFile, askEngine: engineObjections }, list => list.remove(name));
+      const what = folders
+        .map(({ folder, bytes }) => ` and ${folder} (${byteText(bytes)})`)
+        .join('');
+      if (!options.yes)
+        await confirm(
+          `Remove ${name} from ${settings.workers.modelsFile}${what}?`,
+          NOTHING,
+        );
+      await editModels(
+        { path: settings.workers.modelsFile, askEngine: engineObjections },
+        list => list.remove(name),
+      );
       // A gateway that cannot be asked would go on reading files that are gone.
       await reloadGateway(options);
       for (const folder of folders) await shelf.remove(folder.name);
       report(options, { model: name, folders });
-      if (model.aliases.length > 0) say(`no model has these names now: ${model.aliases.join(', ')}`);
+      if (model.aliases.length > 0)
+        say(`no model has these names now: ${model.aliases.join(', ')}`);
     });
 
 const NOTHING = 'nothing was removed';
 
 async function removeFolder(
   stored: StoredModel,
-  { shelf, models, options }: { shelf: ModelStore; models: readonly ModelSpec[]; options: RemoveOptions },
+  {
+    shelf,
+    models,
+    options,
+  }: { shelf: ModelStore; models: readonly ModelSpec[]; options: RemoveOptions },
 ): Promise<void> {
   const users = usersOf(stored.name, models, shelf);
   if (users.length > 0 && !options.force) {
     const [id] = users;
     const hint = `remove the model itself (${ownName()} models remove ${id}), or pass --force`;
-    throw new CliError(`models.yaml uses ${stored.name} for ${users.join(', ')}: ${hint}`);
+    throw new CliError(
+      `models.yaml uses ${stored.name} for ${users.join(', ')}: ${hint}`,
+    );
   }
-  if (!options.yes) await confirm(`Delete ${stored.folder} (${byteText(stored.bytes)})?`, NOTHING);
+  if (!options.yes)
+    await confirm(`Delete ${stored.folder} (${byteText(stored.bytes)})?`, NOTHING);
   await shelf.remove(stored.name);
   report(options, { folders: [stored] });
 }
 
-function report(options: RemoveOptions, { model, folders }: { model?: string; folders: readonly StoredModel[] }): void {
-  if (options.json) return printJson({ model, folders: folders.map(({ folder, bytes }) => ({ folder, bytes })) });
+function report(
+  options: RemoveOptions,
+  { model, folders }: { model?: string; folders: readonly StoredModel[] },
+): void {
+  if (options.json)
+    return printJson({
+      model,
+      folders: folders.map(({ folder, bytes }) => ({ folder, bytes })),
+    });
   if (model !== undefined) say(`removed ${model} from models.yaml`);
   for (const { folder, bytes } of folders) say(`removed ${folder} (${byteText(bytes)})`);
 }
 
 /** Pulled folders that this model alone uses. */
-async function ownFolders(model: ModelSpec, models: readonly ModelSpec[], shelf: ModelStore) {
+async function ownFolders(
+  model: ModelSpec,
+  models: readonly ModelSpec[],
+  shelf: ModelStore,
+) {
   const used = new Set(usedPaths(model, shelf).map(({ shelved }) => shelved));
   const stored = await shelf.list();
-  return stored.filter(({ name }) => used.has(name) && usersOf(name, models, shelf).length === 1);
+  return stored.filter(
+    ({ name }) => used.has(name) && usersOf(name, models, shelf).length === 1,
+  );
 }
 
-async function found(shelf: ModelStore, name: string, models: readonly ModelSpec[]): Promise<StoredModel> {
+async function found(
+  shelf: ModelStore,
+  name: string,
+  models: readonly ModelSpec[],
+): Promise<StoredModel> {
   const folder = shelf.folderOf(name);
   const stored = await shelf.list();
   const one = stored.find(candidate => candidate.folder === folder);

@@ -26,9 +26,13 @@ export const modelsSearchCommand = (): Command =>
     .description('models of the catalogue')
     .argument('[words...]', 'all of them occur in name, summary or aliases')
     .addOption(new Option('--kind <kind>', 'what it does').choices(MODEL_KINDS))
-    .addOption(new Option('--engine <engine>', 'engine that runs it').choices(ENGINE_NAMES))
+    .addOption(
+      new Option('--engine <engine>', 'engine that runs it').choices(ENGINE_NAMES),
+    )
     .option('--language <tag>', 'language that it knows, such as de')
-    .addOption(new Option('--device <device>', 'where it runs').choices(['cpu', 'cuda', 'vulkan']))
+    .addOption(
+      new Option('--device <device>', 'where it runs').choices(['cpu', 'cuda', 'vulkan']),
+    )
     .option('--json', 'one JSON document')
     .addHelpText(
       'after',
@@ -47,14 +51,20 @@ function nothingFound(catalogue: Catalogue, words: readonly string[]): string {
   return `no model matches; closest names: ${catalogue.closest(words.join('-')).join(', ')}`;
 }
 
-function matches(entry: CatalogueEntry, words: readonly string[], wanted: SearchOptions): boolean {
+function matches(
+  entry: CatalogueEntry,
+  words: readonly string[],
+  wanted: SearchOptions,
+): boolean {
   const text = [entry.name, entry.summary, ...entry.aliases].join(' ').toLowerCase();
   const languages = languagesOf(entry);
   return (
     words.every(word => text.includes(word.toLowerCase())) &&
     (wanted.kind ?? kindOf(entry)) === kindOf(entry) &&
     (wanted.engine ?? engineOf(entry)) === engineOf(entry) &&
-    (wanted.language === undefined || languages.length === 0 || languages.includes(wanted.language)) &&
+    (wanted.language === undefined ||
+      languages.length === 0 ||
+      languages.includes(wanted.language)) &&
     (wanted.device === undefined || runsOn(entry).includes(wanted.device))
   );
 }
@@ -68,9 +78,14 @@ const runsOn = (entry: CatalogueEntry): readonly string[] => {
 function table(found: readonly CatalogueEntry[]): string {
   const rows = found.map(entry => [
     ...[entry.name, kindOf(entry), engineOf(entry), devicesOf(entry).join(' ') || '-'],
-    knownBytes(entry) === 0 ? '?' : `${byteText(knownBytes(entry))}${entry.unverified ? '+' : ''}`,
+    knownBytes(entry) === 0
+      ? '?'
+      : `${byteText(knownBytes(entry))}${entry.unverified ? '+' : ''}`,
     entry.licence ?? '-',
     entry.summary,
   ]);
-  return columns([['name', 'kind', 'engine', 'devices', 'size', 'licence', 'what'], ...rows]);
+  return columns([
+    ['name', 'kind', 'engine', 'devices', 'size', 'licence', 'what'],
+    ...rows,
+  ]);
 }

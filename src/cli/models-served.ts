@@ -18,10 +18,15 @@ export type Served = 'loaded' | 'loading' | 'on request' | 'no gateway';
  * Lets a running gateway read the models file again. @returns undefined when none answers, which is no failure: the
  * next start reads it. @throws CliError when one refuses
  */
-export async function reloadGateway(options: GatewayClientOptions): Promise<GatewayClient | undefined> {
+export async function reloadGateway(
+  options: GatewayClientOptions,
+): Promise<GatewayClient | undefined> {
   const client = new GatewayClient(options);
   try {
-    await client.json('/admin/v1/models/reload', { method: 'POST', signal: AbortSignal.timeout(ANSWER_MS) });
+    await client.json('/admin/v1/models/reload', {
+      method: 'POST',
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
     return client;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
@@ -40,16 +45,25 @@ const explained = (error: CliError, { url }: GatewayClient): CliError =>
   );
 
 /** Waits until a model can be used. @throws CliError with the reason for one that cannot */
-export async function untilLoaded(client: GatewayClient, id: string, signal: AbortSignal): Promise<Served> {
+export async function untilLoaded(
+  client: GatewayClient,
+  id: string,
+  signal: AbortSignal,
+): Promise<Served> {
   for (;;) {
-    const { data } = await client.json<{ data: (AdminModel & { id: string; starts_on_request: boolean })[] }>(
-      '/admin/v1/models',
-      { signal },
-    );
+    const { data } = await client.json<{
+      data: (AdminModel & { id: string; starts_on_request: boolean })[];
+    }>('/admin/v1/models', { signal });
     const model = data.find(one => one.id === id);
-    if (!model) throw new CliError(`the gateway at ${client.url} reads another models file: it has no model ${id}`);
+    if (!model)
+      throw new CliError(
+        `the gateway at ${client.url} reads another models file: it has no model ${id}`,
+      );
     if (model.state === 'loaded') return 'loaded';
-    if (model.state === 'failed') throw new CliError(`${id} does not load: ${model.reason ?? 'see the gateway’s log'}`);
+    if (model.state === 'failed')
+      throw new CliError(
+        `${id} does not load: ${model.reason ?? 'see the gateway’s log'}`,
+      );
     if (model.state === 'unloaded') return 'on request';
     await new Promise(resolve => setTimeout(resolve, POLL_MS));
     signal.throwIfAborted();

@@ -11,9 +11,15 @@ import { PRODUCT_FOLDER } from './engines/command.js';
  * @returns its exit code
  */
 export async function runProgram(file: string, args: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, [join(PRODUCT_FOLDER, file), ...args], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [join(PRODUCT_FOLDER, file), ...args], {
+    stdio: 'inherit',
+  });
   process.on('SIGINT', () => undefined);
-  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => child.kill(signal));
+  const [code, signal] = (await once(child, 'exit')) as [
+    number | null,
+    NodeJS.Signals | null,
+  ];
   return code ?? 128 + constants.signals[signal!];
 }

@@ -5,7 +5,13 @@ import { productVersion } from '../platform/process/product-version.js';
 import { batchCommand } from './batch.js';
 import { benchCommand } from './bench.js';
 import { chatCommand } from './chat.js';
-import { CliError, EXIT, EXIT_MEANINGS, type ExitCode, InterruptedError } from './shared/cli-error.js';
+import {
+  CliError,
+  EXIT,
+  EXIT_MEANINGS,
+  type ExitCode,
+  InterruptedError,
+} from './shared/cli-error.js';
 import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
 import { diagnose, doctorCommand } from './doctor.js';
@@ -67,7 +73,10 @@ ${columns(exitRows().map(([code, meaning]) => [`  ${code}`, meaning]))}`;
 
 /** Exit code and meaning, as text. */
 export function exitRows(): readonly (readonly [code: string, meaning: string])[] {
-  return Object.entries(EXIT).map(([name, code]) => [String(code), EXIT_MEANINGS[name as keyof typeof EXIT]]);
+  return Object.entries(EXIT).map(([name, code]) => [
+    String(code),
+    EXIT_MEANINGS[name as keyof typeof EXIT],
+  ]);
 }
 
 /** The whole command line. */
@@ -107,7 +116,8 @@ export function program(): Command {
     .version(productVersion(), '-V, --version', 'the version of this installation')
     .addHelpText('after', HELP);
   for (const command of commands) root.addCommand(command);
-  for (const command of all(root)) command.exitOverride().showHelpAfterError('(see --help)').showSuggestionAfterError();
+  for (const command of all(root))
+    command.exitOverride().showHelpAfterError('(see --help)').showSuggestionAfterError();
   return root;
 }
 
@@ -123,7 +133,10 @@ const modelsCommand = (): Command =>
   ]);
 
 const workerCommand = (): Command =>
-  commandGroup('worker', 'workers that you write or start yourself', [workerRunCommand(), workerCheckCommand()]);
+  commandGroup('worker', 'workers that you write or start yourself', [
+    workerRunCommand(),
+    workerCheckCommand(),
+  ]);
 
 const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
 
@@ -138,8 +151,10 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof InterruptedError) return report(error, EXIT.interrupted);
   if (error instanceof CliError) return report(error, error.exitCode);
-  if (error instanceof ConfigError || error instanceof UsageError) return report(error, EXIT.usage);
-  if (error instanceof HubError) return report(error, HUB_EXIT[error.kind] ?? EXIT.failed);
+  if (error instanceof ConfigError || error instanceof UsageError)
+    return report(error, EXIT.usage);
+  if (error instanceof HubError)
+    return report(error, HUB_EXIT[error.kind] ?? EXIT.failed);
   if (isSystemError(error)) return report(error, EXIT.failed);
   throw error;
 }

@@ -19,7 +19,12 @@ export function pullProgress(quiet: boolean): PullProgress {
   return stderr.isTTY ? new PullBars() : new PullLines();
 }
 
-function planText({ files, bytes, presentBytes, folder }: PullEvent & { type: 'planned' }): string {
+function planText({
+  files,
+  bytes,
+  presentBytes,
+  folder,
+}: PullEvent & { type: 'planned' }): string {
   const size = bytes === undefined ? '' : `, ${byteText(bytes)}`;
   const here = presentBytes > 0 ? `, of which ${byteText(presentBytes)} are here` : '';
   return `${files} file${files === 1 ? '' : 's'}${size}${here} → ${resolve(folder)}`;
@@ -29,13 +34,18 @@ const waitText = ({ path, ms, why }: PullEvent & { type: 'waiting' }): string =>
   `${path}: ${why}; again in ${(ms / 1000).toFixed(1)} s`;
 
 class PullLines implements PullProgress {
-  readonly #files = new Map<string, { have: number; size: number | undefined; step: number }>();
+  readonly #files = new Map<
+    string,
+    { have: number; size: number | undefined; step: number }
+  >();
 
   readonly observe = (event: PullEvent): void => {
     if (event.type === 'planned') say(planText(event));
     else if (event.type === 'waiting') say(`${MARKS.warn} ${waitText(event)}`);
     else if (event.type === 'done')
-      say(`${MARKS.ok} ${event.path}  ${byteText(event.size)}${event.already ? ', here already' : ''}`);
+      say(
+        `${MARKS.ok} ${event.path}  ${byteText(event.size)}${event.already ? ', here already' : ''}`,
+      );
     else if (event.type === 'started') {
       this.#files.set(event.path, { have: event.have, size: event.size, step: 0 });
       say(`  ${event.path}${event.have > 0 ? `  from ${byteText(event.have)} on` : ''}`);
@@ -88,21 +98,30 @@ class PullBars implements PullProgress {
       all,
       speed: '-',
     });
-    this.#bars.set(path, Object.assign(bar, { startedMs: Date.now(), startedAt: have, at: have }));
+    this.#bars.set(
+      path,
+      Object.assign(bar, { startedMs: Date.now(), startedAt: have, at: have }),
+    );
   }
 
   #received({ path, bytes }: PullEvent & { type: 'received' }): void {
-    const bar = this.#bars.get(path) as (SingleBar & { startedMs: number; startedAt: number; at: number }) | undefined;
+    const bar = this.#bars.get(path) as
+      (SingleBar & { startedMs: number; startedAt: number; at: number }) | undefined;
     if (!bar) return;
     bar.at += bytes;
     if (bar.at > bar.getTotal()) bar.setTotal(bar.at);
     const seconds = Math.max(0.001, (Date.now() - bar.startedMs) / 1000);
-    bar.update(bar.at, { have: byteText(bar.at), speed: byteText(Math.round((bar.at - bar.startedAt) / seconds)) });
+    bar.update(bar.at, {
+      have: byteText(bar.at),
+      speed: byteText(Math.round((bar.at - bar.startedAt) / seconds)),
+    });
   }
 
   #done({ path, size, already }: PullEvent & { type: 'done' }): void {
     this.#remove(path);
-    this.#log(`${MARKS.ok} ${path}  ${byteText(size)}${already ? dim(', here already') : ''}`);
+    this.#log(
+      `${MARKS.ok} ${path}  ${byteText(size)}${already ? dim(', here already') : ''}`,
+    );
   }
 
   #remove(path: string): void {

@@ -32,15 +32,21 @@ export class RequestWatch {
 
   /** Where the time went, as the gateway books it; after the end, since a streamed answer begins before it is known. */
   async timings(): Promise<string> {
-    const { phases = {} } = await this.client.json<RequestState>(`/v1/requests/${this.id}`);
-    const parts = Object.entries(phases).map(([name, ms]) => `${name.replace(/_ms$/, '')} ${ms.toFixed(1)} ms`);
+    const { phases = {} } = await this.client.json<RequestState>(
+      `/v1/requests/${this.id}`,
+    );
+    const parts = Object.entries(phases).map(
+      ([name, ms]) => `${name.replace(/_ms$/, '')} ${ms.toFixed(1)} ms`,
+    );
     return parts.join(', ');
   }
 
   async #look(): Promise<void> {
     try {
       const signal = this.#stopped.signal;
-      const request = await this.client.json<RequestState>(`/v1/requests/${this.id}`, { signal });
+      const request = await this.client.json<RequestState>(`/v1/requests/${this.id}`, {
+        signal,
+      });
       if (!signal.aborted) this.line.show(wordsFor(request));
     } catch {
       // Not there before the upload is in, and after the end; the request itself reports a failed answer.
@@ -49,4 +55,6 @@ export class RequestWatch {
 }
 
 const wordsFor = ({ state, position, model }: RequestState): string =>
-  state === 'queued' && position !== undefined ? `queued: number ${position} in the queue of ${model}` : state;
+  state === 'queued' && position !== undefined
+    ? `queued: number ${position} in the queue of ${model}`
+    : state;

@@ -9,7 +9,11 @@ import { Command, Option } from 'commander';
 import { SPEECH_FORMATS } from '../contracts/formats/speech.js';
 import { parseNumber, writablePath } from './shared/arguments.js';
 import { CliError, EXIT, interruptible } from './shared/cli-error.js';
-import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
+import {
+  GatewayClient,
+  type GatewayClientOptions,
+  withGatewayOptions,
+} from './shared/gateway-client.js';
 import { byteText } from './hub/disk-space.js';
 import { RequestWatch } from './request-watch.js';
 import { printJson, ProgressLine, say } from './shared/terminal.js';
@@ -41,25 +45,35 @@ export const speakCommand = (): Command =>
     .option('-m, --model <name>', 'model or alias', 'tts-1')
     .option('-v, --voice <name>', 'voice of the model', 'alloy')
     .addOption(
-      new Option('-f, --format <format>', 'audio format (default: the extension of the file, else mp3)').choices(
-        SPEECH_FORMATS,
-      ),
+      new Option(
+        '-f, --format <format>',
+        'audio format (default: the extension of the file, else mp3)',
+      ).choices(SPEECH_FORMATS),
     )
     .option('-o, --output <file>', 'output file; - is stdout')
     .option('--speed <number>', '0.25 to 4', parseNumber(0.25, 4))
     .option('--instructions <text>', 'how to speak, for models that support it')
-    .addOption(new Option('--priority <class>', 'queue class').choices(['realtime', 'batch']))
+    .addOption(
+      new Option('--priority <class>', 'queue class').choices(['realtime', 'batch']),
+    )
     .option('--timings', 'report the time per phase on stderr')
     .option('--json', 'the file, its size and the request id as one JSON document')
     .addHelpText('after', EXAMPLES)
-    .action((text: string, options: SpeakOptions) => interruptible(signal => speak(text, options, signal)));
+    .action((text: string, options: SpeakOptions) =>
+      interruptible(signal => speak(text, options, signal)),
+    );
 
-async function speak(text: string, options: SpeakOptions, signal: AbortSignal): Promise<void> {
+async function speak(
+  text: string,
+  options: SpeakOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const client = new GatewayClient(options);
   const id = `cli-${randomUUID()}`;
   const format = options.format ?? formatOf(options.output);
   const output = options.output ?? `speech.${format}`;
-  if (options.json && output === '-') throw new CliError('--json and -o - both go to stdout; name a file', EXIT.usage);
+  if (options.json && output === '-')
+    throw new CliError('--json and -o - both go to stdout; name a file', EXIT.usage);
   const path = output === '-' ? undefined : await writablePath(output);
   const { model, voice, instructions, speed, priority } = options;
   const body = JSON.stringify({
@@ -75,10 +89,16 @@ async function speak(text: string, options: SpeakOptions, signal: AbortSignal): 
   const line = new ProgressLine();
   const watch = new RequestWatch(client, id, line);
   try {
-    const response = await client.request('/v1/audio/speech', { method: 'POST', body, headers, signal });
+    const response = await client.request('/v1/audio/speech', {
+      method: 'POST',
+      body,
+      headers,
+      signal,
+    });
     watch.stop();
     const bytes = await save(response, { output, path, signal, line });
-    if (options.json) printJson({ file: path, format, bytes, model, voice, request_id: id });
+    if (options.json)
+      printJson({ file: path, format, bytes, model, voice, request_id: id });
     if (options.timings) say(await watch.timings());
   } finally {
     watch.stop();
@@ -92,14 +112,25 @@ function formatOf(output: string | undefined): string {
 
 async function save(
   response: Response,
-  { output, path, signal, line }: { output: string; path: string | undefined; signal: AbortSignal; line: ProgressLine },
+  {
+    output,
+    path,
+    signal,
+    line,
+  }: {
+    output: string;
+    path: string | undefined;
+    signal: AbortSignal;
+    line: ProgressLine;
+  },
 ): Promise<number> {
   let bytes = 0;
   const target: Writable = path === undefined ? process.stdout : createWriteStream(path);
   const counted = async function* (): AsyncGenerator<Uint8Array> {
     for await (const chunk of response.body ?? []) {
       bytes += (chunk as Uint8Array).length;
-      if (path !== undefined && process.stderr.isTTY) line.show(`${output}: ${byteText(bytes)}`);
+      if (path !== undefined && process.stderr.isTTY)
+        line.show(`${output}: ${byteText(bytes)}`);
       yield chunk as Uint8Array;
     }
   };
@@ -110,7 +141,11 @@ async function save(
     // An incomplete recording must not stay under the name of a complete one.
     if (path !== undefined) await rm(path, { force: true });
     signal.throwIfAborted();
-    throw new CliError(`the speech is incomplete: ${(error as Error).message}`, EXIT.failed, { cause: error });
+    throw new CliError(
+      `the speech is incomplete: ${(error as Error).message}`,
+      EXIT.failed,
+      { cause: error },
+    );
   }
   line.clear();
   if (path !== undefined) say(`${output}: ${byteText(bytes)}`);

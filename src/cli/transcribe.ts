@@ -3,9 +3,19 @@ import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { Command, Option } from 'commander';
-import { fileBlob, namedValue, parseNumber, repeatable, writablePath } from './shared/arguments.js';
+import {
+  fileBlob,
+  namedValue,
+  parseNumber,
+  repeatable,
+  writablePath,
+} from './shared/arguments.js';
 import { CliError, EXIT, interruptible } from './shared/cli-error.js';
-import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './shared/gateway-client.js';
+import {
+  GatewayClient,
+  type GatewayClientOptions,
+  withGatewayOptions,
+} from './shared/gateway-client.js';
 import { serverEvents } from './shared/server-events.js';
 import { RequestWatch } from './request-watch.js';
 import { ProgressLine, say } from './shared/terminal.js';
@@ -45,7 +55,11 @@ export const transcribeCommand = (): Command =>
     .description('audio to text by a running gateway')
     .argument('<file>', 'an audio file, - for stdin, or a URL that the gateway may fetch')
     .option('-m, --model <name>', 'model or alias', 'whisper-1')
-    .addOption(new Option('-f, --format <format>', 'response format').choices(FORMATS).default('text'))
+    .addOption(
+      new Option('-f, --format <format>', 'response format')
+        .choices(FORMATS)
+        .default('text'),
+    )
     .option('-o, --output <file>', 'write the answer to a file (default: stdout)')
     .option('--no-stream', 'wait for the whole text')
     .option('-l, --language <tag>', 'spoken language, such as en')
@@ -55,10 +69,15 @@ export const transcribeCommand = (): Command =>
     .option('--itn', 'write "25%" for "twenty five percent"')
     .option('--no-itn', 'leave numbers as they were spoken')
     .option('--translate', 'translate into English')
-    .addOption(new Option('--priority <class>', 'queue class').choices(['realtime', 'batch']))
+    .addOption(
+      new Option('--priority <class>', 'queue class').choices(['realtime', 'batch']),
+    )
     .addOption(repeatable('--field <name=value>', 'any other field of the API'))
     .option('--timings', 'report the time per phase on stderr')
-    .option('--json', 'the answer as one JSON document: --format json, unless another JSON format is named')
+    .option(
+      '--json',
+      'the answer as one JSON document: --format json, unless another JSON format is named',
+    )
     .addHelpText('after', EXAMPLES)
     .action((file: string, options: TranscribeOptions) =>
       interruptible(signal => transcribe(file, withFormat(options), signal)),
@@ -68,20 +87,38 @@ export const transcribeCommand = (): Command =>
 function withFormat(options: TranscribeOptions): TranscribeOptions {
   if (!options.json || JSON_FORMATS.includes(options.format)) return options;
   if (options.format === 'text') return { ...options, format: 'json' };
-  throw new CliError(`--json goes with the formats ${JSON_FORMATS.join(', ')}, not ${options.format}`, EXIT.usage);
+  throw new CliError(
+    `--json goes with the formats ${JSON_FORMATS.join(', ')}, not ${options.format}`,
+    EXIT.usage,
+  );
 }
 
-async function transcribe(file: string, options: TranscribeOptions, signal: AbortSignal): Promise<void> {
+async function transcribe(
+  file: string,
+  options: TranscribeOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const client = new GatewayClient(options);
   const id = `cli-${randomUUID()}`;
-  const sink = textSink(options.output === undefined ? undefined : await writablePath(options.output));
+  const sink = textSink(
+    options.output === undefined ? undefined : await writablePath(options.output),
+  );
   const body = await formOf(file, options);
   const route = options.translate ? 'translations' : 'transcriptions';
-  const headers = { 'x-request-id': id, ...(options.priority && { 'x-priority': options.priority }) };
+  const headers = {
+    'x-request-id': id,
+    ...(options.priority && { 'x-priority': options.priority }),
+  };
   const watch = new RequestWatch(client, id, new ProgressLine());
   try {
-    const response = await client.request(`/v1/audio/${route}`, { method: 'POST', body, headers, signal });
-    if (streams(options)) await copyDeltas(response, text => (watch.stop(), sink.write(text)));
+    const response = await client.request(`/v1/audio/${route}`, {
+      method: 'POST',
+      body,
+      headers,
+      signal,
+    });
+    if (streams(options))
+      await copyDeltas(response, text => (watch.stop(), sink.write(text)));
     else sink.write(await response.text());
     watch.stop();
     sink.end();
@@ -95,7 +132,10 @@ async function transcribe(file: string, options: TranscribeOptions, signal: Abor
 const streams = ({ stream, format, translate }: TranscribeOptions): boolean =>
   stream !== false && format === 'text' && !translate;
 
-async function copyDeltas(response: Response, write: (text: string) => void): Promise<void> {
+async function copyDeltas(
+  response: Response,
+  write: (text: string) => void,
+): Promise<void> {
   for await (const event of serverEvents(response)) {
     if (event.type === 'transcript.text.delta') write(String(event.delta));
   }
@@ -111,7 +151,8 @@ async function formOf(file: string, options: TranscribeOptions): Promise<FormDat
     if (value !== undefined) form.set(name, String(value));
   }
   if (options.itn !== undefined) form.set('itn', String(options.itn));
-  for (const kind of options.timestamps ?? []) form.append('timestamp_granularities[]', kind);
+  for (const kind of options.timestamps ?? [])
+    form.append('timestamp_granularities[]', kind);
   for (const field of options.field) form.append(...namedValue('--field', field));
   // Last: the gateway checks the fields before it reads the audio.
   if (/^https?:\/\//.test(file)) form.set('file_url', file);

@@ -19,7 +19,9 @@ once it is ready: switchyard workers list, there, shows its state and what is wr
 requests finish. Nothing restarts a worker that was started by hand. Both machines must run the same release.`;
 
 export function workerRunCommand(): Command {
-  const command = new Command('run').description('start one worker by hand, for a gateway elsewhere that names it');
+  const command = new Command('run').description(
+    'start one worker by hand, for a gateway elsewhere that names it',
+  );
   const options = Object.entries<WorkerOption>(WORKER_OPTIONS).map(
     ([name, row]) => [optionOf(name, row), row] as const,
   );
@@ -39,7 +41,9 @@ export function workerRunCommand(): Command {
     )
     .action(async () => {
       const values = command.opts<Values>();
-      const args = await Promise.all(options.map(([option, row]) => given(option, row, values)));
+      const args = await Promise.all(
+        options.map(([option, row]) => given(option, row, values)),
+      );
       // What is wrong is said in the words of this command, before a process is started.
       workerSpecOf(args.flat());
       process.exitCode = await runProgram('dist/main.worker.js', args.flat());
@@ -52,7 +56,11 @@ function optionOf(name: string, { value, multiple, help }: WorkerOption): Option
 }
 
 /** The option as it was given, or nothing. Names of files start where the command was typed. */
-async function given(option: Option, { value: kind }: WorkerOption, values: Values): Promise<readonly string[]> {
+async function given(
+  option: Option,
+  { value: kind }: WorkerOption,
+  values: Values,
+): Promise<readonly string[]> {
   const value = values[option.attributeName()];
   const flag = option.long ?? '';
   if (value === undefined) return [];

@@ -8,7 +8,9 @@ export interface Endpoint {
 }
 
 /** Summary of every route, by area. */
-const ROUTES: Readonly<Record<string, Readonly<Record<`${Endpoint['method']} /${string}`, string>>>> = {
+const ROUTES: Readonly<
+  Record<string, Readonly<Record<`${Endpoint['method']} /${string}`, string>>>
+> = {
   audio: {
     'POST /v1/audio/transcriptions': 'Audio to text',
     'POST /v1/audio/translations': 'Audio to English text',
@@ -21,7 +23,8 @@ const ROUTES: Readonly<Record<string, Readonly<Record<`${Endpoint['method']} /${
     'POST /v1/chat/completions': 'Messages to a message, streamed or whole',
     'POST /v1/responses': 'Items to items, streamed or whole',
     'POST /v1/responses/input_tokens': 'Tokens that the input of a response comes to',
-    'GET /v1/responses/{id}': 'A stored response, or the events of one that runs in the background',
+    'GET /v1/responses/{id}':
+      'A stored response, or the events of one that runs in the background',
     'GET /v1/responses/{id}/input_items': 'Items of the input of a stored response',
     'POST /v1/responses/{id}/cancel': 'Cancel a background response',
     'DELETE /v1/responses/{id}': 'Delete a stored response',
@@ -37,7 +40,8 @@ const ROUTES: Readonly<Record<string, Readonly<Record<`${Endpoint['method']} /${
     'POST /v1/audio/speech/{id}/cancel': 'Cancel a synthesis',
     'POST /v1/requests/{id}/cancel': 'Cancel any request',
     'GET /v1/requests/{id}': 'Where a request is and why it waits',
-    'GET /v1/requests/{id}/explain': 'What is ahead of a request, when it starts, what would change that',
+    'GET /v1/requests/{id}/explain':
+      'What is ahead of a request, when it starts, what would change that',
     'GET /v1/requests/{id}/content': 'The answer of a request that was not waited for',
   },
   realtime: {
@@ -71,17 +75,22 @@ const ROUTES: Readonly<Record<string, Readonly<Record<`${Endpoint['method']} /${
   admin: {
     'GET /admin/v1/status': 'What this gateway does now, and what limits it',
     'GET /admin/v1/alerts': 'Alerts of the Prometheus in `console.prometheus_url`',
-    'GET /admin/v1/doctor': 'What `switchyard doctor` finds on the machine of this gateway',
+    'GET /admin/v1/doctor':
+      'What `switchyard doctor` finds on the machine of this gateway',
     'GET /admin/v1/settings': 'Effective settings and where each came from',
     'GET /admin/v1/logs': 'Last lines of the log of this gateway, or all from now on',
-    'GET /admin/v1/workers/{id}/log': 'Last lines that a worker wrote, and what happened to its process',
+    'GET /admin/v1/workers/{id}/log':
+      'Last lines that a worker wrote, and what happened to its process',
     'GET /admin/v1/history': 'The last hour in steps of 10 s',
     'GET /admin/v1/queue': 'Depth by model and priority, bounds, oldest wait',
     'GET /admin/v1/models': 'Models: loaded or not, their workers, when last used',
     'GET /admin/v1/catalogue': 'Models of the catalogue that have files to download',
-    'GET /admin/v1/catalogue/additions': 'Models that are being added, and how the last ones ended',
-    'POST /admin/v1/catalogue/{name}/add': 'Download a model of the catalogue and serve it',
-    'POST /admin/v1/catalogue/{name}/cancel': 'Stop the download of a model; what has arrived is kept',
+    'GET /admin/v1/catalogue/additions':
+      'Models that are being added, and how the last ones ended',
+    'POST /admin/v1/catalogue/{name}/add':
+      'Download a model of the catalogue and serve it',
+    'POST /admin/v1/catalogue/{name}/cancel':
+      'Stop the download of a model; what has arrived is kept',
     'POST /admin/v1/models/reload': 'Serve the models file as it is now',
     'POST /admin/v1/models/{id}/load': 'Start the workers of a model',
     'POST /admin/v1/models/{id}/unload': 'Stop the workers of a model',
@@ -94,7 +103,8 @@ const ROUTES: Readonly<Record<string, Readonly<Record<`${Endpoint['method']} /${
     'GET /admin/v1/workers': 'Workers: state, slots, restarts, how the last one ended',
     'POST /admin/v1/workers/{id}/drain': 'Send a worker nothing more until it is resumed',
     'POST /admin/v1/workers/{id}/resume': 'Send a drained worker requests again',
-    'POST /admin/v1/workers/{id}/restart': 'Drain a worker, replace its process, and resume it',
+    'POST /admin/v1/workers/{id}/restart':
+      'Drain a worker, replace its process, and resume it',
     'GET /admin/v1/keys': 'API keys, without their secrets',
     'POST /admin/v1/keys': 'Create an API key',
     'POST /admin/v1/keys/{id}/rotate': 'Replace the secret of an API key',
@@ -104,7 +114,8 @@ const ROUTES: Readonly<Record<string, Readonly<Record<`${Endpoint['method']} /${
     'GET /admin/v1/audit': 'Who changed what, newest first',
     'GET /admin/v1/sessions': 'Live sessions of this gateway',
     'POST /admin/v1/sessions/{id}/end': 'End a live session',
-    'GET /admin/v1/dependencies': 'Redis, database and blob store as last probed, and why one is down',
+    'GET /admin/v1/dependencies':
+      'Redis, database and blob store as last probed, and why one is down',
   },
   console: {
     'GET /console': 'The console: what the server is doing, in a browser',
@@ -127,11 +138,12 @@ const ROUTES: Readonly<Record<string, Readonly<Record<`${Endpoint['method']} /${
 };
 
 /** Every route of the gateway. A spec proves this table, Nest's routes and the OpenAPI paths equal. */
-export const ENDPOINTS: readonly Endpoint[] = Object.entries(ROUTES).flatMap(([area, routes]) =>
-  Object.entries(routes).map(([route, summary]) => {
-    const [method, path = ''] = route.split(' ');
-    return { method: method as Endpoint['method'], path, summary, area };
-  }),
+export const ENDPOINTS: readonly Endpoint[] = Object.entries(ROUTES).flatMap(
+  ([area, routes]) =>
+    Object.entries(routes).map(([route, summary]) => {
+      const [method, path = ''] = route.split(' ');
+      return { method: method as Endpoint['method'], path, summary, area };
+    }),
 );
 
 const PATTERNS = ENDPOINTS.map(({ method, path }) => ({
@@ -145,11 +157,16 @@ const NO_RESPONSE = /^\/v1\/responses\/compact\/?$/;
 /** Methods that `path` (without query) takes; empty when there is no such route. */
 export function allowedMethods(path: string): readonly string[] {
   if (NO_RESPONSE.test(path)) return [];
-  return PATTERNS.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods);
+  return PATTERNS.filter(({ pattern }) => pattern.test(path)).flatMap(
+    ({ methods }) => methods,
+  );
 }
 
-const TEXT_WORK = 'chat/completions|responses(/input_tokens)?|completions|embeddings|rerank';
-const WORK = new RegExp(`^/v1/(audio/(transcriptions|translations|speech)|${TEXT_WORK})/?$`);
+const TEXT_WORK =
+  'chat/completions|responses(/input_tokens)?|completions|embeddings|rerank';
+const WORK = new RegExp(
+  `^/v1/(audio/(transcriptions|translations|speech)|${TEXT_WORK})/?$`,
+);
 
 /** Routes whose requests can be answered later, and answered again to a repeated key. */
 export const isWork = (path: string): boolean => WORK.test(path);

@@ -60,9 +60,14 @@ export function gatewayAdapter(settings: Settings): FastifyAdapter {
 /**
  * What an application of `GatewayModule` needs before it listens; apart, so that tests can override providers first.
  */
-export function configureGateway(app: NestFastifyApplication, settings: Settings): NestFastifyApplication {
+export function configureGateway(
+  app: NestFastifyApplication,
+  settings: Settings,
+): NestFastifyApplication {
   app.useLogger(app.get(Logger));
-  app.useWebSocketAdapter(new CompositeWebSocketAdapter(app.getHttpServer(), app.get(OriginGuard)));
+  app.useWebSocketAdapter(
+    new CompositeWebSocketAdapter(app.getHttpServer(), app.get(OriginGuard)),
+  );
   const fastify = app.getHttpAdapter().getInstance();
   fastify.removeContentTypeParser('text/plain');
   keepJsonBytes(fastify);
@@ -76,7 +81,11 @@ export function configureGateway(app: NestFastifyApplication, settings: Settings
 }
 
 /** Every answer, before it is sent. */
-function watchAnswers(fastify: FastifyInstance, errors: HttpErrors, audit: AuditLog): void {
+function watchAnswers(
+  fastify: FastifyInstance,
+  errors: HttpErrors,
+  audit: AuditLog,
+): void {
   fastify.addHook('onSend', (request, reply, payload, done) => {
     void reply.header('openai-processing-ms', String(Math.round(reply.elapsedTime)));
     errors.count(request.url, reply.statusCode);

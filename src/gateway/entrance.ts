@@ -34,7 +34,12 @@ export class Entrance {
     const users = new ForwardedUsers(auth.forwardedUsersFrom);
     this.#reception = new Reception(app.get(IntakeGate), bodyRate);
     this.#crossOrigins = app.get(CrossOrigins);
-    this.#access = new AccessGuard(app.get(Authenticator), app.get(OriginGuard), users, auth);
+    this.#access = new AccessGuard(
+      app.get(Authenticator),
+      app.get(OriginGuard),
+      users,
+      auth,
+    );
     this.#inner = app.get(InnerRequests);
     this.#limits = app.get(LimitGuard);
     this.#idempotency = app.get(IdempotencyService);
@@ -46,7 +51,8 @@ export class Entrance {
     fastify.addHook('onRequest', (request, reply, done) => {
       try {
         const passage = this.#pass(request, reply);
-        if (passage instanceof Promise) passage.then(answered => answered ?? done(), done);
+        if (passage instanceof Promise)
+          passage.then(answered => answered ?? done(), done);
         else if (!passage) done();
       } catch (error) {
         done(error as Error);
@@ -59,7 +65,9 @@ export class Entrance {
     this.#reception.receive(request, reply);
     if (answersPreflight(this.#crossOrigins, request, reply)) return true;
     const admission = this.#access.admit(request, reply);
-    return admission ? admission.then(() => this.#passAdmitted(request, reply)) : this.#passAdmitted(request, reply);
+    return admission
+      ? admission.then(() => this.#passAdmitted(request, reply))
+      : this.#passAdmitted(request, reply);
   }
 
   #passAdmitted(request: FastifyRequest, reply: FastifyReply): Passage {

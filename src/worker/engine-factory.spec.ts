@@ -14,7 +14,9 @@ const entry = (engine: string, options: string, more = '') =>
 
 describe('engineObjections', () => {
   it('places a misspelt option and a wrong value at their lines, with the nearest name', () => {
-    expect(problems(entry('pocketsphinx', '      threads: 0\n      modeldir: /models\n'))).toEqual([
+    expect(
+      problems(entry('pocketsphinx', '      threads: 0\n      modeldir: /models\n')),
+    ).toEqual([
       'models.yaml:7:16 models[0].options.threads is 0; allowed: a whole number from 1 to 64',
       expect.stringMatching(
         /^models\.yaml:8:17 models\[0\]\.options\.modeldir is unknown, did you mean modelDir\?; known/,
@@ -24,11 +26,17 @@ describe('engineObjections', () => {
 
   it('places what is missing at the options', () => {
     expect(problems(entry('openai-http', '      model: x\n'))).toEqual([
-      expect.stringMatching(/^models\.yaml:7:7 models\[0\]\.options\.baseUrl is undefined; allowed: an http/),
+      expect.stringMatching(
+        /^models\.yaml:7:7 models\[0\]\.options\.baseUrl is undefined; allowed: an http/,
+      ),
     ]);
   });
 
   it('leaves models alone whose workers run elsewhere', () => {
-    expect(problems(entry('pocketsphinx', '      threads: 0\n', '    addresses: ["gpu-7:9000"]\n'))).toEqual([]);
+    expect(
+      problems(
+        entry('pocketsphinx', '      threads: 0\n', '    addresses: ["gpu-7:9000"]\n'),
+      ),
+    ).toEqual([]);
   });
 });

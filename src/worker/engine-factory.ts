@@ -42,19 +42,29 @@ function externalObjections(model: ModelSpec): readonly EngineObjection[] {
 }
 
 /** What tells the speakers of a worker that is not ours apart, if there are models for it. @throws EngineOptionsError */
-export const externalDiarizer = (model: ModelSpec): SherpaDiarizer | undefined => sherpaPackage().createDiarizer(model);
+export const externalDiarizer = (model: ModelSpec): SherpaDiarizer | undefined =>
+  sherpaPackage().createDiarizer(model);
 
 /** What `checkFiles` of the engine says. @throws Error that says what is missing */
 export function checkEngineFiles(model: ModelSpec): string | undefined {
-  if (model.engine !== 'external') return model.replicas === 0 ? undefined : createEngine(model).checkFiles?.();
+  if (model.engine !== 'external')
+    return model.replicas === 0 ? undefined : createEngine(model).checkFiles?.();
   externalDiarizer(model)?.checkFiles();
   return undefined;
 }
 
 /** An engine that takes the untouched file hears it as loud as it is. */
-const loudnessObjections = ({ engine, loudness }: ModelSpec, created?: WorkerEngine): readonly EngineObjection[] =>
+const loudnessObjections = (
+  { engine, loudness }: ModelSpec,
+  created?: WorkerEngine,
+): readonly EngineObjection[] =>
   loudness === 'normalise' && !(created?.kind === 'stt' && created.input === 'pcm')
-    ? [{ path: 'loudness', message: `is normalise; allowed: off, as ${engine} does not take decoded audio` }]
+    ? [
+        {
+          path: 'loudness',
+          message: `is normalise; allowed: off, as ${engine} does not take decoded audio`,
+        },
+      ]
     : [];
 
 /** `options.threads is 0; allowed: …` → path and the rest. */
@@ -114,5 +124,7 @@ function syntheticEngine(spec: ModelSpec): WorkerEngine {
 function requireKind({ id, engine, kind }: ModelSpec): void {
   const kinds = ENGINE_KINDS[engine];
   if (kinds.includes(kind)) return;
-  throw new EngineOptionsError(id, [`kind is '${kind}'; allowed for engine ${engine}: ${kinds.join(', ')}`]);
+  throw new EngineOptionsError(id, [
+    `kind is '${kind}'; allowed for engine ${engine}: ${kinds.join(', ')}`,
+  ]);
 }

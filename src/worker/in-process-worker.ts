@@ -6,15 +6,24 @@ import { type WorkerSpec } from '../platform/config/worker-spec.js';
 import { OpenAiHttpGenerator } from './engines/openai-http/generator.js';
 import { readOpenAiHttpTextOptions } from './engines/openai-http/options.js';
 import { HealthReporter } from './execution/health-reporter.js';
-import { type GenerationSink, GenerationService } from './generation/generation.service.js';
+import {
+  type GenerationSink,
+  GenerationService,
+} from './generation/generation.service.js';
 import { type CancellableCall, InFlightCalls } from './lifecycle/in-flight-calls.js';
 import { WorkerState } from './lifecycle/worker-state.js';
 
 /** Makes the worker of that model. Undefined: its engine computes, so it has a process. */
-export function inProcessWorker(spec: WorkerSpec): (() => InProcessGenerator) | undefined {
+export function inProcessWorker(
+  spec: WorkerSpec,
+): (() => InProcessGenerator) | undefined {
   const { model } = spec;
   if (model.engine !== 'openai-http' || model.kind !== 'llm') return undefined;
-  return () => new InProcessGenerator(new OpenAiHttpGenerator(readOpenAiHttpTextOptions(model)), spec);
+  return () =>
+    new InProcessGenerator(
+      new OpenAiHttpGenerator(readOpenAiHttpTextOptions(model)),
+      spec,
+    );
 }
 
 /** Whoever calls cancels by id: there is no connection that could break. */
@@ -52,7 +61,9 @@ class InProcessGenerator {
   }
 
   generate(call: GenerateCallFields, sink: GenerationSink): Promise<void> {
-    return this.#calls.run(call.requestId, WITHOUT_CONNECTION, signal => this.#generation.generate(call, signal, sink));
+    return this.#calls.run(call.requestId, WITHOUT_CONNECTION, signal =>
+      this.#generation.generate(call, signal, sink),
+    );
   }
 
   cancel(id: string, reason: string): boolean {

@@ -3,7 +3,14 @@ import { type Logger } from 'pino';
 import { ClockModule } from '../platform/clock/clock.module.js';
 import { WORKER_SPEC, type WorkerSpec } from '../platform/config/worker-spec.js';
 import { AudioDownload } from './audio/audio-download.js';
-import { EMBEDDER, ENGINE, GENERATOR, RECOGNIZER, SYNTHESIZER, type WorkerEngine } from './engines/worker-engine.js';
+import {
+  EMBEDDER,
+  ENGINE,
+  GENERATOR,
+  RECOGNIZER,
+  SYNTHESIZER,
+  type WorkerEngine,
+} from './engines/worker-engine.js';
 import { BatchJournal } from './execution/batch-journal.js';
 import { LongTranscriptionService } from './execution/long-transcription.service.js';
 import { RecognitionLane } from './execution/recognition-lane.js';
@@ -58,7 +65,10 @@ export class WorkerModule {
         { provide: ENGINE, useValue: engine },
         { provide: kind.token, useExisting: ENGINE },
         { provide: WORKER_LOG, useValue: log },
-        { provide: BatchJournal, useValue: spec.sharedQueue ? new PullJournal(log) : new BatchJournal(log) },
+        {
+          provide: BatchJournal,
+          useValue: spec.sharedQueue ? new PullJournal(log) : new BatchJournal(log),
+        },
         ...EVERY_WORKER,
         ...kind.providers,
         ...pullProviders(spec, engine.kind),
@@ -81,8 +91,25 @@ const RECOGNITION = {
     StreamService,
   ],
 };
-const SYNTHESIS = { token: SYNTHESIZER, controllers: [TtsController], providers: [SynthesisService] };
-const GENERATION = { token: GENERATOR, controllers: [GenerationController], providers: [GenerationService] };
-const EMBEDDING = { token: EMBEDDER, controllers: [EmbeddingController], providers: [EmbeddingService] };
+const SYNTHESIS = {
+  token: SYNTHESIZER,
+  controllers: [TtsController],
+  providers: [SynthesisService],
+};
+const GENERATION = {
+  token: GENERATOR,
+  controllers: [GenerationController],
+  providers: [GenerationService],
+};
+const EMBEDDING = {
+  token: EMBEDDER,
+  controllers: [EmbeddingController],
+  providers: [EmbeddingService],
+};
 
-const KINDS = { stt: RECOGNITION, tts: SYNTHESIS, llm: GENERATION, embedding: EMBEDDING } as const;
+const KINDS = {
+  stt: RECOGNITION,
+  tts: SYNTHESIS,
+  llm: GENERATION,
+  embedding: EMBEDDING,
+} as const;

@@ -13,6 +13,8 @@ describe('the pictures of benches', () => {
   );
 
   it.each(plots.map(({ file }) => file))('%s is in the documentation', file => {
-    expect(readFileSync('docs/explain/benchmarks.md', 'utf8')).toContain(`(../${file.slice('docs/'.length)})`);
+    expect(readFileSync('docs/explain/benchmarks.md', 'utf8')).toContain(
+      `(../${file.slice('docs/'.length)})`,
+    );
   });
 });

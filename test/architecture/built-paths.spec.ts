@@ -2,14 +2,20 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 
-const files = execFileSync('git', ['ls-files', 'test', 'scripts', 'config', 'docker', 'package.json'], {
-  encoding: 'utf8',
-})
+const files = execFileSync(
+  'git',
+  ['ls-files', 'test', 'scripts', 'config', 'docker', 'package.json'],
+  {
+    encoding: 'utf8',
+  },
+)
   .split('\n')
   .filter(file => /\.(ts|mjs|cjs|json|ya?ml)$|Dockerfile/.test(file));
 
 const sourceOf = (path: string): string =>
-  path.startsWith('node_modules/') ? path.replace('node_modules/@switchyard', 'packages') : `src/${path}`;
+  path.startsWith('node_modules/')
+    ? path.replace('node_modules/@switchyard', 'packages')
+    : `src/${path}`;
 
 /** Paths of compiled files are strings, so moving a source file breaks them without an error of the compiler. */
 describe('paths of compiled files in tests, scripts and packaging', () => {

@@ -10,10 +10,12 @@ import { parseYaml } from '../../src/platform/config/yaml-file.js';
 
 const NAMES = Object.keys(FILE_SCHEMAS);
 const read = (path: string): string => readFileSync(path, 'utf8');
-const schemaOf = (name: string) => JSON.parse(read(`config/schema/${name}.schema.json`)) as Record<string, unknown>;
+const schemaOf = (name: string) =>
+  JSON.parse(read(`config/schema/${name}.schema.json`)) as Record<string, unknown>;
 
 /** The line in editors' words, and the rest of the file. */
-const headOf = (name: string): string => `# yaml-language-server: $schema=schema/${name}.schema.json\n`;
+const headOf = (name: string): string =>
+  `# yaml-language-server: $schema=schema/${name}.schema.json\n`;
 
 const MODEL = 'id: m, kind: stt, engine: synthetic, capabilities: [transcribe]';
 const model = (fields: string): string => `models:\n  - { ${fields} }\n`;
@@ -26,22 +28,29 @@ describe('the JSON Schemas of the configuration', () => {
     for (const name of NAMES) validators.set(name, ajv.compile(schemaOf(name)));
   });
 
-  const schemaAccepts = (name: string, text: string): boolean => validators.get(name)!(parse(text, { merge: true }));
+  const schemaAccepts = (name: string, text: string): boolean =>
+    validators.get(name)!(parse(text, { merge: true }));
   const readerAccepts: Record<string, (text: string) => boolean> = {
     switchyard: text => settingsFromFile(parseYaml(text, 'x')).problems.length === 0,
     models: text => modelsFromFile(parseYaml(text, 'x')).problems.length === 0,
   };
 
-  it.each(NAMES)('%s: the committed file is what `npm run docs` makes of the registries', name => {
-    expect(schemaOf(name)).toEqual(JSON.parse(JSON.stringify(FILE_SCHEMAS[name]!())));
-  });
+  it.each(NAMES)(
+    '%s: the committed file is what `npm run docs` makes of the registries',
+    name => {
+      expect(schemaOf(name)).toEqual(JSON.parse(JSON.stringify(FILE_SCHEMAS[name]!())));
+    },
+  );
 
-  it.each(NAMES)('config/%s.yaml names its schema in the first line, and is valid', name => {
-    const text = read(`config/${name}.yaml`);
-    expect(text.startsWith(headOf(name))).toBe(true);
-    schemaAccepts(name, text);
-    expect(validators.get(name)!.errors).toBeNull();
-  });
+  it.each(NAMES)(
+    'config/%s.yaml names its schema in the first line, and is valid',
+    name => {
+      const text = read(`config/${name}.yaml`);
+      expect(text.startsWith(headOf(name))).toBe(true);
+      schemaAccepts(name, text);
+      expect(validators.get(name)!.errors).toBeNull();
+    },
+  );
 
   it.each([
     ['switchyard', 'a wrong key', 'queue: { max_request: 5 }'],
@@ -58,35 +67,73 @@ describe('the JSON Schemas of the configuration', () => {
     ['models', 'a wrong item', model(`${MODEL}, aliases: [ok, 5]`)],
     ['models', 'a wrong name', model(`${MODEL.replace('m,', '"no good",')}`)],
     ['models', 'a wrong key of a replica', model(`${MODEL}, replicas: [{ gpu: 1 }]`)],
-    ['models', 'a variable of ours', model(`${MODEL}, replicas: [{ env: { SWITCHYARD_X: 1 } }]`)],
-    ['models', 'a certificate without its key', model(`${MODEL}, remote: { tls: { cert_file: a } }`)],
-    ['models', 'a command without a port', model(`${MODEL}, command: [python, worker.py]`)],
+    [
+      'models',
+      'a variable of ours',
+      model(`${MODEL}, replicas: [{ env: { SWITCHYARD_X: 1 } }]`),
+    ],
+    [
+      'models',
+      'a certificate without its key',
+      model(`${MODEL}, remote: { tls: { cert_file: a } }`),
+    ],
+    [
+      'models',
+      'a command without a port',
+      model(`${MODEL}, command: [python, worker.py]`),
+    ],
     ['models', 'another section', `${model(MODEL)}other: 1`],
     ['models', 'no list', 'models: 5'],
   ])('%s: refuses %s as its reader does', (name, _, text) => {
-    expect([schemaAccepts(name, text), readerAccepts[name]!(text)]).toEqual([false, false]);
+    expect([schemaAccepts(name, text), readerAccepts[name]!(text)]).toEqual([
+      false,
+      false,
+    ]);
   });
 
   it.each([
     ['switchyard', 'an empty section', 'queue:\n'],
     ['switchyard', 'a bare true that is a choice', 'logging: { pretty: true }'],
     ['switchyard', 'an empty text', 'auth: { keys_file: "" }'],
-    ['models', 'replicas as a list', model(`${MODEL}, replicas: [{ device: cpu, env: { A: 1, B: true } }]`)],
-    ['models', 'a worker of its own', model(`${MODEL.replace('synthetic', 'external')}, command: [a, '{port}']`)],
-    ['models', 'remote workers', model(`${MODEL}, addresses: ['w:9000'], remote: { tls: {} }`)],
+    [
+      'models',
+      'replicas as a list',
+      model(`${MODEL}, replicas: [{ device: cpu, env: { A: 1, B: true } }]`),
+    ],
+    [
+      'models',
+      'a worker of its own',
+      model(`${MODEL.replace('synthetic', 'external')}, command: [a, '{port}']`),
+    ],
+    [
+      'models',
+      'remote workers',
+      model(`${MODEL}, addresses: ['w:9000'], remote: { tls: {} }`),
+    ],
   ])('%s: accepts %s as its reader does', (name, _, text) => {
     expect([schemaAccepts(name, text), readerAccepts[name]!(text)]).toEqual([true, true]);
   });
 
   it('tell of a setting what it does, its unit and its variable', () => {
-    const { properties } = schemaOf('switchyard') as { properties: Record<string, { properties: object }> };
+    const { properties } = schemaOf('switchyard') as {
+      properties: Record<string, { properties: object }>;
+    };
     expect(properties.queue!.properties).toMatchObject({
-      aging_ms: { type: 'integer', description: expect.stringMatching(/ ms\. Variable: SWITCHYARD_QUEUE_AGING_MS\.$/) },
+      aging_ms: {
+        type: 'integer',
+        description: expect.stringMatching(
+          / ms\. Variable: SWITCHYARD_QUEUE_AGING_MS\.$/,
+        ),
+      },
     });
   });
 
   it('stay named when `models add` rewrites the file', () => {
-    const document = ModelsDocument.parse(read('config/models.yaml'), 'models.yaml', () => []);
+    const document = ModelsDocument.parse(
+      read('config/models.yaml'),
+      'models.yaml',
+      () => [],
+    );
     document.put({ id: 'added' }, 'a new one');
     expect(document.toString().startsWith(headOf('models'))).toBe(true);
   });

@@ -24,21 +24,28 @@ function filesIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
     const path = join(folder, entry.name);
     if (!entry.isDirectory()) return [path];
-    return ['node_modules', 'dist'].includes(entry.name) || entry.name.startsWith('.') ? [] : filesIn(path);
+    return ['node_modules', 'dist'].includes(entry.name) || entry.name.startsWith('.')
+      ? []
+      : filesIn(path);
   });
 }
 
 const read = (path: string): string => readFileSync(path, 'utf8');
 
 /** Without fenced blocks; inline code stays. */
-const proseOf = (text: string): string => text.replace(/^( *)```[^\n]*\n[\s\S]*?\n *```$/gm, '');
+const proseOf = (text: string): string =>
+  text.replace(/^( *)```[^\n]*\n[\s\S]*?\n *```$/gm, '');
 const withoutCode = (text: string): string => proseOf(text).replace(/`[^`\n]*`/g, '');
 const shellOf = (text: string): string[] =>
-  [...text.matchAll(/^ *```(?:bash|console|sh)\n([\s\S]*?)\n *```$/gm)].map(([, block = '']) => block);
+  [...text.matchAll(/^ *```(?:bash|console|sh)\n([\s\S]*?)\n *```$/gm)].map(
+    ([, block = '']) => block,
+  );
 
 /** Anchors as GitHub makes them: lower case, punctuation dropped, blanks as hyphens. */
 function anchorsOf(path: string): Set<string> {
-  const headings = [...proseOf(read(path)).matchAll(/^#{1,6} +(.+)$/gm)].map(([, title = '']) => title);
+  const headings = [...proseOf(read(path)).matchAll(/^#{1,6} +(.+)$/gm)].map(
+    ([, title = '']) => title,
+  );
   return new Set(
     headings.map(title =>
       title
@@ -50,15 +57,21 @@ function anchorsOf(path: string): Set<string> {
 }
 
 function brokenLinks(file: string): string[] {
-  const targets = [...withoutCode(read(file)).matchAll(/\]\(([^()\s]+)\)/g)].map(([, target = '']) => target);
-  return targets.filter(target => !/^(https?|mailto):/.test(target) && !leadsSomewhere(file, target));
+  const targets = [...withoutCode(read(file)).matchAll(/\]\(([^()\s]+)\)/g)].map(
+    ([, target = '']) => target,
+  );
+  return targets.filter(
+    target => !/^(https?|mailto):/.test(target) && !leadsSomewhere(file, target),
+  );
 }
 
 function leadsSomewhere(file: string, target: string): boolean {
   const [path = '', anchor] = target.split('#');
   const found = path === '' ? file : join(dirname(file), path);
   if (!existsSync(found)) return false;
-  return anchor === undefined || (statSync(found).isFile() && anchorsOf(found).has(anchor));
+  return (
+    anchor === undefined || (statSync(found).isFile() && anchorsOf(found).has(anchor))
+  );
 }
 
 /** `transcribe`, `batch submit`, …, and what stands above them. */
@@ -88,23 +101,32 @@ describe('links', () => {
 });
 
 describe('commands', () => {
-  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  const { scripts } = JSON.parse(read('package.json')) as {
+    scripts: Record<string, string>;
+  };
   const commands = commandNames(program());
   const codeOf = (file: string): string =>
     [read(file)].flatMap(text => [...inlineCode(text), ...shellOf(text)]).join('\n');
 
   it.each(MANUAL)('of npm that %s names are scripts of package.json', file => {
-    const named = [...codeOf(file).matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, name = '']) => name);
+    const named = [...codeOf(file).matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(
+      ([, name = '']) => name,
+    );
     expect(named.filter(name => !(name in scripts))).toEqual([]);
   });
 
   it.each(MANUAL)('of switchyard that %s names exist', file => {
     const named = [
-      ...codeOf(file).matchAll(/^(?:.*(?:[|$] |npx |cli\/))?switchyard(?:\.js)? ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/gm),
+      ...codeOf(file).matchAll(
+        /^(?:.*(?:[|$] |npx |cli\/))?switchyard(?:\.js)? ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/gm,
+      ),
     ];
     const unknown = named.filter(([, group = '', name = '']) => {
       if (!commands.includes(group)) return true;
-      return commands.some(each => each.startsWith(`${group} `)) && !commands.includes(`${group} ${name}`);
+      return (
+        commands.some(each => each.startsWith(`${group} `)) &&
+        !commands.includes(`${group} ${name}`)
+      );
     });
     expect(unknown.map(([text]) => text)).toEqual([]);
   });
@@ -114,35 +136,50 @@ describe('examples', () => {
   const blocks = (file: string, language: RegExp): string[] =>
     [...read(file).matchAll(/^( *)```(\w+)\n([\s\S]*?)\n *```$/gm)]
       .filter(([, , name = '']) => language.test(name))
-      .map(([, indent = '', , code = '']) => code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''));
+      .map(([, indent = '', , code = '']) =>
+        code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+      );
 
   it.each([...MANUAL, ...AREAS])('for a shell in %s can be parsed', file => {
     for (const input of blocks(file, /^(bash|sh)$/))
-      expect(`${input}\n${spawnSync('bash', ['-n'], { input, encoding: 'utf8' }).stderr}`).toBe(`${input}\n`);
+      expect(
+        `${input}\n${spawnSync('bash', ['-n'], { input, encoding: 'utf8' }).stderr}`,
+      ).toBe(`${input}\n`);
   });
 
   it.each([...MANUAL, ...AREAS])('in YAML of %s can be parsed', file => {
-    for (const code of blocks(file, /^yaml$/)) expect(() => parse(code) as unknown).not.toThrow();
+    for (const code of blocks(file, /^yaml$/))
+      expect(() => parse(code) as unknown).not.toThrow();
   });
 });
 
 describe('the command in shell examples', () => {
-  it.each(MANUAL.filter(file => file !== 'docs/reference/cli.md'))('is spelled npx switchyard in %s', file => {
-    const lines = shellOf(read(file)).flatMap(block => block.split('\n'));
-    expect(lines.filter(line => /^ *(\$ )?switchyard /.test(line))).toEqual([]);
-  });
+  it.each(MANUAL.filter(file => file !== 'docs/reference/cli.md'))(
+    'is spelled npx switchyard in %s',
+    file => {
+      const lines = shellOf(read(file)).flatMap(block => block.split('\n'));
+      expect(lines.filter(line => /^ *(\$ )?switchyard /.test(line))).toEqual([]);
+    },
+  );
 });
 
-const inlineCode = (text: string): string[] => [...proseOf(text).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+const inlineCode = (text: string): string[] =>
+  [...proseOf(text).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 
 describe('names', () => {
   const sections = new Set(SETTING_PATHS.map(path => path.split('.')[0]));
   const variables = SETTING_PATHS.map(environmentName);
 
   it.each(MANUAL)('of settings in %s exist', file => {
-    const named = inlineCode(read(file)).flatMap(code => /^([a-z]+)\.[a-z0-9_]+$/.exec(code)?.slice(0, 2) ?? []);
-    const paths = named.filter((name, at) => at % 2 === 0 && sections.has(named[at + 1] ?? ''));
-    expect(paths.filter(path => !(SETTING_PATHS as readonly string[]).includes(path))).toEqual([]);
+    const named = inlineCode(read(file)).flatMap(
+      code => /^([a-z]+)\.[a-z0-9_]+$/.exec(code)?.slice(0, 2) ?? [],
+    );
+    const paths = named.filter(
+      (name, at) => at % 2 === 0 && sections.has(named[at + 1] ?? ''),
+    );
+    expect(
+      paths.filter(path => !(SETTING_PATHS as readonly string[]).includes(path)),
+    ).toEqual([]);
   });
 
   it.each(MANUAL)('of environment variables in %s exist', file => {
@@ -153,32 +190,53 @@ describe('names', () => {
       'SWITCHYARD_HOME',
       'SWITCHYARD_WORKER_SPEC',
     ];
-    expect(environmentNames(read(file)).filter(name => !known.includes(name))).toEqual([]);
+    expect(environmentNames(read(file)).filter(name => !known.includes(name))).toEqual(
+      [],
+    );
   });
 
   it.each(MANUAL)('of routes in %s exist', file => {
-    const named = inlineCode(read(file)).filter(code => /^(GET|POST|DELETE) \/[\w/{}.-]+$/.test(code));
-    const known = new Set(ENDPOINTS.map(({ method, path }) => `${method} ${path}`.replace(/\{\w+\}/g, '{}')));
+    const named = inlineCode(read(file)).filter(code =>
+      /^(GET|POST|DELETE) \/[\w/{}.-]+$/.test(code),
+    );
+    const known = new Set(
+      ENDPOINTS.map(({ method, path }) => `${method} ${path}`.replace(/\{\w+\}/g, '{}')),
+    );
     expect(named.filter(name => !known.has(name.replace(/\{\w+\}/g, '{}')))).toEqual([]);
   });
 });
 
 describe('files', () => {
-  const known = ['packages', 'src', 'test', 'scripts', 'proto', 'config', 'docker', 'workers', 'docs'].flatMap(filesIn);
-  const ROOTED = /^(?:packages|src|test|scripts|proto|config|docker|docs|workers)\/[\w./-]+$/;
+  const known = [
+    'packages',
+    'src',
+    'test',
+    'scripts',
+    'proto',
+    'config',
+    'docker',
+    'workers',
+    'docs',
+  ].flatMap(filesIn);
+  const ROOTED =
+    /^(?:packages|src|test|scripts|proto|config|docker|docs|workers)\/[\w./-]+$/;
   const SOURCE = /^[\w./-]+\.(?:ts|mjs|cjs|py|proto)$/;
   /** `NAME.thread.ts` stands for many. */
   const PLACEHOLDER = /NAME|\.\.\.|…/;
 
-  it.each([...MANUAL, ...AREAS].filter(file => !file.startsWith('docs/tutorials/')))('that %s names exist', file => {
-    const named = inlineCode(read(file)).filter(
-      code => (ROOTED.test(code) || SOURCE.test(code)) && !PLACEHOLDER.test(code),
-    );
-    const missing = named.filter(
-      name => ![name, `${name}.ts`, join(dirname(file), name)].some(path => existsSync(path)),
-    );
-    expect(missing.filter(name => !endsSomeFile(name))).toEqual([]);
-  });
+  it.each([...MANUAL, ...AREAS].filter(file => !file.startsWith('docs/tutorials/')))(
+    'that %s names exist',
+    file => {
+      const named = inlineCode(read(file)).filter(
+        code => (ROOTED.test(code) || SOURCE.test(code)) && !PLACEHOLDER.test(code),
+      );
+      const missing = named.filter(
+        name =>
+          ![name, `${name}.ts`, join(dirname(file), name)].some(path => existsSync(path)),
+      );
+      expect(missing.filter(name => !endsSomeFile(name))).toEqual([]);
+    },
+  );
 
   const endsSomeFile = (name: string): boolean =>
     known.some(path => path.endsWith(`/${name.replace(/^(?:\.\.?\/)+/, '')}`));
@@ -206,7 +264,12 @@ describe('the word list of the spell check', () => {
 
 describe('alerts', () => {
   interface Rules {
-    readonly groups: { readonly rules: { readonly alert: string; readonly annotations: Record<string, string> }[] }[];
+    readonly groups: {
+      readonly rules: {
+        readonly alert: string;
+        readonly annotations: Record<string, string>;
+      }[];
+    }[];
   }
   const rules = (parse(read(ALERTS)) as Rules).groups.flatMap(group => group.rules);
   const runbook = 'docs/operate/runbook.md';
@@ -214,11 +277,15 @@ describe('alerts', () => {
   it('each have a section in the runbook, and link it', () => {
     const links = rules.map(({ annotations }) => annotations.runbook_url);
     expect(links).toEqual(rules.map(({ alert }) => `${runbook}#${alert.toLowerCase()}`));
-    expect(rules.filter(({ alert }) => !anchorsOf(runbook).has(alert.toLowerCase()))).toEqual([]);
+    expect(
+      rules.filter(({ alert }) => !anchorsOf(runbook).has(alert.toLowerCase())),
+    ).toEqual([]);
   });
 
   it('are the only sections of the runbook that carry the name of one', () => {
-    const sections = [...anchorsOf(runbook)].filter(anchor => anchor.startsWith('switchyard'));
+    const sections = [...anchorsOf(runbook)].filter(anchor =>
+      anchor.startsWith('switchyard'),
+    );
     expect(sections.sort()).toEqual(rules.map(({ alert }) => alert.toLowerCase()).sort());
   });
 });

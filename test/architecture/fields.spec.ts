@@ -2,11 +2,25 @@ import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
-import { type FieldRule, IgnoredFields, PASSED_ON } from '../../src/contracts/openai/field-rules.js';
-import { REQUEST_DTOS, REQUEST_FIELDS } from '../../src/gateway/http/openapi/request-fields.js';
-import { openEnvelope, readClientEvent } from '../../src/contracts/realtime/client-event.js';
+import {
+  type FieldRule,
+  IgnoredFields,
+  PASSED_ON,
+} from '../../src/contracts/openai/field-rules.js';
+import {
+  REQUEST_DTOS,
+  REQUEST_FIELDS,
+} from '../../src/gateway/http/openapi/request-fields.js';
+import {
+  openEnvelope,
+  readClientEvent,
+} from '../../src/contracts/realtime/client-event.js';
 import { FieldReader } from '../../src/contracts/realtime/field-reader.js';
-import { defaultSession, readOlderSession, readSession } from '../../src/contracts/realtime/session-config.js';
+import {
+  defaultSession,
+  readOlderSession,
+  readSession,
+} from '../../src/contracts/realtime/session-config.js';
 import {
   EVENT_FIELDS,
   OLDER_SESSION_FIELDS,
@@ -14,7 +28,10 @@ import {
   SESSION_FIELDS,
 } from '../../src/contracts/realtime/session-fields.js';
 import { parseSpeech } from '../../src/gateway/audio/parse-speech.js';
-import { parseTranscription, parseTranslation } from '../../src/gateway/audio/parse-transcription.js';
+import {
+  parseTranscription,
+  parseTranslation,
+} from '../../src/gateway/audio/parse-transcription.js';
 import { parseDto } from '../../src/gateway/http/dto-validation.js';
 import { AsrQueryDto } from '../../src/contracts/whisper-asr/asr.dto.js';
 import { parseAsr } from '../../src/gateway/whisper-asr/parse-asr.js';
@@ -37,30 +54,50 @@ type Dto = new () => object;
 type DescribedRoute = Exclude<keyof typeof REQUEST_DTOS, 'GET /v1/audio/voices'>;
 
 /** The voices have one parameter, which their controller describes. */
-const DESCRIBED = Object.keys(REQUEST_DTOS).filter(route => route !== 'GET /v1/audio/voices') as DescribedRoute[];
+const DESCRIBED = Object.keys(REQUEST_DTOS).filter(
+  route => route !== 'GET /v1/audio/voices',
+) as DescribedRoute[];
 
 const propertiesOf = (dto: Dto): readonly string[] => {
-  const names = Reflect.getMetadata('swagger/apiModelPropertiesArray', dto.prototype as object) as readonly string[];
+  const names = Reflect.getMetadata(
+    'swagger/apiModelPropertiesArray',
+    dto.prototype as object,
+  ) as readonly string[];
   return names.map(name => name.slice(1));
 };
-const rulesOf = (route: Route): (readonly [string, FieldRule])[] => Object.entries(REQUEST_FIELDS[route]);
+const rulesOf = (route: Route): (readonly [string, FieldRule])[] =>
+  Object.entries(REQUEST_FIELDS[route]);
 /** Read without a class that declares them. */
-const beyondDto = ({ byEngine, capability, treatment }: FieldRule, declared: boolean): boolean =>
-  byEngine === true || treatment === 'refused' || ((capability === PASSED_ON || treatment === 'ignored') && !declared);
-const refusal = (param: string) => expect.objectContaining({ code: 'unsupported_parameter', param });
+const beyondDto = (
+  { byEngine, capability, treatment }: FieldRule,
+  declared: boolean,
+): boolean =>
+  byEngine === true ||
+  treatment === 'refused' ||
+  ((capability === PASSED_ON || treatment === 'ignored') && !declared);
+const refusal = (param: string) =>
+  expect.objectContaining({ code: 'unsupported_parameter', param });
 
 describe('the table of fields', () => {
   it.each(DESCRIBED)('has every field that %s declares, and no other', route => {
     const properties = new Set(REQUEST_DTOS[route].flatMap(propertiesOf));
-    const described = rulesOf(route).filter(([name, rule]) => !beyondDto(rule, properties.has(name)));
+    const described = rulesOf(route).filter(
+      ([name, rule]) => !beyondDto(rule, properties.has(name)),
+    );
     expect(described.map(([name]) => name).sort()).toEqual([...properties].sort());
   });
 
   it('has every public route that takes a body', () => {
     const bodyless = /\/(cancel|retry-failed)$|^\/v1\/realtime\//;
-    const posts = ENDPOINTS.filter(({ method, path }) => method === 'POST' && !/^\/(admin|console)\//.test(path));
-    const expected = posts.filter(({ path }) => !bodyless.test(path)).map(({ method, path }) => `${method} ${path}`);
-    const described = Object.keys(REQUEST_FIELDS).filter(route => route.startsWith('POST'));
+    const posts = ENDPOINTS.filter(
+      ({ method, path }) => method === 'POST' && !/^\/(admin|console)\//.test(path),
+    );
+    const expected = posts
+      .filter(({ path }) => !bodyless.test(path))
+      .map(({ method, path }) => `${method} ${path}`);
+    const described = Object.keys(REQUEST_FIELDS).filter(route =>
+      route.startsWith('POST'),
+    );
     expect(described.sort()).toEqual(expected.sort());
   });
 });
@@ -71,7 +108,16 @@ const bare = (
   capabilities: readonly string[],
   engine: ModelSpec['engine'] = 'synthetic',
 ): ModelSpec => ({
-  ...{ id, kind, engine, capabilities, aliases: [], languages: [], replicas: 0, addresses: [] },
+  ...{
+    id,
+    kind,
+    engine,
+    capabilities,
+    aliases: [],
+    languages: [],
+    replicas: 0,
+    addresses: [],
+  },
   voices: {},
   options: {},
 });
@@ -82,7 +128,11 @@ interface ParsedRoute {
   readonly needs: readonly string[];
   readonly base: Body;
   readonly samples: Body;
-  parse(body: Body, catalog: ModelCatalog, compat: { strict: boolean }): { readonly ignored: readonly string[] };
+  parse(
+    body: Body,
+    catalog: ModelCatalog,
+    compat: { strict: boolean },
+  ): { readonly ignored: readonly string[] };
 }
 
 const SPOKEN = { prompt: 'names', temperature: '0.5', response_format: 'diarized_json' };
@@ -90,10 +140,33 @@ const LABELS = { user: 'u' };
 const TOOL = { type: 'function', function: { name: 'look' } };
 /** Of other servers. */
 const FOREIGN = {
-  ...{ allowed_token_ids: [1], bad_words: ['no'], chat_template: '{{ x }}', chat_template_kwargs: { a: true } },
-  ...{ continue_final_message: true, documents: [{ text: 'a' }], ignore_eos: true, include_stop_str_in_output: true },
-  ...{ length_penalty: 2, min_tokens: 2, mirostat: 2, n_predict: 9, options: { top_k: 1 }, prompt_logprobs: 1 },
-  ...{ stop_token_ids: [1], think: true, truncate_prompt_tokens: 9, typical_p: 0.5, use_beam_search: true },
+  ...{
+    allowed_token_ids: [1],
+    bad_words: ['no'],
+    chat_template: '{{ x }}',
+    chat_template_kwargs: { a: true },
+  },
+  ...{
+    continue_final_message: true,
+    documents: [{ text: 'a' }],
+    ignore_eos: true,
+    include_stop_str_in_output: true,
+  },
+  ...{
+    length_penalty: 2,
+    min_tokens: 2,
+    mirostat: 2,
+    n_predict: 9,
+    options: { top_k: 1 },
+    prompt_logprobs: 1,
+  },
+  ...{
+    stop_token_ids: [1],
+    think: true,
+    truncate_prompt_tokens: 9,
+    typical_p: 0.5,
+    use_beam_search: true,
+  },
 };
 const PARSED: Partial<Record<Route, ParsedRoute>> = {
   'POST /v1/audio/transcriptions': {
@@ -105,10 +178,21 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
     },
   },
   'POST /v1/audio/translations': {
-    ...{ kind: 'stt', needs: ['translate'], base: {}, samples: SPOKEN, parse: parseTranslation },
+    ...{
+      kind: 'stt',
+      needs: ['translate'],
+      base: {},
+      samples: SPOKEN,
+      parse: parseTranslation,
+    },
   },
   'POST /v1/audio/speech': {
-    ...{ kind: 'tts', needs: [], base: { input: 'hi', voice: 'alloy' }, parse: parseSpeech },
+    ...{
+      kind: 'tts',
+      needs: [],
+      base: { input: 'hi', voice: 'alloy' },
+      parse: parseSpeech,
+    },
     samples: { instructions: 'whisper', speed: 2 },
   },
   'POST /asr': {
@@ -116,22 +200,52 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
       kind: 'stt',
       needs: [],
       base: {},
-      parse: (query, catalog, compat) => parseAsr(parseDto(AsrQueryDto, query), catalog, compat),
+      parse: (query, catalog, compat) =>
+        parseAsr(parseDto(AsrQueryDto, query), catalog, compat),
     },
     samples: { initial_prompt: 'names', vad_filter: 'true', word_timestamps: 'true' },
   },
   'POST /v1/chat/completions': {
-    ...{ kind: 'llm', needs: ['chat'], base: { messages: [{ role: 'user', content: 'hi' }] }, parse: parseChat },
+    ...{
+      kind: 'llm',
+      needs: ['chat'],
+      base: { messages: [{ role: 'user', content: 'hi' }] },
+      parse: parseChat,
+    },
     samples: {
-      ...{ ...LABELS, logprobs: true, tools: [TOOL], functions: [{}], audio: { voice: 'a' }, modalities: ['audio'] },
-      ...{ web_search_options: {}, reasoning_effort: 'low', verbosity: 'low', prediction: { content: 'x' } },
-      ...{ prompt_cache_key: 'k', safety_identifier: 's', store: true, metadata: { a: 'b' }, ...FOREIGN },
+      ...{
+        ...LABELS,
+        logprobs: true,
+        tools: [TOOL],
+        functions: [{}],
+        audio: { voice: 'a' },
+        modalities: ['audio'],
+      },
+      ...{
+        web_search_options: {},
+        reasoning_effort: 'low',
+        verbosity: 'low',
+        prediction: { content: 'x' },
+      },
+      ...{
+        prompt_cache_key: 'k',
+        safety_identifier: 's',
+        store: true,
+        metadata: { a: 'b' },
+        ...FOREIGN,
+      },
     },
   },
   'POST /v1/responses': {
     ...{ kind: 'llm', needs: ['chat'], base: { input: 'hi' } },
     samples: {
-      ...{ reasoning: { effort: 'low' }, prompt_cache_key: 'k', conversation: 'c', prompt: { id: 'p' }, ...FOREIGN },
+      ...{
+        reasoning: { effort: 'low' },
+        prompt_cache_key: 'k',
+        conversation: 'c',
+        prompt: { id: 'p' },
+        ...FOREIGN,
+      },
     },
     parse(body, catalog, { strict }) {
       const ignored = new IgnoredFields(strict);
@@ -140,26 +254,56 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
     },
   },
   'POST /v1/completions': {
-    ...{ kind: 'llm', needs: ['completions'], base: { prompt: 'hi' }, parse: parseCompletion },
-    samples: { ...LABELS, logprobs: 1, suffix: 'end', echo: true, best_of: 3, ...FOREIGN },
+    ...{
+      kind: 'llm',
+      needs: ['completions'],
+      base: { prompt: 'hi' },
+      parse: parseCompletion,
+    },
+    samples: {
+      ...LABELS,
+      logprobs: 1,
+      suffix: 'end',
+      echo: true,
+      best_of: 3,
+      ...FOREIGN,
+    },
   },
   'POST /v1/embeddings': {
-    ...{ kind: 'embedding', needs: ['embeddings'], base: { input: 'hi' }, parse: parseEmbedding },
+    ...{
+      kind: 'embedding',
+      needs: ['embeddings'],
+      base: { input: 'hi' },
+      parse: parseEmbedding,
+    },
     samples: { ...LABELS, dimensions: 8 },
   },
   'POST /v1/rerank': {
-    ...{ kind: 'embedding', needs: ['rerank'], base: { query: 'a', documents: ['b'] }, parse: parseRerank },
+    ...{
+      kind: 'embedding',
+      needs: ['rerank'],
+      base: { query: 'a', documents: ['b'] },
+      parse: parseRerank,
+    },
     samples: { ...LABELS, max_tokens_per_doc: 8 },
   },
   'POST /tokenize': {
     ...{ kind: 'llm', needs: [], base: { prompt: 'a' } },
     parse: TOKEN_PARSERS.tokenize,
-    samples: { add_special_tokens: false, add_special: false, return_token_strs: true, with_pieces: true },
+    samples: {
+      add_special_tokens: false,
+      add_special: false,
+      return_token_strs: true,
+      with_pieces: true,
+    },
   },
 };
 
 /** What an engine refuses of a field, where an object is right. */
-const WRONG: Readonly<Record<string, unknown>> = { guided_json: 5, structured_outputs: { choice: 5 } };
+const WRONG: Readonly<Record<string, unknown>> = {
+  guided_json: 5,
+  structured_outputs: { choice: 5 },
+};
 
 /** Fields that act with one format only. */
 const BESIDES: Readonly<Record<string, Body>> = {
@@ -167,76 +311,107 @@ const BESIDES: Readonly<Record<string, Body>> = {
   word_timestamps: { output: 'json' },
 };
 
-describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples, parse }) => {
-  const rules = rulesOf(route as Route);
-  const every = rules.flatMap(([, { capability = '' }]) => capability);
-  const catalog = new ModelCatalog(
-    new ModelList([bare('unable', kind, needs), bare('able', kind, [...needs, ...every], 'openai-http')]),
-  );
-  const send = (model: string, field: string, strict = false): readonly string[] =>
-    parse({ model, ...base, ...BESIDES[field], [field]: samples[field] }, catalog, { strict }).ignored;
-  const ofTreatment = (wanted: string) =>
-    rules.filter(([, { treatment }]) => treatment === wanted).map(([name]) => name);
+describe.each(Object.entries(PARSED))(
+  '%s',
+  (route, { kind, needs, base, samples, parse }) => {
+    const rules = rulesOf(route as Route);
+    const every = rules.flatMap(([, { capability = '' }]) => capability);
+    const catalog = new ModelCatalog(
+      new ModelList([
+        bare('unable', kind, needs),
+        bare('able', kind, [...needs, ...every], 'openai-http'),
+      ]),
+    );
+    const send = (model: string, field: string, strict = false): readonly string[] =>
+      parse({ model, ...base, ...BESIDES[field], [field]: samples[field] }, catalog, {
+        strict,
+      }).ignored;
+    const ofTreatment = (wanted: string) =>
+      rules.filter(([, { treatment }]) => treatment === wanted).map(([name]) => name);
 
-  it('has a sample of every field that a model may not honour', () => {
-    const judged = ['advice', 'meaning', 'ignored', 'refused'].flatMap(ofTreatment);
-    expect(Object.keys(samples).sort()).toEqual(judged.sort());
-  });
+    it('has a sample of every field that a model may not honour', () => {
+      const judged = ['advice', 'meaning', 'ignored', 'refused'].flatMap(ofTreatment);
+      expect(Object.keys(samples).sort()).toEqual(judged.sort());
+    });
 
-  it.each(ofTreatment('advice'))('reports %s where it has no effect, and refuses it if strict', field => {
-    expect(send('unable', field)).toEqual([field]);
-    expect(() => send('unable', field, true)).toThrow(refusal(field));
-    expect(send('able', field, true)).toEqual([]);
-  });
+    it.each(ofTreatment('advice'))(
+      'reports %s where it has no effect, and refuses it if strict',
+      field => {
+        expect(send('unable', field)).toEqual([field]);
+        expect(() => send('unable', field, true)).toThrow(refusal(field));
+        expect(send('able', field, true)).toEqual([]);
+      },
+    );
 
-  it('reports what never has an effect, and refuses it if strict', () => {
-    for (const field of ofTreatment('ignored')) {
-      expect(send('able', field)).toEqual([field]);
-      expect(() => send('able', field, true)).toThrow(refusal(field));
+    it('reports what never has an effect, and refuses it if strict', () => {
+      for (const field of ofTreatment('ignored')) {
+        expect(send('able', field)).toEqual([field]);
+        expect(() => send('able', field, true)).toThrow(refusal(field));
+      }
+    });
+
+    it('refuses what cannot be honoured by any model', () => {
+      for (const field of ofTreatment('refused'))
+        expect(() => send('able', field)).toThrow(refusal(field));
+    });
+
+    it('refuses what this model cannot honour', async () => {
+      for (const field of ofTreatment('meaning')) await demandRefused(field);
+    });
+
+    async function demandRefused(field: string): Promise<void> {
+      if (REQUEST_FIELDS[route as Route][field]!.capability === PASSED_ON) {
+        const asked = Promise.resolve().then(() =>
+          byLocalEngine(route, { ...base, [field]: samples[field] }),
+        );
+        await expect(asked).rejects.toThrow(refusal(field));
+      } else {
+        expect(() => send('unable', field)).toThrow(refusal(field));
+      }
+      expect(send('able', field)).toEqual([]);
     }
-  });
 
-  it('refuses what cannot be honoured by any model', () => {
-    for (const field of ofTreatment('refused')) expect(() => send('able', field)).toThrow(refusal(field));
-  });
+    it('reports and refuses nothing where nothing was asked for', () => {
+      expect(
+        parse({ model: 'unable', ...base }, catalog, { strict: true }).ignored,
+      ).toEqual([]);
+    });
 
-  it('refuses what this model cannot honour', async () => {
-    for (const field of ofTreatment('meaning')) await demandRefused(field);
-  });
-
-  async function demandRefused(field: string): Promise<void> {
-    if (REQUEST_FIELDS[route as Route][field]!.capability === PASSED_ON) {
-      const asked = Promise.resolve().then(() => byLocalEngine(route, { ...base, [field]: samples[field] }));
-      await expect(asked).rejects.toThrow(refusal(field));
-    } else {
-      expect(() => send('unable', field)).toThrow(refusal(field));
-    }
-    expect(send('able', field)).toEqual([]);
-  }
-
-  it('reports and refuses nothing where nothing was asked for', () => {
-    expect(parse({ model: 'unable', ...base }, catalog, { strict: true }).ignored).toEqual([]);
-  });
-
-  const engines = rules.filter(([, { byEngine }]) => byEngine === true).map(([name]) => name);
-  it('leaves to the engine only what it reads', () => {
-    for (const field of engines)
-      expect(() => byLocalEngine(route, { ...base, [field]: WRONG[field] ?? { wrong: 1 } })).toThrow(
-        expect.objectContaining({ param: expect.stringMatching(new RegExp(`^${field}`)) }),
-      );
-  });
-});
+    const engines = rules
+      .filter(([, { byEngine }]) => byEngine === true)
+      .map(([name]) => name);
+    it('leaves to the engine only what it reads', () => {
+      for (const field of engines)
+        expect(() =>
+          byLocalEngine(route, { ...base, [field]: WRONG[field] ?? { wrong: 1 } }),
+        ).toThrow(
+          expect.objectContaining({
+            param: expect.stringMatching(new RegExp(`^${field}`)),
+          }),
+        );
+    });
+  },
+);
 
 function byLocalEngine(route: string, body: Body): unknown {
   const form = route.includes('chat') ? 'chat' : 'completion';
-  const info = { grammar: true, toolCalls: true, contextTokens: 64 } as Parameters<typeof parseGenerationParams>[1];
-  const item = { form, body: Buffer.from(JSON.stringify({ model: 'm', ...body })) } as const;
+  const info = { grammar: true, toolCalls: true, contextTokens: 64 } as Parameters<
+    typeof parseGenerationParams
+  >[1];
+  const item = {
+    form,
+    body: Buffer.from(JSON.stringify({ model: 'm', ...body })),
+  } as const;
   if (route !== 'POST /tokenize') return parseGenerationParams(item, info);
   return tokenAnswer({ ...item, form: 'tokenize' }, { info } as TextBackend).next();
 }
 
 /** An object that notes the names that are looked up in it. */
-function noted(reads: Map<string, Set<string>>, path: string, value: object = {}): object {
+function noted(
+  reads: Map<string, Set<string>>,
+  path: string,
+  value: object = {},
+): object {
   const names = new Set<string>();
   reads.set(path, names);
   return new Proxy(value, {
@@ -248,7 +423,12 @@ function noted(reads: Map<string, Set<string>>, path: string, value: object = {}
 }
 
 const namesIn = (groups: object): Record<string, string[]> =>
-  Object.fromEntries(Object.entries(groups).map(([path, rules]) => [path, Object.keys(rules as object).sort()]));
+  Object.fromEntries(
+    Object.entries(groups).map(([path, rules]) => [
+      path,
+      Object.keys(rules as object).sort(),
+    ]),
+  );
 const readIn = (reads: Map<string, Set<string>>): Record<string, string[]> =>
   Object.fromEntries([...reads].map(([path, names]) => [path, [...names].sort()]));
 
@@ -261,7 +441,10 @@ describe('sessions', () => {
       transcription: noted(reads, 'session.audio.input.transcription'),
       turn_detection: noted(reads, 'session.audio.input.turn_detection'),
     });
-    const audio = noted(reads, 'session.audio', { input, output: noted(reads, 'session.audio.output') });
+    const audio = noted(reads, 'session.audio', {
+      input,
+      output: noted(reads, 'session.audio.output'),
+    });
     readSession(noted(reads, 'session', { type: 'transcription', audio }), CURRENT);
     expect(readIn(reads)).toEqual(namesIn(SESSION_FIELDS));
   });
@@ -295,19 +478,31 @@ describe.each([
   [
     'GA',
     SESSION_FIELDS,
-    (value: Body, ignored: IgnoredFields) => readSession({ type: 'realtime', ...value }, CURRENT, ignored),
+    (value: Body, ignored: IgnoredFields) =>
+      readSession({ type: 'realtime', ...value }, CURRENT, ignored),
   ],
-  ['older', OLDER_SESSION_FIELDS, (value: Body, ignored: IgnoredFields) => readOlderSession(value, CURRENT, ignored)],
+  [
+    'older',
+    OLDER_SESSION_FIELDS,
+    (value: Body, ignored: IgnoredFields) => readOlderSession(value, CURRENT, ignored),
+  ],
 ] as const)('sessions, %s', (_dialect, groups, read) => {
-  it.each(effectless(groups, 'ignored'))('report %s.%s, and refuse it if strict', (path, field) => {
-    const ignored = new IgnoredFields();
-    read(nested(path, field), ignored);
-    expect(ignored.paths).toEqual([`${path}.${field}`]);
-    expect(() => read(nested(path, field), new IgnoredFields(true))).toThrow(refusal(`${path}.${field}`));
-  });
+  it.each(effectless(groups, 'ignored'))(
+    'report %s.%s, and refuse it if strict',
+    (path, field) => {
+      const ignored = new IgnoredFields();
+      read(nested(path, field), ignored);
+      expect(ignored.paths).toEqual([`${path}.${field}`]);
+      expect(() => read(nested(path, field), new IgnoredFields(true))).toThrow(
+        refusal(`${path}.${field}`),
+      );
+    },
+  );
 
   it.each(effectless(groups, 'refused'))('refuse %s.%s', (path, field) => {
-    expect(() => read(nested(path, field), new IgnoredFields())).toThrow(refusal(`${path}.${field}`));
+    expect(() => read(nested(path, field), new IgnoredFields())).toThrow(
+      refusal(`${path}.${field}`),
+    );
   });
 });
 
@@ -321,25 +516,41 @@ describe('events', () => {
   it('are read field by field as their table says', () => {
     const reads = new Map<string, Set<string>>();
     for (const name of Object.keys(EVENT_FIELDS).filter(each => !each.includes(' '))) {
-      const value = name === 'response.create' ? { response: noted(reads, 'response.create: response') } : {};
-      const fields = new FieldReader(noted(reads, name, { ...REQUIRED[name], ...value }), '');
+      const value =
+        name === 'response.create'
+          ? { response: noted(reads, 'response.create: response') }
+          : {};
+      const fields = new FieldReader(
+        noted(reads, name, { ...REQUIRED[name], ...value }),
+        '',
+      );
       readClientEvent({ type: name, eventId: undefined, fields });
     }
     expect(readIn(reads)).toEqual(namesIn(EVENT_FIELDS));
   });
 
-  const responses = { 'response.create: response': EVENT_FIELDS['response.create: response'] };
+  const responses = {
+    'response.create: response': EVENT_FIELDS['response.create: response'],
+  };
   const send = (field: string, ignored: IgnoredFields): unknown =>
     readClientEvent(
-      openEnvelope(JSON.stringify({ type: 'response.create', response: { [field]: ['sample'] } }), ignored),
+      openEnvelope(
+        JSON.stringify({ type: 'response.create', response: { [field]: ['sample'] } }),
+        ignored,
+      ),
     );
 
-  it.each(effectless(responses, 'ignored'))('report %s.%s, and refuse it if strict', (_path, field) => {
-    const ignored = new IgnoredFields();
-    send(field, ignored);
-    expect(ignored.paths).toEqual([`response.${field}`]);
-    expect(() => send(field, new IgnoredFields(true))).toThrow(refusal(`response.${field}`));
-  });
+  it.each(effectless(responses, 'ignored'))(
+    'report %s.%s, and refuse it if strict',
+    (_path, field) => {
+      const ignored = new IgnoredFields();
+      send(field, ignored);
+      expect(ignored.paths).toEqual([`response.${field}`]);
+      expect(() => send(field, new IgnoredFields(true))).toThrow(
+        refusal(`response.${field}`),
+      );
+    },
+  );
 
   it.each(effectless(responses, 'refused'))('refuse %s.%s', (_path, field) => {
     expect(() => send(field, new IgnoredFields())).toThrow(refusal(`response.${field}`));
@@ -348,6 +559,8 @@ describe('events', () => {
 
 it('the query of a live session has the names that its handshake reads', () => {
   const source = readFileSync('src/gateway/realtime/session-handshake.ts', 'utf8');
-  const read = [...source.matchAll(/(?:query|queryOf\(request\))\.(?:get|has)\('(\w+)'\)/g)].map(([, name]) => name);
+  const read = [
+    ...source.matchAll(/(?:query|queryOf\(request\))\.(?:get|has)\('(\w+)'\)/g),
+  ].map(([, name]) => name);
   expect([...new Set(read)].sort()).toEqual(Object.keys(REALTIME_QUERY).sort());
 });

@@ -15,7 +15,8 @@ function documented(): Map<string, string> {
     const start = /^# {3}(\w+)\s+(.*)$/.exec(line);
     if (start) [, name = ''] = start;
     const text = start ? start[2] : /^# {12,}(.*)$/.exec(line)?.[1];
-    if (name && text !== undefined) fields.set(name, `${fields.get(name) ?? ''} ${text}`.trim());
+    if (name && text !== undefined)
+      fields.set(name, `${fields.get(name) ?? ''} ${text}`.trim());
   }
   return fields;
 }
@@ -26,11 +27,15 @@ describe('the comments of config/models.yaml', () => {
   });
 
   it('name every engine', () => {
-    expect(documented().get('engine')?.split(' | ').sort()).toEqual([...ENGINE_NAMES].sort());
+    expect(documented().get('engine')?.split(' | ').sort()).toEqual(
+      [...ENGINE_NAMES].sort(),
+    );
   });
 
   it('name every capability', () => {
-    expect(documented().get('capabilities')?.split(', ').sort()).toEqual([...ENGINE_CAPABILITIES].sort());
+    expect(documented().get('capabilities')?.split(', ').sort()).toEqual(
+      [...ENGINE_CAPABILITIES].sort(),
+    );
   });
 });
 

@@ -23,14 +23,21 @@ import { itWith } from '../support/requires.js';
 
 const CHART = 'docker/helm/switchyard';
 const TARGETS = ['gateway', 'cuda', 'cpu'];
-const VERSION = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
-const COMPOSE = ['docker/compose.yaml', 'docker/compose.gpu.yaml', 'docker/compose.cluster.yaml'];
+const VERSION = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string })
+  .version;
+const COMPOSE = [
+  'docker/compose.yaml',
+  'docker/compose.gpu.yaml',
+  'docker/compose.cluster.yaml',
+];
 const SETTINGS = SETTING_PATHS.map(environmentName);
 const read = (path: string): string => readFileSync(path, 'utf8');
 const yaml = <T>(path: string): T => parse(read(path), { merge: true }) as T;
 
 const problemsOf = (models: unknown): unknown =>
-  modelsFromFile(parseYaml(typeof models === 'string' ? models : JSON.stringify({ models }), 'models')).problems;
+  modelsFromFile(
+    parseYaml(typeof models === 'string' ? models : JSON.stringify({ models }), 'models'),
+  ).problems;
 
 describe('docker/Dockerfile', () => {
   const stages = dockerStages('docker/Dockerfile');
@@ -50,11 +57,14 @@ describe('docker/Dockerfile', () => {
     expect([main, existsSync(`src/${main}.ts`)]).toEqual([expect.any(String), true]);
   });
 
-  it.each(TARGETS)('%s listens beyond loopback, where the first start makes a key', name => {
-    const environment = inherited(stages, name).filter(line => line.startsWith('ENV '));
-    expect(environment.join(' ')).toContain('SWITCHYARD_SERVER_HOST=0.0.0.0');
-    expect(environment.join(' ')).not.toMatch(/ALLOW_ANONYMOUS|KEYS_FILE/);
-  });
+  it.each(TARGETS)(
+    '%s listens beyond loopback, where the first start makes a key',
+    name => {
+      const environment = inherited(stages, name).filter(line => line.startsWith('ENV '));
+      expect(environment.join(' ')).toContain('SWITCHYARD_SERVER_HOST=0.0.0.0');
+      expect(environment.join(' ')).not.toMatch(/ALLOW_ANONYMOUS|KEYS_FILE/);
+    },
+  );
 
   it('has the CUDA that its packages need', () => {
     const { from } = stages.find(({ name }) => name === 'cuda')!;
@@ -62,22 +72,34 @@ describe('docker/Dockerfile', () => {
   });
 
   it('copies what is in the repository', () => {
-    const copied = instructions.filter(line => line.startsWith('COPY ') && !line.includes('--from='));
+    const copied = instructions.filter(
+      line => line.startsWith('COPY ') && !line.includes('--from='),
+    );
     const sources = copied.flatMap(line => line.split(/\s+/).slice(1, -1));
     expect(sources.filter(source => !existsSync(source))).toEqual([]);
   });
 
   it('sets settings that exist', () => {
-    expect(environmentNames(read('docker/Dockerfile')).filter(name => !SETTINGS.includes(name))).toEqual([]);
+    expect(
+      environmentNames(read('docker/Dockerfile')).filter(
+        name => !SETTINGS.includes(name),
+      ),
+    ).toEqual([]);
   });
 
   it('leaves out of gateway and batch only packages that neither ever imports', () => {
-    const removal = instructions.find(line => line.startsWith('RUN rm -rf node_modules/')) ?? '';
-    const removed = [...removal.matchAll(/node_modules\/(\S+)/g)].map(([, name = '']) => name);
+    const removal =
+      instructions.find(line => line.startsWith('RUN rm -rf node_modules/')) ?? '';
+    const removed = [...removal.matchAll(/node_modules\/(\S+)/g)].map(
+      ([, name = '']) => name,
+    );
     expect(removed).toContain('node-llama-cpp');
-    const needed = ['src/main.gateway.ts', 'src/main.batch.ts'].flatMap(main => [...importedPackages(main)]);
+    const needed = ['src/main.gateway.ts', 'src/main.batch.ts'].flatMap(main => [
+      ...importedPackages(main),
+    ]);
     expect(needed).toContain('@nestjs/core');
-    const isRemoved = (name: string): boolean => removed.some(gone => name === gone || name.startsWith(`${gone}/`));
+    const isRemoved = (name: string): boolean =>
+      removed.some(gone => name === gone || name.startsWith(`${gone}/`));
     expect(needed.filter(isRemoved)).toEqual([]);
   });
 
@@ -106,22 +128,35 @@ describe('docker/compose.yaml', () => {
 
   it('is one container, published on loopback, that makes its key: nothing is open, nothing is in the file', () => {
     expect(Object.keys(services)).toEqual(['switchyard']);
-    expect(services.switchyard).toMatchObject({ ports: ['127.0.0.1:8000:8000'], read_only: true });
+    expect(services.switchyard).toMatchObject({
+      ports: ['127.0.0.1:8000:8000'],
+      read_only: true,
+    });
     expect(services.switchyard?.environment).toBeUndefined();
   });
 
-  it.each(COMPOSE)('%s has no secret, builds targets that exist and names images after them', file => {
-    const secret = /PASSWORD|SECRET_ACCESS_KEY|:\/\/\w+:\S+@/;
-    const lines = read(file).split('\n');
-    expect(
-      lines.filter(line => !line.startsWith('#') && secret.test(line) && !line.includes('${STORES_PASSWORD')),
-    ).toEqual([]);
-    const built = Object.values(yaml<Compose>(file).services).filter(({ build }) => build);
-    for (const { build, image } of built) {
-      expect(TARGETS).toContain(build!.target);
-      expect(image).toBe(`switchyard-${build!.target}:${VERSION}`);
-    }
-  });
+  it.each(COMPOSE)(
+    '%s has no secret, builds targets that exist and names images after them',
+    file => {
+      const secret = /PASSWORD|SECRET_ACCESS_KEY|:\/\/\w+:\S+@/;
+      const lines = read(file).split('\n');
+      expect(
+        lines.filter(
+          line =>
+            !line.startsWith('#') &&
+            secret.test(line) &&
+            !line.includes('${STORES_PASSWORD'),
+        ),
+      ).toEqual([]);
+      const built = Object.values(yaml<Compose>(file).services).filter(
+        ({ build }) => build,
+      );
+      for (const { build, image } of built) {
+        expect(TARGETS).toContain(build!.target);
+        expect(image).toBe(`switchyard-${build!.target}:${VERSION}`);
+      }
+    },
+  );
 });
 
 describe('docker/compose.cluster.yaml', () => {
@@ -130,9 +165,20 @@ describe('docker/compose.cluster.yaml', () => {
 
   it('runs gateways, pull workers and processors beside Redis, PostgreSQL, S3, Prometheus and Grafana', () => {
     expect(Object.keys(services)).toEqual(
-      expect.arrayContaining(['proxy', 'gateway', 'batch', 'redis', 'postgres', 's3', 'prometheus', 'grafana']),
+      expect.arrayContaining([
+        'proxy',
+        'gateway',
+        'batch',
+        'redis',
+        'postgres',
+        's3',
+        'prometheus',
+        'grafana',
+      ]),
     );
-    expect(services.gateway?.environment).toMatchObject({ SWITCHYARD_QUEUE_DRIVER: 'redis' });
+    expect(services.gateway?.environment).toMatchObject({
+      SWITCHYARD_QUEUE_DRIVER: 'redis',
+    });
   });
 
   it('builds targets that exist and runs them on a read-only root', () => {
@@ -143,31 +189,50 @@ describe('docker/compose.cluster.yaml', () => {
   });
 
   it('sets settings that exist', () => {
-    expect(environmentNames(read('docker/compose.cluster.yaml')).filter(name => !SETTINGS.includes(name))).toEqual([]);
+    expect(
+      environmentNames(read('docker/compose.cluster.yaml')).filter(
+        name => !SETTINGS.includes(name),
+      ),
+    ).toEqual([]);
   });
 
   it('depends on services, configs and files that exist', () => {
     for (const service of Object.values(services)) {
-      for (const name of Object.keys(service.depends_on ?? {})) expect(services).toHaveProperty(name);
-      for (const { source } of service.configs ?? []) expect(configs).toHaveProperty(source);
+      for (const name of Object.keys(service.depends_on ?? {}))
+        expect(services).toHaveProperty(name);
+      for (const { source } of service.configs ?? [])
+        expect(configs).toHaveProperty(source);
       const files = (service.volumes ?? []).filter(volume => volume.startsWith('.'));
-      for (const file of files) expect(existsSync(join('docker', file.split(':')[0]!))).toBe(true);
+      for (const file of files)
+        expect(existsSync(join('docker', file.split(':')[0]!))).toBe(true);
     }
   });
 
   it('starts processors with the flags that a gateway gives its own; so does the chart', () => {
     const wanted = ['node', ...PROCESSOR_NODE_FLAGS, 'dist/main.batch.js'];
     expect(services.batch?.command).toEqual(wanted);
-    expect(read(`${CHART}/templates/batch.yaml`)).toContain(`command: [${wanted.join(', ')}]`);
+    expect(read(`${CHART}/templates/batch.yaml`)).toContain(
+      `command: [${wanted.join(', ')}]`,
+    );
   });
 
   it('has models without a mistake, each served by workers that are started for it', () => {
-    const { models } = parse(configs.models!.content) as { models: { id: string; addresses: string[] }[] };
+    const { models } = parse(configs.models!.content) as {
+      models: { id: string; addresses: string[] }[];
+    };
     expect(problemsOf(configs.models!.content)).toEqual([]);
     for (const { id, addresses } of models) {
       const [service = '', port = ''] = addresses[0]!.split(':');
       expect(services[service]?.command).toEqual([
-        ...['node', 'dist/main.worker.js', '--model', id, '--listen', `0.0.0.0:${port}`, '--insecure'],
+        ...[
+          'node',
+          'dist/main.worker.js',
+          '--model',
+          id,
+          '--listen',
+          `0.0.0.0:${port}`,
+          '--insecure',
+        ],
       ]);
     }
   });
@@ -176,20 +241,25 @@ describe('docker/compose.cluster.yaml', () => {
     expect(Object.keys(configs)).toEqual(['models']);
     const file = services.gateway?.environment?.SWITCHYARD_AUTH_TOKEN_SECRET_FILE ?? '';
     expect(services.gateway?.volumes).toContain(`secrets:${dirname(file)}:ro`);
-    expect(services['token-secret']?.command?.[0]).toContain(`/dev/urandom | base64 > /secrets/${basename(file)}`);
+    expect(services['token-secret']?.command?.[0]).toContain(
+      `/dev/urandom | base64 > /secrets/${basename(file)}`,
+    );
   });
 
   it('gives Prometheus the ports that gateways and processors serve metrics on', () => {
     const exposed = (service: string): string[] => {
       const target = /^switchyard-(\w+):/.exec(services[service]?.image ?? '')?.[1] ?? '';
-      const lines = inherited(dockerStages('docker/Dockerfile'), target).filter(line => line.startsWith('EXPOSE '));
+      const lines = inherited(dockerStages('docker/Dockerfile'), target).filter(line =>
+        line.startsWith('EXPOSE '),
+      );
       return lines.flatMap(line => line.split(' ').slice(1));
     };
     const { scrape_configs: jobs } = yaml<{
       scrape_configs: { dns_sd_configs: { names: string[]; port: number }[] }[];
     }>('config/prometheus/prometheus.yaml');
     for (const { dns_sd_configs: targets } of jobs)
-      for (const { names, port } of targets) expect(exposed(names[0]!)).toContain(String(port));
+      for (const { names, port } of targets)
+        expect(exposed(names[0]!)).toContain(String(port));
   });
 });
 
@@ -208,11 +278,15 @@ describe('docker/helm/switchyard', () => {
     const named = environmentNames(templates).filter(name => !SETTINGS.includes(name));
     expect(named).toEqual([]);
     const byValue = Object.keys(values.settings as object);
-    expect(byValue.filter(path => !(SETTING_PATHS as readonly string[]).includes(path))).toEqual([]);
+    expect(
+      byValue.filter(path => !(SETTING_PATHS as readonly string[]).includes(path)),
+    ).toEqual([]);
   });
 
   it('asks for values that exist', () => {
-    const asked = [...templates.matchAll(/\.Values((?:\.\w+)+)/g)].map(([, path = '']) => path.slice(1).split('.'));
+    const asked = [...templates.matchAll(/\.Values((?:\.\w+)+)/g)].map(([, path = '']) =>
+      path.slice(1).split('.'),
+    );
     const missing = asked.filter(path => {
       let at: unknown = values;
       for (const key of path) at = (at as Record<string, unknown> | undefined)?.[key];
@@ -229,25 +303,56 @@ describe('docker/helm/switchyard', () => {
   it('has models without a mistake, and workers for models that exist, by options that main.worker knows', () => {
     expect(problemsOf(values.models)).toEqual([]);
     const ids = (values.models as { id: string }[]).map(({ id }) => id);
-    expect((values.workers as { model: string }[]).filter(({ model }) => !ids.includes(model))).toEqual([]);
+    expect(
+      (values.workers as { model: string }[]).filter(({ model }) => !ids.includes(model)),
+    ).toEqual([]);
     const options = /args: \[([^\]]*)\]/.exec(templates)?.[1]?.match(/--\w+/g) ?? [];
     expect(options.filter(option => !WORKER_USAGE.includes(`${option} `))).toEqual([]);
     expect(options).toContain('--listen');
   });
 
   const helm = helmBinary();
-  itWith({ name: 'helm', present: helm !== undefined })('renders to valid YAML with everything switched on', () => {
-    const on = ['keda.enabled', 'gateway.autoscaling.enabled', 'gateway.ingress.enabled', 'monitoring.serviceMonitor'];
-    const set = [...on, 'monitoring.rules', 'monitoring.dashboard'].map(name => `${name}=true`).join(',');
-    const text = execFileSync(helm!, ['template', 'r', CHART, '--kube-version', '1.31.0', '--set', set], {
-      encoding: 'utf8',
-    });
-    const documents = parseAllDocuments(text);
-    expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
-    const kinds = documents.map(document => (document.toJS() as { kind: string } | null)?.kind);
-    const wanted = ['Deployment', 'PodDisruptionBudget', 'NetworkPolicy', 'ScaledObject', 'HorizontalPodAutoscaler'];
-    expect(kinds).toEqual(expect.arrayContaining([...wanted, 'ServiceMonitor', 'PrometheusRule', 'Ingress']));
-  });
+  itWith({ name: 'helm', present: helm !== undefined })(
+    'renders to valid YAML with everything switched on',
+    () => {
+      const on = [
+        'keda.enabled',
+        'gateway.autoscaling.enabled',
+        'gateway.ingress.enabled',
+        'monitoring.serviceMonitor',
+      ];
+      const set = [...on, 'monitoring.rules', 'monitoring.dashboard']
+        .map(name => `${name}=true`)
+        .join(',');
+      const text = execFileSync(
+        helm!,
+        ['template', 'r', CHART, '--kube-version', '1.31.0', '--set', set],
+        {
+          encoding: 'utf8',
+        },
+      );
+      const documents = parseAllDocuments(text);
+      expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
+      const kinds = documents.map(
+        document => (document.toJS() as { kind: string } | null)?.kind,
+      );
+      const wanted = [
+        'Deployment',
+        'PodDisruptionBudget',
+        'NetworkPolicy',
+        'ScaledObject',
+        'HorizontalPodAutoscaler',
+      ];
+      expect(kinds).toEqual(
+        expect.arrayContaining([
+          ...wanted,
+          'ServiceMonitor',
+          'PrometheusRule',
+          'Ingress',
+        ]),
+      );
+    },
+  );
 });
 
 interface Schema {
@@ -260,8 +365,14 @@ interface Schema {
 /** Paths of values that the schema says nothing about. */
 function undescribed(value: unknown, schema: Schema | undefined, path: string): string[] {
   if (schema === undefined) return [path];
-  if (Array.isArray(value)) return value.flatMap((item, at) => undescribed(item, schema.items, `${path}[${at}]`));
-  if (typeof value !== 'object' || value === null || schema.additionalProperties !== false) return [];
+  if (Array.isArray(value))
+    return value.flatMap((item, at) => undescribed(item, schema.items, `${path}[${at}]`));
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    schema.additionalProperties !== false
+  )
+    return [];
   return Object.entries(value).flatMap(([key, inner]) =>
     undescribed(inner, schema.properties?.[key], `${path}.${key}`),
   );
@@ -270,10 +381,17 @@ function undescribed(value: unknown, schema: Schema | undefined, path: string): 
 describe('dashboard and alerts', () => {
   interface Rules {
     groups: {
-      rules: { alert: string; expr: string; labels: { severity: string }; annotations: { summary: string } }[];
+      rules: {
+        alert: string;
+        expr: string;
+        labels: { severity: string };
+        annotations: { summary: string };
+      }[];
     }[];
   }
-  const rules = yaml<Rules>(`${CHART}/files/alerts.yaml`).groups.flatMap(group => group.rules);
+  const rules = yaml<Rules>(`${CHART}/files/alerts.yaml`).groups.flatMap(
+    group => group.rules,
+  );
   const { panels } = JSON.parse(read(`${CHART}/files/dashboard.json`)) as {
     panels: { id: number; title: string; targets?: { expr: string }[] }[];
   };
@@ -289,21 +407,32 @@ describe('dashboard and alerts', () => {
     for (const expression of expressions) {
       const names = metricsOf(expression);
       expect(names).not.toEqual([]);
-      for (const name of names.filter(known => known !== 'up')) expect(Object.keys(METRICS)).toContain(name);
-      const labels: string[] = names.flatMap(name => [...(METRICS[name as keyof typeof METRICS]?.labels ?? [])]);
-      const unknown = labelsOf(expression).filter(label => ![...labels, 'le', 'job'].includes(label));
+      for (const name of names.filter(known => known !== 'up'))
+        expect(Object.keys(METRICS)).toContain(name);
+      const labels: string[] = names.flatMap(name => [
+        ...(METRICS[name as keyof typeof METRICS]?.labels ?? []),
+      ]);
+      const unknown = labelsOf(expression).filter(
+        label => ![...labels, 'le', 'job'].includes(label),
+      );
       expect([expression, unknown]).toEqual([expression, []]);
     }
   });
 
   it('scale workers by what waits and what runs', () => {
-    expect(metricsOf(query)).toEqual(['scheduler_queue_depth', 'switchyard_requests_running']);
+    expect(metricsOf(query)).toEqual([
+      'scheduler_queue_depth',
+      'switchyard_requests_running',
+    ]);
   });
 
   it('say how bad it is and what it means, once each', () => {
     expect(rules.length).toBeGreaterThan(10);
     for (const { alert, labels, annotations } of rules) {
-      expect([alert, labels.severity]).toEqual([alert, expect.stringMatching(/^(critical|warning)$/)]);
+      expect([alert, labels.severity]).toEqual([
+        alert,
+        expect.stringMatching(/^(critical|warning)$/),
+      ]);
       expect(annotations.summary.length).toBeGreaterThan(20);
     }
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
@@ -312,7 +441,9 @@ describe('dashboard and alerts', () => {
 
   it('warn when half of the workers of a model are away, not only when all are', () => {
     const exprOf = (name: string) => rules.find(({ alert }) => alert === name)?.expr;
-    expect(exprOf('SwitchyardHalfOfWorkersAway')).toMatch(/avg by \(model\) \(switchyard_worker_up\) <= 0\.5/);
+    expect(exprOf('SwitchyardHalfOfWorkersAway')).toMatch(
+      /avg by \(model\) \(switchyard_worker_up\) <= 0\.5/,
+    );
     expect(exprOf('SwitchyardModelWithoutWorker')).toContain('== 0');
   });
 
@@ -321,7 +452,9 @@ describe('dashboard and alerts', () => {
     for (const { expr } of compared) {
       const limit = Number(/> ([\d.]+)/.exec(expr)?.[1]);
       const metric = METRICS[metricsOf(expr)[0] as keyof typeof METRICS];
-      expect('buckets' in metric && metric.buckets.some(bucket => bucket > limit)).toBe(true);
+      expect('buckets' in metric && metric.buckets.some(bucket => bucket > limit)).toBe(
+        true,
+      );
     }
   });
 });

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { sizeByArea } from '../support/code-size.js';
 
-const budget = JSON.parse(readFileSync('config/size-budget.json', 'utf8')) as Record<string, number>;
+const budget = JSON.parse(readFileSync('config/size-budget.json', 'utf8')) as Record<
+  string,
+  number
+>;
 
 describe('size in tokens', () => {
   const areas = sizeByArea();

@@ -36,7 +36,8 @@ export async function run(): Promise<BenchResult> {
     });
     progress(`  ${JSON.stringify(rounds.at(-1))}`);
   }
-  const middle = (pick: (round: (typeof rounds)[number]) => number): number => rounded(median(rounds.map(pick)));
+  const middle = (pick: (round: (typeof rounds)[number]) => number): number =>
+    rounded(median(rounds.map(pick)));
   const growth = middle(({ processor }) => processor.growthMib);
   const delay = middle(({ gateway }) => gateway.busyP99Ms);
   return {
@@ -63,7 +64,9 @@ export async function run(): Promise<BenchResult> {
  */
 async function ingest(file: Buffer): Promise<Ingestion> {
   await using target = await TargetServer.start(() => never);
-  await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url, 'batch.poll_ms': 10 } });
+  await using harness = await BatchHarness.open({
+    settings: { 'batch.gateway_url': target.url, 'batch.poll_ms': 10 },
+  });
   const processor = harness.start();
   await processor.message('ready');
   await pause(500);
@@ -71,7 +74,10 @@ async function ingest(file: Buffer): Promise<Ingestion> {
   const tookMs = await ingestIn(harness, file);
   const growthMib = peakRssMib(processor.child.pid) - beforeMib;
   processor.child.kill('SIGKILL');
-  return { linesPerS: rounded((FULL_LINES / tookMs) * 1000), growthMib: rounded(growthMib) };
+  return {
+    linesPerS: rounded((FULL_LINES / tookMs) * 1000),
+    growthMib: rounded(growthMib),
+  };
 }
 
 async function ingestIn(harness: BatchHarness, file: Buffer): Promise<number> {
@@ -119,7 +125,9 @@ interface Delays {
 async function besideGateway(file: Buffer): Promise<Delays> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   const settings = { 'batch.embedded': 'true', 'batch.poll_ms': 10 };
-  await using gateway = await GatewayProcess.start([syntheticModel({})], settings, { folder });
+  await using gateway = await GatewayProcess.start([syntheticModel({})], settings, {
+    folder,
+  });
   await using harness = await BatchHarness.open({ dataDir: join(folder, 'data') });
   try {
     await pause(2000);
@@ -130,7 +138,11 @@ async function besideGateway(file: Buffer): Promise<Delays> {
     const busy = await gateway.scrape();
     const ms = (scrape: typeof idle, name: string): number =>
       rounded(scrape.sum(`nodejs_eventloop_lag_${name}_seconds`) * 1000);
-    return { idleP99Ms: ms(idle, 'p99'), busyP99Ms: ms(busy, 'p99'), busyMaxMs: ms(busy, 'max') };
+    return {
+      idleP99Ms: ms(idle, 'p99'),
+      busyP99Ms: ms(busy, 'p99'),
+      busyMaxMs: ms(busy, 'max'),
+    };
   } finally {
     await gateway[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });

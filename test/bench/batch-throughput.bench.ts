@@ -63,7 +63,9 @@ export async function run(): Promise<BenchResult> {
   return {
     results,
     goals: [
-      ...fractions.map((value, index) => atLeast(`of the bare loop's rate, ${CALLERS[index]} in flight`, value, 0.8)),
+      ...fractions.map((value, index) =>
+        atLeast(`of the bare loop's rate, ${CALLERS[index]} in flight`, value, 0.8),
+      ),
       atMost('interactive p99 with a batch / without', beside.ratio, 1.1),
     ],
   };
@@ -101,7 +103,8 @@ async function throughput(callers: number): Promise<Throughput> {
 }
 
 function summary(rounds: readonly Round[]): Throughput {
-  const middle = (pick: (round: Round) => number): number => rounded(median(rounds.map(pick)));
+  const middle = (pick: (round: Round) => number): number =>
+    rounded(median(rounds.map(pick)));
   return {
     linesPerS: middle(({ batch }) => batch.linesPerS),
     barePerS: middle(({ bare }) => bare.linesPerS),
@@ -115,13 +118,19 @@ function summary(rounds: readonly Round[]): Throughput {
 }
 
 async function batchRate(harness: BatchHarness, { child }: NodeProcess): Promise<Rate> {
-  const lines = Array.from({ length: LINES }, (_, index) => line(`line-${index}`, '/v1/chat/completions', body('x')));
+  const lines = Array.from({ length: LINES }, (_, index) =>
+    line(`line-${index}`, '/v1/chat/completions', body('x')),
+  );
   const beforeMs = processCpuMs(child.pid);
   const { id } = await harness.submit(lines);
   const { reachedAtMs, counts } = await harness.untilEnd(id, 120_000);
-  if (counts.completed !== LINES) throw new Error(`${counts.completed} of ${LINES} lines completed`);
+  if (counts.completed !== LINES)
+    throw new Error(`${counts.completed} of ${LINES} lines completed`);
   const tookMs = reachedAtMs.finalizing! - reachedAtMs.in_progress!;
-  return { linesPerS: (LINES / tookMs) * 1000, cpuMs: (processCpuMs(child.pid) - beforeMs) / LINES };
+  return {
+    linesPerS: (LINES / tookMs) * 1000,
+    cpuMs: (processCpuMs(child.pid) - beforeMs) / LINES,
+  };
 }
 
 async function bareRate(bare: NodeProcess, job: BareJob): Promise<Rate> {
@@ -129,7 +138,10 @@ async function bareRate(bare: NodeProcess, job: BareJob): Promise<Rate> {
   const done = bare.message<{ type: 'done'; tookMs: number }>('done');
   bare.child.send(job);
   const { tookMs } = await done;
-  return { linesPerS: (job.count / tookMs) * 1000, cpuMs: (processCpuMs(bare.child.pid) - beforeMs) / job.count };
+  return {
+    linesPerS: (job.count / tookMs) * 1000,
+    cpuMs: (processCpuMs(bare.child.pid) - beforeMs) / job.count,
+  };
 }
 
 interface Interactive {
@@ -162,7 +174,8 @@ async function interactive(): Promise<Interactive> {
     rounds.push({ p99Ms, besideBatchP99Ms, ratio: besideBatchP99Ms / p99Ms, linesPerS });
     progress(`  interactive: ${JSON.stringify(rounds.at(-1))}`);
   }
-  const middle = (pick: (row: Interactive) => number): number => rounded(median(rounds.map(pick)));
+  const middle = (pick: (row: Interactive) => number): number =>
+    rounded(median(rounds.map(pick)));
   return {
     p99Ms: middle(row => row.p99Ms),
     besideBatchP99Ms: middle(row => row.besideBatchP99Ms),
@@ -171,36 +184,60 @@ async function interactive(): Promise<Interactive> {
   };
 }
 
-async function interactiveP99(load: LoadProcess, port: number, seed: number): Promise<number> {
+async function interactiveP99(
+  load: LoadProcess,
+  port: number,
+  seed: number,
+): Promise<number> {
   const request = transcriptionRequest({ model: BENCH_MODEL, priority: 'realtime' });
   const arrivals = { kind: 'poisson', ratePerS: INTERACTIVE_PER_S } as const;
-  const report = await load.run({ port, request, arrivals, warmupMs: 1000, durationMs: 30_000, seed });
+  const report = await load.run({
+    port,
+    request,
+    arrivals,
+    warmupMs: 1000,
+    durationMs: 30_000,
+    seed,
+  });
   return report.latencyMs.p99;
 }
 
 /** @returns with lines on their way; `end` cancels it and tells how many were done meanwhile. */
 async function runningBatch(harness: BatchHarness): Promise<{ end(): Promise<number> }> {
-  const audio = JSON.stringify({ model: BENCH_MODEL, audio: silentWav().toString('base64') });
+  const audio = JSON.stringify({
+    model: BENCH_MODEL,
+    audio: silentWav().toString('base64'),
+  });
   const lines = Array.from({ length: AUDIO_LINES }, (_, index) =>
     line(`line-${index}`, '/v1/audio/transcriptions', audio),
   );
   const { id } = await harness.submit(lines, { endpoint: '/v1/audio/transcriptions' });
-  const { counts } = await harness.until(id, 'lines on their way', job => job.counts.completed > 100);
+  const { counts } = await harness.until(
+    id,
+    'lines on their way',
+    job => job.counts.completed > 100,
+  );
   return {
     end: async () => {
       const now = await harness.job(id);
       await harness.jobs.requestCancel(TENANT, id, Date.now());
       const { counts: last } = await harness.untilEnd(id, 30_000);
-      if (last.completed === AUDIO_LINES) throw new Error('the batch ended while it was measured');
+      if (last.completed === AUDIO_LINES)
+        throw new Error('the batch ended while it was measured');
       return now.counts.completed - counts.completed;
     },
   };
 }
 
-const body = (content: string): string => JSON.stringify({ model: MODEL, messages: [{ role: 'user', content }] });
+const body = (content: string): string =>
+  JSON.stringify({ model: MODEL, messages: [{ role: 'user', content }] });
 
 const line = (customId: string, url: string, json: string): string =>
   `{"custom_id":"${customId}","method":"POST","url":"${url}","body":${json}}`;
 
 const peer = (name: string, folder: string): NodeProcess =>
-  new NodeProcess({ name, script: siblingModule(import.meta.url, `./support/${name}`), folder });
+  new NodeProcess({
+    name,
+    script: siblingModule(import.meta.url, `./support/${name}`),
+    folder,
+  });

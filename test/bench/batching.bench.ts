@@ -33,7 +33,14 @@ export async function run(): Promise<BenchResult> {
       cost: { groupMs: SERVICE_MS, maxBatch: GROUP },
       settings: { 'batching.policy': policy },
     });
-    policies[policy] = await measureTable({ rig, load, policy, callers: CALLERS, loads: LOADS, prepMs: 0 });
+    policies[policy] = await measureTable({
+      rig,
+      load,
+      policy,
+      callers: CALLERS,
+      loads: LOADS,
+      prepMs: 0,
+    });
     if (policy === 'adaptive') {
       lone = await loneCaller(rig);
       ceiling = await directGroups(rig);
@@ -54,7 +61,11 @@ export async function run(): Promise<BenchResult> {
   return { results, goals: [...goals(policies.adaptive ?? {}, prepared, lone), eight] };
 }
 
-function goals(adaptive: Table, prepared: Table, lone: LoneCaller | undefined): BenchResult['goals'] {
+function goals(
+  adaptive: Table,
+  prepared: Table,
+  lone: LoneCaller | undefined,
+): BenchResult['goals'] {
   const least = (table: Table, ...names: string[]): number =>
     Math.min(...names.map(name => table[name]?.measured.fraction ?? 0));
   const halfLoad = adaptive['poisson 50 %']?.measured.p99Ms ?? Infinity;
@@ -64,7 +75,11 @@ function goals(adaptive: Table, prepared: Table, lone: LoneCaller | undefined): 
     atMost('p99 at 50 % load, service times', halfLoad / SERVICE_MS, 2.3),
     atMost('lone BATCH caller, added p50 ms', lone?.addedBatchMs ?? Infinity, 6),
     atMost('lone REALTIME caller, added p50 ms', lone?.addedRealtimeMs ?? Infinity, 1),
-    atLeast(`fraction of ideal with ${PREP_MS} ms preparation, c >= 16`, least(prepared, 'c=16', 'c=64'), 0.97),
+    atLeast(
+      `fraction of ideal with ${PREP_MS} ms preparation, c >= 16`,
+      least(prepared, 'c=16', 'c=64'),
+      0.97,
+    ),
   ];
 }
 
@@ -73,7 +88,14 @@ async function measurePrepared(load: LoadProcess): Promise<Table> {
     cost: { groupMs: SERVICE_MS, prepMs: PREP_MS, maxBatch: GROUP },
     prepParallel: GROUP, // the model prepares a group in 12 ms, whatever its size
   });
-  return await measureTable({ rig, load, policy: 'adaptive', callers: [8, 16, 64], loads: [], prepMs: PREP_MS });
+  return await measureTable({
+    rig,
+    load,
+    policy: 'adaptive',
+    callers: [8, 16, 64],
+    loads: [],
+    prepMs: PREP_MS,
+  });
 }
 
 interface LoneCaller {
@@ -89,10 +111,20 @@ async function loneCaller(rig: BenchRig): Promise<LoneCaller> {
   const audio = silentWav();
   const ways: Record<'direct' | 'batch' | 'realtime', () => Promise<unknown>> = {
     direct: () => worker.transcribe(audio, 'silence.wav', RequestPriority.REALTIME),
-    batch: () => connection.exchange(transcriptionRequest({ model: BENCH_MODEL, priority: 'batch' })),
-    realtime: () => connection.exchange(transcriptionRequest({ model: BENCH_MODEL, priority: 'realtime' })),
+    batch: () =>
+      connection.exchange(
+        transcriptionRequest({ model: BENCH_MODEL, priority: 'batch' }),
+      ),
+    realtime: () =>
+      connection.exchange(
+        transcriptionRequest({ model: BENCH_MODEL, priority: 'realtime' }),
+      ),
   };
-  const series = { direct: [] as number[], batch: [] as number[], realtime: [] as number[] };
+  const series = {
+    direct: [] as number[],
+    batch: [] as number[],
+    realtime: [] as number[],
+  };
   for (let call = -10; call < LONE_CALLS; call++) {
     for (const way of ['direct', 'batch', 'realtime'] as const) {
       const startMs = performance.now();
@@ -113,7 +145,13 @@ async function loneCaller(rig: BenchRig): Promise<LoneCaller> {
 async function urgentCallers(rig: BenchRig, load: LoadProcess): Promise<number> {
   const request = transcriptionRequest({ model: BENCH_MODEL, priority: 'realtime' });
   const arrivals = { kind: 'closed', callers: GROUP } as const;
-  const report = await load.run({ port: rig.gateway.port, request, arrivals, warmupMs: 1000, durationMs: 5000 });
+  const report = await load.run({
+    port: rig.gateway.port,
+    request,
+    arrivals,
+    warmupMs: 1000,
+    durationMs: 5000,
+  });
   return rounded(report.requestsPerS / IDEAL_PER_S);
 }
 

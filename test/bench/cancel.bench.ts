@@ -31,9 +31,17 @@ export async function run(): Promise<BenchResult> {
     goals: [
       atMost('in-flight cancel signal p95, ms', endless.inFlight.signalMs.p95, 50),
       ...Object.entries(streams).map(([engine, { reusableMs }]) =>
-        atMost(`live stream of ${engine}, cancel() to its place taken again p95, ms`, reusableMs.p95, 50),
+        atMost(
+          `live stream of ${engine}, cancel() to its place taken again p95, ms`,
+          reusableMs.p95,
+          50,
+        ),
       ),
-      atMost(`slots leaked after ${RANDOM_CANCELS} random cancels`, random.slotsLeaked, 0),
+      atMost(
+        `slots leaked after ${RANDOM_CANCELS} random cancels`,
+        random.slotsLeaked,
+        0,
+      ),
       atMost('requests without a settlement', random.unsettled, 0),
     ],
   };
@@ -76,7 +84,10 @@ async function cancelInFlight(gateway: GatewayProcess): Promise<CancelTimes> {
     await slotsInUse(gateway, 0);
   }
   caller.close();
-  return { signalMs: distribution(times.signalMs), callerMs: distribution(times.callerMs) };
+  return {
+    signalMs: distribution(times.signalMs),
+    callerMs: distribution(times.callerMs),
+  };
 }
 
 /** From the broken connection until the slot can be leased again; resolution: one scrape of `/metrics`. */
@@ -98,7 +109,9 @@ async function cancelQueued(gateway: GatewayProcess): Promise<CancelTimes> {
   const blockers = startCallers(gateway, SLOTS, 'blocker');
   await slotsInUse(gateway, SLOTS);
   const waiting = startCallers(gateway, QUEUED_ROUNDS, 'queued');
-  await until(async () => (await gateway.scrape()).sum('scheduler_queue_depth') === QUEUED_ROUNDS);
+  await until(
+    async () => (await gateway.scrape()).sum('scheduler_queue_depth') === QUEUED_ROUNDS,
+  );
   const times = { signalMs: [] as number[], callerMs: [] as number[] };
   for (const caller of waiting) {
     const { signalMs, callerMs } = await caller.cancel();
@@ -107,10 +120,17 @@ async function cancelQueued(gateway: GatewayProcess): Promise<CancelTimes> {
   }
   for (const caller of [...waiting, ...blockers]) caller.close();
   await slotsInUse(gateway, 0);
-  return { signalMs: distribution(times.signalMs), callerMs: distribution(times.callerMs) };
+  return {
+    signalMs: distribution(times.signalMs),
+    callerMs: distribution(times.callerMs),
+  };
 }
 
-function startCallers(gateway: GatewayProcess, count: number, name: string): BenchCaller[] {
+function startCallers(
+  gateway: GatewayProcess,
+  count: number,
+  name: string,
+): BenchCaller[] {
   return Array.from({ length: count }, (_, index) => {
     const caller = new BenchCaller(gateway.port);
     void caller.transcribe(`${name}-${index}`, 'batch');
@@ -129,23 +149,39 @@ interface RandomCancels {
 
 /** Cancels at random instants, half by the endpoint and half by leaving, across queue, wire, preparation and device. */
 async function randomCancels(): Promise<RandomCancels> {
-  await using rig = await BenchRig.start({ cost: { groupMs: 10, prepMs: 2, maxBatch: GROUP } });
+  await using rig = await BenchRig.start({
+    cost: { groupMs: 10, prepMs: 2, maxBatch: GROUP },
+  });
   const statuses: Record<string, number> = {};
   const startMs = performance.now();
   let left = RANDOM_CANCELS;
-  const budget: CancelBudget = { take: () => (left > 0 ? left-- : undefined), giveBack: () => left++ };
+  const budget: CancelBudget = {
+    take: () => (left > 0 ? left-- : undefined),
+    giveBack: () => left++,
+  };
   await Promise.all(
-    Array.from({ length: RANDOM_CALLERS }, (_, caller) => cancelAtRandom(rig.gateway, caller, budget, statuses)),
+    Array.from({ length: RANDOM_CALLERS }, (_, caller) =>
+      cancelAtRandom(rig.gateway, caller, budget, statuses),
+    ),
   );
   const perS = (RANDOM_CANCELS / (performance.now() - startMs)) * 1000;
-  await until(async () => (await rig.gateway.scrape()).sum('switchyard_requests_running') === 0);
-  await until(async () => (await rig.gateway.scrape()).sum('switchyard_worker_slots_in_use') === 0, 5000);
+  await until(
+    async () => (await rig.gateway.scrape()).sum('switchyard_requests_running') === 0,
+  );
+  await until(
+    async () => (await rig.gateway.scrape()).sum('switchyard_worker_slots_in_use') === 0,
+    5000,
+  );
   const settled = (await rig.gateway.scrape()).sum('scheduler_requests_total');
   const result = {
-    cancelled: (await rig.gateway.scrape()).sum('scheduler_requests_total', 'status="cancelled"'),
+    cancelled: (await rig.gateway.scrape()).sum(
+      'scheduler_requests_total',
+      'status="cancelled"',
+    ),
     statuses,
     slotsLeaked: (await rig.gateway.scrape()).sum('switchyard_worker_slots_in_use'),
-    unsettled: (await rig.gateway.scrape()).sum('switchyard_requests_accepted_total') - settled,
+    unsettled:
+      (await rig.gateway.scrape()).sum('switchyard_requests_accepted_total') - settled,
     perS: Math.round(perS),
   };
   progress(`  random: ${JSON.stringify(result)}`);
@@ -167,7 +203,10 @@ async function cancelAtRandom(
   const random = seededRandom(seed + 1);
   const caller = new BenchCaller(gateway.port);
   for (let round = 0; budget.take() !== undefined; round++) {
-    const answered = caller.transcribe(`random-${seed}-${round}`, random() < 0.2 ? 'realtime' : 'batch');
+    const answered = caller.transcribe(
+      `random-${seed}-${round}`,
+      random() < 0.2 ? 'realtime' : 'batch',
+    );
     await pause(random() * RANDOM_PATIENCE_MS);
     if (random() < 0.5) caller.leave();
     else await caller.cancel();
@@ -179,6 +218,11 @@ async function cancelAtRandom(
 }
 
 async function slotsInUse(gateway: GatewayProcess, wanted: number): Promise<void> {
-  const reached = await until(async () => (await gateway.scrape()).sum('switchyard_worker_slots_in_use') === wanted);
-  if (!reached) throw new Error(`slots in use did not become ${wanted}: a slot leaked, or was never taken`);
+  const reached = await until(
+    async () => (await gateway.scrape()).sum('switchyard_worker_slots_in_use') === wanted,
+  );
+  if (!reached)
+    throw new Error(
+      `slots in use did not become ${wanted}: a slot leaked, or was never taken`,
+    );
 }

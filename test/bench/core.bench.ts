@@ -59,7 +59,12 @@ function fullHarness(maxBatch: number): Harness {
   let groups = 0;
   const dispatcher = new Dispatcher({
     queue,
-    window: new BatchWindow({ policy: 'adaptive', maxSize: 8, windowMs: 50, quietGapMs: 5 }),
+    window: new BatchWindow({
+      policy: 'adaptive',
+      maxSize: 8,
+      windowMs: 50,
+      quietGapMs: 5,
+    }),
     admission: new Admission(unbounded, () => 0),
     workers: new EndlessWorkers(models, maxBatch),
     newGroupId: () => `group-${(groups += 1)}`,
@@ -136,10 +141,20 @@ export function run(): Promise<{
   const singles = dispatchPerSecond(1);
   const groups = dispatchPerSecond(8);
   const cancels = cancelPerSecond();
-  const results = { queued: QUEUED, models: MODELS, singlesPerSecond: singles, groupedPerSecond: groups, cancels };
+  const results = {
+    queued: QUEUED,
+    models: MODELS,
+    singlesPerSecond: singles,
+    groupedPerSecond: groups,
+    cancels,
+  };
   const goals = [
     { name: 'enqueue + dequeue per second, groups of one', value: singles },
     { name: 'enqueue + dequeue per second, groups of up to 8', value: groups },
-  ].map(goal => ({ ...goal, aim: `>= ${MIN_PER_SECOND}`, met: goal.value >= MIN_PER_SECOND }));
+  ].map(goal => ({
+    ...goal,
+    aim: `>= ${MIN_PER_SECOND}`,
+    met: goal.value >= MIN_PER_SECOND,
+  }));
   return Promise.resolve({ results, goals });
 }

@@ -34,14 +34,27 @@ export async function run(): Promise<BenchResult> {
   const forecasts = await Promise.all(await sent(caller, startMs));
   const waits: Wait[] = [];
   // One after the other, when all have been sent: polls would compete with what is measured.
-  for (const forecast of forecasts) if (forecast) waits.push(await caller.waitOf(forecast));
-  const judged = waits.filter(({ atMs, waitedMs }) => atMs - startMs > PHASE_MS && waitedMs > LEAST_WAIT_MS);
-  const coverage = judged.filter(({ waitedMs, p90 }) => waitedMs <= p90).length / judged.length;
-  const medianError = median(judged.map(({ waitedMs, p50 }) => Math.abs(p50 - waitedMs) / waitedMs));
-  progress(`  ${judged.length} waits, ${(100 * coverage).toFixed(1)} % before p90, error ${medianError.toFixed(3)}`);
+  for (const forecast of forecasts)
+    if (forecast) waits.push(await caller.waitOf(forecast));
+  const judged = waits.filter(
+    ({ atMs, waitedMs }) => atMs - startMs > PHASE_MS && waitedMs > LEAST_WAIT_MS,
+  );
+  const coverage =
+    judged.filter(({ waitedMs, p90 }) => waitedMs <= p90).length / judged.length;
+  const medianError = median(
+    judged.map(({ waitedMs, p50 }) => Math.abs(p50 - waitedMs) / waitedMs),
+  );
+  progress(
+    `  ${judged.length} waits, ${(100 * coverage).toFixed(1)} % before p90, error ${medianError.toFixed(3)}`,
+  );
   return {
     results: {
-      ...{ requests: waits.length, judged: judged.length, coverage: rounded(coverage), medianError },
+      ...{
+        requests: waits.length,
+        judged: judged.length,
+        coverage: rounded(coverage),
+        medianError,
+      },
       waitMs: rounded(median(judged.map(({ waitedMs }) => waitedMs))),
     },
     goals: [
@@ -53,7 +66,10 @@ export async function run(): Promise<BenchResult> {
 }
 
 /** Poisson arrivals whose rate changes with every phase. */
-async function sent(caller: AsyncCaller, startMs: number): Promise<Promise<Forecast | undefined>[]> {
+async function sent(
+  caller: AsyncCaller,
+  startMs: number,
+): Promise<Promise<Forecast | undefined>[]> {
   const random = seededRandom(1);
   const forecasts: Promise<Forecast | undefined>[] = [];
   for (const [index, load] of LOADS.entries()) {
@@ -70,7 +86,9 @@ async function sent(caller: AsyncCaller, startMs: number): Promise<Promise<Forec
 interface Answer {
   readonly status?: string;
   readonly waited_ms: number;
-  readonly forecast?: { readonly start_in_ms: { readonly p50: number; readonly p90: number } };
+  readonly forecast?: {
+    readonly start_in_ms: { readonly p50: number; readonly p90: number };
+  };
 }
 
 /** Sends requests without waiting for their answers, asks for their forecasts at once, and for their waits later. */
@@ -84,7 +102,11 @@ class AsyncCaller {
     form.set('model', BENCH_MODEL);
     form.set('file', new Blob([silentWav()], { type: 'audio/wav' }), 'silence.wav');
     const headers = { prefer: 'respond-async', 'x-priority': priority };
-    const accepted = await fetch(`${this.url}/v1/audio/transcriptions`, { method: 'POST', headers, body: form });
+    const accepted = await fetch(`${this.url}/v1/audio/transcriptions`, {
+      method: 'POST',
+      headers,
+      body: form,
+    });
     const { request_id: id } = (await accepted.json()) as { request_id: string };
     const { forecast, waited_ms: sofarMs } = await this.#look(id);
     const { p50, p90 } = forecast?.start_in_ms ?? {};
@@ -94,7 +116,8 @@ class AsyncCaller {
 
   async waitOf(forecast: Forecast): Promise<Wait> {
     let answer = await this.#look(forecast.id);
-    for (; answer.status !== 'completed'; answer = await this.#look(forecast.id)) await pause(250);
+    for (; answer.status !== 'completed'; answer = await this.#look(forecast.id))
+      await pause(250);
     return { ...forecast, waitedMs: answer.waited_ms };
   }
 

@@ -9,7 +9,14 @@ import { pause } from '../support/waiting.js';
 import { atLeast, type BenchResult } from './support/bench-result.js';
 import { Contender, inTurns } from './support/contender.js';
 import { type ServerShape } from './support/llama-server.js';
-import { compareAnswers, kernelsOf, peerGoals, ratioTo, startPeers, told } from './support/peer-comparison.js';
+import {
+  compareAnswers,
+  kernelsOf,
+  peerGoals,
+  ratioTo,
+  startPeers,
+  told,
+} from './support/peer-comparison.js';
 import { compareMemories } from './support/memory-comparison.js';
 import { comparePauses } from './support/pause-comparison.js';
 import { median, rounded } from './support/percentiles.js';
@@ -40,9 +47,18 @@ export async function run(): Promise<BenchResult> {
   const threads = Math.max(1, Math.floor(availableParallelism() / 2));
   const shape = { rows: 32, contextTokens: 1024, stepTokens: 512, threads };
   try {
-    const rates = await together({ ...shape, modelFile: await llamaModel(large) }, folder);
-    const pauses = await underLongPrompts({ ...shape, modelFile: await llamaModel(small) }, folder);
-    const memory = await onHalfTheMemory({ ...shape, modelFile: await llamaModel(small) }, folder);
+    const rates = await together(
+      { ...shape, modelFile: await llamaModel(large) },
+      folder,
+    );
+    const pauses = await underLongPrompts(
+      { ...shape, modelFile: await llamaModel(small) },
+      folder,
+    );
+    const memory = await onHalfTheMemory(
+      { ...shape, modelFile: await llamaModel(small) },
+      folder,
+    );
     const results = { ...rates.results, mixed: pauses.results, memory: memory.results };
     return { results, goals: [...rates.goals, ...pauses.goals, ...memory.goals] };
   } finally {
@@ -64,18 +80,32 @@ async function together(shape: ServerShape, folder: string): Promise<BenchResult
   for (const one of all) await throughput(one.server, 32, 64, CALLER);
   const answers = peers[0] && (await compareAnswers(own, peers[0], CALLER));
   const idle: Record<string, number> = {};
-  for (const one of peers.length > 0 ? all : []) idle[one.name] = await one.idleCpuShare(2000);
+  for (const one of peers.length > 0 ? all : [])
+    idle[one.name] = await one.idleCpuShare(2000);
   await inTurns(all, { rounds: ROUNDS, loads: LOADS, caller: CALLER });
   // The last probe of the worker tells all that it did.
   await pause(2 * PROBE_MS);
   const scrape = await gateway.scrape();
-  const steps = { steps: scrape.sum('llm_steps_total'), decodeCalls: scrape.sum('llm_decode_calls_total') };
-  const to1 = (callers: number): number => median(own.rates(callers).map((rate, round) => rate / own.rates(1)[round]!));
+  const steps = {
+    steps: scrape.sum('llm_steps_total'),
+    decodeCalls: scrape.sum('llm_decode_calls_total'),
+  };
+  const to1 = (callers: number): number =>
+    median(own.rates(callers).map((rate, round) => rate / own.rates(1)[round]!));
   const results = {
-    ...{ kernels: kernels && told(kernels), rounds: ROUNDS, own: figuresOf(own), ratioTo1: perLoad(to1), steps },
+    ...{
+      kernels: kernels && told(kernels),
+      rounds: ROUNDS,
+      own: figuresOf(own),
+      ratioTo1: perLoad(to1),
+      steps,
+    },
     ...(answers && { answers, idleCpuShare: idle }),
     ...Object.fromEntries(
-      peers.map(peer => [peer.name, { ...figuresOf(peer), ratio: perLoad(callers => ratioTo(peer, own, callers)) }]),
+      peers.map(peer => [
+        peer.name,
+        { ...figuresOf(peer), ratio: perLoad(callers => ratioTo(peer, own, callers)) },
+      ]),
     ),
   };
   const goals = [
@@ -101,7 +131,10 @@ const figuresOf = (one: Contender): object => ({
   rssMib: one.rssMib,
 });
 
-async function underLongPrompts(shape: ServerShape, folder: string): Promise<BenchResult> {
+async function underLongPrompts(
+  shape: ServerShape,
+  folder: string,
+): Promise<BenchResult> {
   await using chunked = await start(shape, 50, folder);
   await using whole = await start(shape, UNCHUNKED_MS, folder);
   const servers = { chunked: serverOf(chunked), whole: serverOf(whole) };
@@ -111,11 +144,18 @@ async function underLongPrompts(shape: ServerShape, folder: string): Promise<Ben
 
 async function onHalfTheMemory(shape: ServerShape, folder: string): Promise<BenchResult> {
   await using full = await start(shape, UNCHUNKED_MS, folder);
-  await using half = await start({ ...shape, kvTokens: (shape.rows * shape.contextTokens) / 2 }, UNCHUNKED_MS, folder);
+  await using half = await start(
+    { ...shape, kvTokens: (shape.rows * shape.contextTokens) / 2 },
+    UNCHUNKED_MS,
+    folder,
+  );
   return await compareMemories({ full: serverOf(full), half: serverOf(half) }, CALLER);
 }
 
-const serverOf = ({ port }: GatewayProcess): TextServer => ({ url: `http://127.0.0.1:${port}`, model });
+const serverOf = ({ port }: GatewayProcess): TextServer => ({
+  url: `http://127.0.0.1:${port}`,
+  model,
+});
 
 async function start(
   shape: ServerShape & { readonly kvTokens?: number },
@@ -123,7 +163,12 @@ async function start(
   folder: string,
 ): Promise<GatewayProcess> {
   const options = { ...shape, stepTargetMs, device: ENGINE_DEVICE };
-  const spec = { id: model, kind: 'llm', engine: 'llama-cpp', capabilities: ['completions'] } as const;
+  const spec = {
+    id: model,
+    kind: 'llm',
+    engine: 'llama-cpp',
+    capabilities: ['completions'],
+  } as const;
   const own = await mkdtemp(join(folder, 'gateway-'));
   return GatewayProcess.start([syntheticModel(options, spec)], SETTINGS, { folder: own });
 }

@@ -27,9 +27,21 @@ export async function run(): Promise<BenchResult> {
   const proxies = await measure('two openai-http models', ['a', 'b'].map(upstreamModel));
   const speech = await measure('config/models.yaml', await defaultModels());
   const goals = [
-    atMost('CPU at rest, two openai-http models, % of a core', proxies.all.cpuPercent, 0.3),
-    atMost('resident memory at rest, two openai-http models, MiB', proxies.all.rssMib, 350),
-    atMost('CPU at rest, PocketSphinx and flite, % of a core', speech.all.cpuPercent, 0.3),
+    atMost(
+      'CPU at rest, two openai-http models, % of a core',
+      proxies.all.cpuPercent,
+      0.3,
+    ),
+    atMost(
+      'resident memory at rest, two openai-http models, MiB',
+      proxies.all.rssMib,
+      350,
+    ),
+    atMost(
+      'CPU at rest, PocketSphinx and flite, % of a core',
+      speech.all.cpuPercent,
+      0.3,
+    ),
   ];
   return { results: { proxies, speech }, goals };
 }
@@ -50,13 +62,20 @@ async function measure(name: string, models: readonly ModelSpec[]) {
   await rm(folder, { recursive: true, force: true });
   const sum = (pick: (one: AtRest) => number): number =>
     rounded(processes.reduce((total, one) => total + pick(one), 0));
-  const all: AtRest = { cpuPercent: sum(one => one.cpuPercent), rssMib: sum(one => one.rssMib) };
+  const all: AtRest = {
+    cpuPercent: sum(one => one.cpuPercent),
+    rssMib: sum(one => one.rssMib),
+  };
   progress(`  ${name}: ${all.cpuPercent} % of a core, ${all.rssMib} MiB`);
   return { all, processes };
 }
 
 async function processesAtRest(models: readonly ModelSpec[], folder: string) {
-  await using gateway = await GatewayProcess.start(models, { 'batch.embedded': 'true' }, { folder });
+  await using gateway = await GatewayProcess.start(
+    models,
+    { 'batch.embedded': 'true' },
+    { folder },
+  );
   await pause(SETTLE_MS);
   const processes = processTree(gateway.process.child.pid);
   const before = processes.map(({ pid }) => processCpuMs(pid));

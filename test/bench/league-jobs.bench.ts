@@ -9,7 +9,13 @@ import { JOB_PEERS } from './league/peer-jobs.js';
 import { presentPeers } from './league/peer-process.js';
 import { SWITCHYARDS } from './league/switchyard-job.js';
 import { mapped, quartilesOf, ratio } from './league/turn-table.js';
-import { atLeast, atMost, type BenchGoal, type BenchResult, progress } from './support/bench-result.js';
+import {
+  atLeast,
+  atMost,
+  type BenchGoal,
+  type BenchResult,
+  progress,
+} from './support/bench-result.js';
 import { ProcessUsage } from './support/process-usage.js';
 import { siblingModule } from './support/sibling-module.js';
 
@@ -44,7 +50,8 @@ export async function run(): Promise<BenchResult> {
   for (let round = 0; round < ROUNDS; round++)
     for (const one of contestants) {
       const { lost, twice, ...turn } = await onStage(one, LINES, measure);
-      if (lost + twice > 0) throw new Error(`${one.name}: ${lost} lines lost, ${twice} answered twice`);
+      if (lost + twice > 0)
+        throw new Error(`${one.name}: ${lost} lines lost, ${twice} answered twice`);
       (turns[one.name] ??= []).push(turn);
       progress(`  ${one.name}: ${JSON.stringify(turn)}`);
     }
@@ -53,10 +60,20 @@ export async function run(): Promise<BenchResult> {
     killed[one.name] = await onStage(one, KILLED_LINES, killHalfWay);
     progress(`  ${one.name} after kill -9: ${JSON.stringify(killed[one.name])}`);
   }
-  const versions = Object.fromEntries(contestants.map(({ name, version }) => [name, version]));
+  const versions = Object.fromEntries(
+    contestants.map(({ name, version }) => [name, version]),
+  );
   const table = mapped(turns, quartilesOf);
-  const shape = { lines: LINES, inFlight: IN_FLIGHT, rounds: ROUNDS, killedLines: KILLED_LINES };
-  return { results: { versions, missing, ...shape, table, killed }, goals: goals(turns, killed) };
+  const shape = {
+    lines: LINES,
+    inFlight: IN_FLIGHT,
+    rounds: ROUNDS,
+    killedLines: KILLED_LINES,
+  };
+  return {
+    results: { versions, missing, ...shape, table, killed },
+    goals: goals(turns, killed),
+  };
 }
 
 /** New processes each time, and what they wrote is checked. */
@@ -71,12 +88,16 @@ async function onStage<T>(
   try {
     const script = siblingModule(import.meta.url, './league/upstream');
     await using upstream = new NodeProcess({ name: 'upstream', script, folder });
-    const { port: upstreamPort } = await upstream.message<{ type: 'listening'; port: number }>('listening');
+    const { port: upstreamPort } = await upstream.message<{
+      type: 'listening';
+      port: number;
+    }>('listening');
     await using runner = await contestant.start({ folder, upstreamPort, input, output });
     const figures = await play({ upstream, runner }, lines);
     return { ...figures, ...(await outcomeOf(output, lines)) };
   } finally {
-    if (process.env.BENCH_KEEP === undefined) await rm(folder, { recursive: true, force: true });
+    if (process.env.BENCH_KEEP === undefined)
+      await rm(folder, { recursive: true, force: true });
   }
 }
 
@@ -91,7 +112,10 @@ async function measure({ runner }: Scene, lines: number): Promise<Turn> {
   return { linesPerS: (lines / tookMs) * 1000, cpuMs: cpuMs / lines, peakMib };
 }
 
-async function killHalfWay({ upstream, runner }: Scene, lines: number): Promise<Omit<Killed, keyof Outcome>> {
+async function killHalfWay(
+  { upstream, runner }: Scene,
+  lines: number,
+): Promise<Omit<Killed, keyof Outcome>> {
   await runner.begin();
   while ((await asked(upstream)).lines < lines / 2) await pause(20);
   await runner.kill();
@@ -104,22 +128,35 @@ async function killHalfWay({ upstream, runner }: Scene, lines: number): Promise<
 
 /** Lines that arrived at the upstream, and requests that repeated one. */
 async function asked(upstream: NodeProcess) {
-  const answer = upstream.message<{ type: 'asked'; lines: number; again: number }>('asked');
+  const answer = upstream.message<{ type: 'asked'; lines: number; again: number }>(
+    'asked',
+  );
   upstream.child.send('asked');
   return answer;
 }
 
 /** Of both ways here, beside each peer. */
-function goals(turns: Readonly<Record<string, readonly Turn[]>>, killed: Readonly<Record<string, Killed>>) {
+function goals(
+  turns: Readonly<Record<string, readonly Turn[]>>,
+  killed: Readonly<Record<string, Killed>>,
+) {
   const isOurs = (name: string): boolean => SWITCHYARDS.some(one => one.name === name);
   const peers = Object.entries(turns).filter(([name]) => !isOurs(name));
   return SWITCHYARDS.flatMap(({ name }): BenchGoal[] => {
     const { redone, lost, twice } = killed[name]!;
     return [
       ...peers.map(([peer, theirs]) =>
-        atLeast(`${name}: lines/s / ${peer}`, ratio(turns[name]!, theirs, 'linesPerS'), 1),
+        atLeast(
+          `${name}: lines/s / ${peer}`,
+          ratio(turns[name]!, theirs, 'linesPerS'),
+          1,
+        ),
       ),
-      atMost(`${name} after kill -9: lines redone`, redone, IN_FLIGHT + RESULTS_PER_WRITE),
+      atMost(
+        `${name} after kill -9: lines redone`,
+        redone,
+        IN_FLIGHT + RESULTS_PER_WRITE,
+      ),
       atMost(`${name} after kill -9: lines lost or answered twice`, lost + twice, 0),
     ];
   });

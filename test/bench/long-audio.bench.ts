@@ -30,7 +30,8 @@ export async function run(): Promise<BenchResult> {
   const [first, last] = [wav['1 min'], wav[`${LONGEST} min`]];
   const flac = await measure('flac', LONGEST);
   const mp3 = await measure('mp3', LONGEST);
-  const growth = (pick: (row: Row) => number): number => Math.max(...[last!, flac, mp3].map(pick)) - pick(first!);
+  const growth = (pick: (row: Row) => number): number =>
+    Math.max(...[last!, flac, mp3].map(pick)) - pick(first!);
   return {
     results: { wav, [`${LONGEST} min flac`]: flac, [`${LONGEST} min mp3`]: mp3 },
     goals: [
@@ -57,7 +58,9 @@ async function measure(container: 'wav' | 'flac' | 'mp3', minutes: number): Prom
   const path = await audioFile(rig.folder, container, minutes);
   const startMs = performance.now();
   const fields = { model: BENCH_MODEL, response_format: 'verbose_json' };
-  const answer = JSON.parse(await uploadFile({ port: rig.gateway.port, path, fields })) as Answer;
+  const answer = JSON.parse(
+    await uploadFile({ port: rig.gateway.port, path, fields }),
+  ) as Answer;
   const row = {
     fileMib: rounded((await stat(path)).size / 1_048_576),
     gatewayPeakMib: rounded(peakRssMib(rig.gateway.process.child.pid)),
@@ -76,7 +79,11 @@ interface Answer {
   readonly segments: readonly unknown[];
 }
 
-async function audioFile(folder: string, container: string, minutes: number): Promise<string> {
+async function audioFile(
+  folder: string,
+  container: string,
+  minutes: number,
+): Promise<string> {
   const wav = join(folder, 'long.wav');
   await writeLongWav(wav, minutes);
   if (container === 'wav') return wav;

@@ -15,7 +15,10 @@ const COST = { groupMs: 60, itemMs: 5, prepMs: 25, maxBatch: 8 };
 const PREP_PARALLEL = 4;
 const GROUP_MS = COST.groupMs + COST.itemMs * COST.maxBatch;
 /** What the slower of the two stages allows: the device with full groups (80/s), or the preparation (160/s). */
-const LIMIT_PER_S = Math.min((COST.maxBatch / GROUP_MS) * 1000, (PREP_PARALLEL / COST.prepMs) * 1000);
+const LIMIT_PER_S = Math.min(
+  (COST.maxBatch / GROUP_MS) * 1000,
+  (PREP_PARALLEL / COST.prepMs) * 1000,
+);
 /** As many as a worker is given by the scheduler: a group on the device and one ahead (D-24). */
 const IN_FLIGHT = COST.maxBatch * 2;
 const ITEMS = 400;
@@ -29,43 +32,80 @@ interface Row {
   readonly groupSize: number;
 }
 
-type Way = (worker: WorkerClient, audio: Buffer, items: number) => Promise<TranscribeAnswer[]>;
+type Way = (
+  worker: WorkerClient,
+  audio: Buffer,
+  items: number,
+) => Promise<TranscribeAnswer[]>;
 
 /** What do batching and overlap bring? One worker, the same items three ways in turn, straight by gRPC. */
 export async function run(): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   try {
-    await using process = await BenchWorker.start(benchModel(COST), folder, { prepParallel: PREP_PARALLEL });
+    await using process = await BenchWorker.start(benchModel(COST), folder, {
+      prepParallel: PREP_PARALLEL,
+    });
     using worker = new WorkerClient(process.address);
     const audio = silentWav();
     await overlapped(worker, audio, 64);
     const results = await measureAll(worker, audio);
-    const goals = [atLeast('overlapped, fraction of the limit', results.overlapped?.ofLimit ?? 0, 0.95)];
-    return { results: { ...COST, prepParallel: PREP_PARALLEL, limitPerS: LIMIT_PER_S, ...results }, goals };
+    const goals = [
+      atLeast(
+        'overlapped, fraction of the limit',
+        results.overlapped?.ofLimit ?? 0,
+        0.95,
+      ),
+    ];
+    return {
+      results: {
+        ...COST,
+        prepParallel: PREP_PARALLEL,
+        limitPerS: LIMIT_PER_S,
+        ...results,
+      },
+      goals,
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function measureAll(worker: WorkerClient, audio: Buffer): Promise<Record<string, Row>> {
+async function measureAll(
+  worker: WorkerClient,
+  audio: Buffer,
+): Promise<Record<string, Row>> {
   const ways: Record<string, Way> = { overlapped, oneGroupAtATime, oneByOne };
   const rounds: Record<string, Row[]> = {};
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [name, way] of Object.entries(ways)) {
       // A tenth is enough of the slow one.
-      const row = await measure(way, worker, audio, name === 'oneByOne' ? ITEMS / 10 : ITEMS);
+      const row = await measure(
+        way,
+        worker,
+        audio,
+        name === 'oneByOne' ? ITEMS / 10 : ITEMS,
+      );
       (rounds[name] ??= []).push(row);
       progress(`  ${name}: ${JSON.stringify(row)}`);
     }
   }
-  return Object.fromEntries(Object.entries(rounds).map(([name, rows]) => [name, middle(rows)]));
+  return Object.fromEntries(
+    Object.entries(rounds).map(([name, rows]) => [name, middle(rows)]),
+  );
 }
 
-async function measure(way: Way, worker: WorkerClient, audio: Buffer, items: number): Promise<Row> {
+async function measure(
+  way: Way,
+  worker: WorkerClient,
+  audio: Buffer,
+  items: number,
+): Promise<Row> {
   const startMs = performance.now();
   const answers = await way(worker, audio, items);
   const tookMs = performance.now() - startMs;
-  const calls = new Map(answers.map(({ execution }) => [execution.batchId, execution.deviceMs]));
+  const calls = new Map(
+    answers.map(({ execution }) => [execution.batchId, execution.deviceMs]),
+  );
   const deviceMs = [...calls.values()].reduce((sum, ms) => sum + ms, 0);
   const perS = (items / tookMs) * 1000;
   return {
@@ -100,7 +140,8 @@ const overlapped: Way = async (worker, audio, items) => {
 /** Without overlap: a group is prepared, computed and answered before the next one is sent. */
 const oneGroupAtATime: Way = async (worker, audio, items) => {
   const answers: TranscribeAnswer[] = [];
-  while (answers.length < items) answers.push(...(await worker.transcribeGroup(audio, COST.maxBatch)));
+  while (answers.length < items)
+    answers.push(...(await worker.transcribeGroup(audio, COST.maxBatch)));
   return answers;
 };
 

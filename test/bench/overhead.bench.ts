@@ -3,7 +3,11 @@ import { BenchRig } from './support/bench-rig.js';
 import { transcriptionRequest } from '../support/http-request.js';
 import { type LoadArrivals, type LoadJob } from './support/load-job.js';
 import { LoadProcess } from './support/load-process.js';
-import { type LoadedServer, type MeasuredLoad, measuredLoad } from './support/measured-load.js';
+import {
+  type LoadedServer,
+  type MeasuredLoad,
+  measuredLoad,
+} from './support/measured-load.js';
 import { PassthroughProcess } from './support/passthrough-process.js';
 import { median, rounded } from './support/percentiles.js';
 import { BENCH_MODEL } from './support/bench-model.js';
@@ -26,10 +30,26 @@ interface Scenario {
 
 /** `saturated` asks for requests per second; `light` and `lone` for the milliseconds that the scheduler adds. */
 const SCENARIOS: readonly Scenario[] = [
-  { name: 'saturated, BATCH', priority: 'batch', arrivals: { kind: 'closed', callers: 64 } },
-  { name: 'saturated, REALTIME', priority: 'realtime', arrivals: { kind: 'closed', callers: 64 } },
-  { name: 'light, REALTIME', priority: 'realtime', arrivals: { kind: 'poisson', ratePerS: 100 } },
-  { name: 'lone, REALTIME', priority: 'realtime', arrivals: { kind: 'closed', callers: 1 } },
+  {
+    name: 'saturated, BATCH',
+    priority: 'batch',
+    arrivals: { kind: 'closed', callers: 64 },
+  },
+  {
+    name: 'saturated, REALTIME',
+    priority: 'realtime',
+    arrivals: { kind: 'closed', callers: 64 },
+  },
+  {
+    name: 'light, REALTIME',
+    priority: 'realtime',
+    arrivals: { kind: 'poisson', ratePerS: 100 },
+  },
+  {
+    name: 'lone, REALTIME',
+    priority: 'realtime',
+    arrivals: { kind: 'closed', callers: 1 },
+  },
 ];
 
 interface Comparison {
@@ -62,8 +82,16 @@ export async function run(): Promise<BenchResult> {
   return {
     results,
     goals: [
-      atLeast('requests/s of a bare passthrough, BATCH', fractionOf('saturated, BATCH'), 0.85),
-      atLeast('requests/s of a bare passthrough, REALTIME', fractionOf('saturated, REALTIME'), 0.85),
+      atLeast(
+        'requests/s of a bare passthrough, BATCH',
+        fractionOf('saturated, BATCH'),
+        0.85,
+      ),
+      atLeast(
+        'requests/s of a bare passthrough, REALTIME',
+        fractionOf('saturated, REALTIME'),
+        0.85,
+      ),
     ],
   };
 }
@@ -82,19 +110,32 @@ async function compare(
   const request = transcriptionRequest({ model: BENCH_MODEL, priority });
   const rounds: { gateway: MeasuredLoad; bare: MeasuredLoad }[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const job = { request, arrivals, warmupMs: round === 0 ? 1500 : 200, durationMs: 1000, seed: round + 1 };
+    const job = {
+      request,
+      arrivals,
+      warmupMs: round === 0 ? 1500 : 200,
+      durationMs: 1000,
+      seed: round + 1,
+    };
     const bare = await measuredLoad(load, job, servers.bare);
     rounds.push({ bare, gateway: await measuredLoad(load, job, servers.gateway) });
   }
-  const middle = (pick: (round: { gateway: MeasuredLoad; bare: MeasuredLoad }) => number): number =>
-    rounded(median(rounds.map(pick)));
+  const middle = (
+    pick: (round: { gateway: MeasuredLoad; bare: MeasuredLoad }) => number,
+  ): number => rounded(median(rounds.map(pick)));
   return {
     gatewayPerS: middle(({ gateway }) => gateway.report.requestsPerS),
     barePerS: middle(({ bare }) => bare.report.requestsPerS),
-    fraction: middle(({ gateway, bare }) => gateway.report.requestsPerS / bare.report.requestsPerS),
+    fraction: middle(
+      ({ gateway, bare }) => gateway.report.requestsPerS / bare.report.requestsPerS,
+    ),
     gatewayCpuMs: middle(({ gateway }) => gateway.cpuMs),
     bareCpuMs: middle(({ bare }) => bare.cpuMs),
-    addedP50Ms: middle(({ gateway, bare }) => gateway.report.latencyMs.p50 - bare.report.latencyMs.p50),
-    addedP99Ms: middle(({ gateway, bare }) => gateway.report.latencyMs.p99 - bare.report.latencyMs.p99),
+    addedP50Ms: middle(
+      ({ gateway, bare }) => gateway.report.latencyMs.p50 - bare.report.latencyMs.p50,
+    ),
+    addedP99Ms: middle(
+      ({ gateway, bare }) => gateway.report.latencyMs.p99 - bare.report.latencyMs.p99,
+    ),
   };
 }

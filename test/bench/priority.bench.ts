@@ -19,10 +19,17 @@ const QUEUE_WAIT = 'x-switchyard-queue-ms';
 
 /** Does an interactive user wait behind bulk work? REALTIME arrivals while 1,000 BATCH requests stand in the queue. */
 export async function run(): Promise<BenchResult> {
-  await using rig = await BenchRig.start({ cost: { groupMs: SERVICE_MS, maxBatch: GROUP } });
+  await using rig = await BenchRig.start({
+    cost: { groupMs: SERVICE_MS, maxBatch: GROUP },
+  });
   await using bulk = new LoadProcess();
   await using interactive = new LoadProcess();
-  const job = { port: rig.gateway.port, warmupMs: WARMUP_MS, durationMs: DURATION_MS, numericHeaders: [QUEUE_WAIT] };
+  const job = {
+    port: rig.gateway.port,
+    warmupMs: WARMUP_MS,
+    durationMs: DURATION_MS,
+    numericHeaders: [QUEUE_WAIT],
+  };
   const [batch, realtime, depths] = await Promise.all([
     bulk.run({
       ...job,
@@ -47,7 +54,13 @@ export async function run(): Promise<BenchResult> {
       batchQueueWaitMs: batch.headers[QUEUE_WAIT],
       batchPerS: rounded(batch.requestsPerS),
     },
-    goals: [atMost('REALTIME queue wait p99, service times', waitMs.count > 0 ? waitMs.p99 / SERVICE_MS : Infinity, 1)],
+    goals: [
+      atMost(
+        'REALTIME queue wait p99, service times',
+        waitMs.count > 0 ? waitMs.p99 / SERVICE_MS : Infinity,
+        1,
+      ),
+    ],
   };
 }
 
@@ -55,8 +68,14 @@ export async function run(): Promise<BenchResult> {
 async function sampleDepth(gateway: GatewayProcess): Promise<number[]> {
   await pause(WARMUP_MS);
   const depths: number[] = [];
-  for (const endMs = performance.now() + DURATION_MS; performance.now() < endMs; await pause(1000)) {
-    depths.push((await gateway.scrape()).sum('scheduler_queue_depth', 'priority="batch"'));
+  for (
+    const endMs = performance.now() + DURATION_MS;
+    performance.now() < endMs;
+    await pause(1000)
+  ) {
+    depths.push(
+      (await gateway.scrape()).sum('scheduler_queue_depth', 'priority="batch"'),
+    );
   }
   return depths;
 }

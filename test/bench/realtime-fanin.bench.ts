@@ -20,7 +20,10 @@ const UTTERANCES = 10;
 /** 200 microphones at once: is every frame heard, in order, and what does the gateway add? */
 export async function run(): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
-  const model = syntheticModel({ streams: SESSIONS + 8 }, { id: 'live', capabilities: ['transcribe', 'stream'] });
+  const model = syntheticModel(
+    { streams: SESSIONS + 8 },
+    { id: 'live', capabilities: ['transcribe', 'stream'] },
+  );
   try {
     await using worker = await BenchWorker.start(model, folder);
     const served = { ...model, replicas: 0, addresses: [worker.address] };
@@ -31,13 +34,23 @@ export async function run(): Promise<BenchResult> {
       Array.from({ length: SESSIONS }, (_, id) => connect(id)),
     );
     const before = await residentBytes(gateway);
-    const callers = await Promise.all(Array.from({ length: SESSIONS }, () => gatewayCaller(gateway.port, 'live')));
+    const callers = await Promise.all(
+      Array.from({ length: SESSIONS }, () => gatewayCaller(gateway.port, 'live')),
+    );
     const through = await measure('gateway', callers, () => residentBytes(gateway));
     const perSession = Math.max(0, through.memory - before) / SESSIONS / 1024;
     return {
       results: {
-        ...{ sessions: SESSIONS, framesPerS: (SESSIONS * 1000) / FRAME_MS, frames: SESSIONS * FRAMES * UTTERANCES },
-        ...{ directMs: direct.delays, gatewayMs: through.delays, memoryPerSessionKiB: rounded(perSession) },
+        ...{
+          sessions: SESSIONS,
+          framesPerS: (SESSIONS * 1000) / FRAME_MS,
+          frames: SESSIONS * FRAMES * UTTERANCES,
+        },
+        ...{
+          directMs: direct.delays,
+          gatewayMs: through.delays,
+          memoryPerSessionKiB: rounded(perSession),
+        },
         addedP99Ms: rounded(through.delays.p99 - direct.delays.p99),
       },
       goals: [atMost('utterances with a lost or reordered frame', through.wrong, 0)],
@@ -47,7 +60,11 @@ export async function run(): Promise<BenchResult> {
   }
 }
 
-async function measure(name: string, callers: readonly LiveCaller[], look = () => Promise.resolve(0)) {
+async function measure(
+  name: string,
+  callers: readonly LiveCaller[],
+  look = () => Promise.resolve(0),
+) {
   const delays: number[] = [];
   let wrong = 0;
   const talking = callers.map(async (caller, id) => {
@@ -72,7 +89,9 @@ async function measure(name: string, callers: readonly LiveCaller[], look = () =
   await Promise.all(talking);
   await Promise.all(callers.map(caller => caller.close()));
   const summary = { delays: distribution(delays), wrong, memory };
-  progress(`  ${name}: commit to final ${JSON.stringify(summary.delays)}, ${wrong} wrong`);
+  progress(
+    `  ${name}: commit to final ${JSON.stringify(summary.delays)}, ${wrong} wrong`,
+  );
   return summary;
 }
 

@@ -7,10 +7,26 @@ import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
 import { atMost, progress, type BenchResult } from './support/bench-result.js';
-import { bareFirstTexts, RESERVED, resampled, spokenFirstTexts, wavOf } from './support/first-text.js';
+import {
+  bareFirstTexts,
+  RESERVED,
+  resampled,
+  spokenFirstTexts,
+  wavOf,
+} from './support/first-text.js';
 import { LoadProcess } from './support/load-process.js';
-import { distribution, median, rounded, type Distribution } from './support/percentiles.js';
-import { finalDelays, spoken as spokenBy, SPEAKING_MODELS, untilReady } from './support/spoken-delay.js';
+import {
+  distribution,
+  median,
+  rounded,
+  type Distribution,
+} from './support/percentiles.js';
+import {
+  finalDelays,
+  spoken as spokenBy,
+  SPEAKING_MODELS,
+  untilReady,
+} from './support/spoken-delay.js';
 
 const STREAMS = 2;
 const FILE_CALLERS = 50;
@@ -36,13 +52,19 @@ export async function run(): Promise<BenchResult> {
     { capabilities: ['transcribe', 'stream'] },
   );
   try {
-    await using gateway = await GatewayProcess.start([model, RESERVED, SPEAKING_MODELS[1]!], {}, { folder });
+    await using gateway = await GatewayProcess.start(
+      [model, RESERVED, SPEAKING_MODELS[1]!],
+      {},
+      { folder },
+    );
     await using files = new LoadProcess();
     const url = `http://127.0.0.1:${gateway.port}`;
     await untilReady(url);
     const spoken = distribution(await finalDelays(url, SPOKEN));
     progress(`  end of speech to completed: ${JSON.stringify(spoken)} ms`);
-    const clients = await Promise.all(Array.from({ length: STREAMS }, () => RealtimeClient.synthetic(url)));
+    const clients = await Promise.all(
+      Array.from({ length: STREAMS }, () => RealtimeClient.synthetic(url)),
+    );
     await firstTexts(clients);
     const idle = await firstTexts(clients);
     const load = files.run({
@@ -56,8 +78,12 @@ export async function run(): Promise<BenchResult> {
     for (const client of clients) client.socket.close(1000);
     const sphinx = await pocketSphinx(url, files, gateway.port);
     const finals = await finalsBesideFiles(url, files, gateway.port);
-    progress(`  end of speech to completed beside ${LONG_FILES} files: ${JSON.stringify(finals)} ms`);
-    progress(`  first text: idle ${median(idle)} ms, with ${FILE_CALLERS} files ${median(loaded)} ms`);
+    progress(
+      `  end of speech to completed beside ${LONG_FILES} files: ${JSON.stringify(finals)} ms`,
+    );
+    progress(
+      `  first text: idle ${median(idle)} ms, with ${FILE_CALLERS} files ${median(loaded)} ms`,
+    );
     return {
       results: {
         finalDelayMs: spoken,
@@ -68,10 +94,18 @@ export async function run(): Promise<BenchResult> {
         pocketSphinx: sphinx.results,
       },
       goals: [
-        atMost('first text under load / idle, medians', median(loaded) / median(idle), 1.1),
+        atMost(
+          'first text under load / idle, medians',
+          median(loaded) / median(idle),
+          1.1,
+        ),
         atMost('end of speech to completed, p95 ms', spoken.p95, 1500),
         ...sphinx.goals,
-        atMost(`end of speech to completed beside ${LONG_FILES} files / idle, medians`, finals.p50 / spoken.p50, 1.3),
+        atMost(
+          `end of speech to completed beside ${LONG_FILES} files / idle, medians`,
+          finals.p50 / spoken.p50,
+          1.3,
+        ),
       ],
     };
   } finally {
@@ -80,7 +114,11 @@ export async function run(): Promise<BenchResult> {
 }
 
 /** The same of a recogniser that works, with a process for streams and one that files keep busy. */
-async function pocketSphinx(url: string, files: LoadProcess, port: number): Promise<BenchResult> {
+async function pocketSphinx(
+  url: string,
+  files: LoadProcess,
+  port: number,
+): Promise<BenchResult> {
   const speech = await spokenBy(url);
   const samples = resampled(speech);
   const bare = await bareFirstTexts(samples, SENTENCES);
@@ -88,29 +126,52 @@ async function pocketSphinx(url: string, files: LoadProcess, port: number): Prom
   const idle = await spokenFirstTexts(url, speech, SENTENCES);
   const load = files.run({
     ...{ port, ...LOAD, durationMs: 2 * LOAD.durationMs, numericHeaders: [] },
-    request: transcriptionRequest({ model: RESERVED.id, priority: 'batch', file: wavOf(samples) }),
+    request: transcriptionRequest({
+      model: RESERVED.id,
+      priority: 'batch',
+      file: wavOf(samples),
+    }),
     arrivals: { kind: 'closed', callers: FILE_CALLERS },
   });
   await pause(LOAD.warmupMs);
   const loaded = await spokenFirstTexts(url, speech, SENTENCES);
   const { requestsPerS } = await load;
-  progress(`  PocketSphinx, first text: bare ${median(bare)} ms, idle ${median(idle)} ms, loaded ${median(loaded)} ms`);
+  progress(
+    `  PocketSphinx, first text: bare ${median(bare)} ms, idle ${median(idle)} ms, loaded ${median(loaded)} ms`,
+  );
   return {
     results: {
-      ...{ bareMs: distribution(bare), idleMs: distribution(idle), loadedMs: distribution(loaded) },
+      ...{
+        bareMs: distribution(bare),
+        idleMs: distribution(idle),
+        loadedMs: distribution(loaded),
+      },
       filesPerS: rounded(requestsPerS),
     },
     goals: [
-      atMost('first text of PocketSphinx beside files / idle, medians', median(loaded) / median(idle), 1.25),
+      atMost(
+        'first text of PocketSphinx beside files / idle, medians',
+        median(loaded) / median(idle),
+        1.25,
+      ),
       atMost('the same, beyond the bare engine, ms', median(loaded) - median(bare), 300),
     ],
   };
 }
 
 /** As the shipped models.yaml serves it: end of speech to completed while files of some 20 s take the file process. */
-async function finalsBesideFiles(url: string, files: LoadProcess, port: number): Promise<Distribution> {
+async function finalsBesideFiles(
+  url: string,
+  files: LoadProcess,
+  port: number,
+): Promise<Distribution> {
   const sentence = resampled(await spokenBy(url));
-  const file = wavOf(Int16Array.from({ length: sentence.length * 8 }, (_, at) => sentence[at % sentence.length]!));
+  const file = wavOf(
+    Int16Array.from(
+      { length: sentence.length * 8 },
+      (_, at) => sentence[at % sentence.length]!,
+    ),
+  );
   const load = files.run({
     ...{ port, ...LOAD, durationMs: SPOKEN * 6000, numericHeaders: [] },
     request: transcriptionRequest({ model: RESERVED.id, priority: 'batch', file }),
@@ -131,7 +192,9 @@ async function utterances(client: RealtimeClient): Promise<number[]> {
   const delays: number[] = [];
   for (let utterance = 0; utterance < UTTERANCES; utterance += 1) {
     const startMs = performance.now();
-    const heard = client.next(`${TRANSCRIPTION}.delta`).then(() => delays.push(performance.now() - startMs));
+    const heard = client
+      .next(`${TRANSCRIPTION}.delta`)
+      .then(() => delays.push(performance.now() - startMs));
     for (let frame = 1; frame <= 10; frame += 1) {
       client.say(FRAME);
       await pause(Math.max(0, startMs + frame * FRAME_MS - performance.now()));

@@ -37,10 +37,29 @@ export async function run(): Promise<BenchResult> {
     const drivers = await twoDrivers(folder);
     progress(`  one request: ${JSON.stringify(drivers)}`);
     const goals = WORKERS.map(workers =>
-      atLeast(`${workers} pull workers, fraction of the limit`, pulled[`workers${workers}`]!.ofLimit, 0.9),
+      atLeast(
+        `${workers} pull workers, fraction of the limit`,
+        pulled[`workers${workers}`]!.ofLimit,
+        0.9,
+      ),
     );
-    goals.push(atMost('in-flight cancel at another gateway p95, ms', drivers.cancelElsewhereMs.p95, 50));
-    return { results: { ...COST, limitPerS: LIMIT_PER_S, pulled, bullmqWorkerLoop: bare, drivers }, goals };
+    goals.push(
+      atMost(
+        'in-flight cancel at another gateway p95, ms',
+        drivers.cancelElsewhereMs.p95,
+        50,
+      ),
+    );
+    return {
+      results: {
+        ...COST,
+        limitPerS: LIMIT_PER_S,
+        pulled,
+        bullmqWorkerLoop: bare,
+        drivers,
+      },
+      goals,
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -61,7 +80,10 @@ async function measure(rig: SharedQueueRig, workers: number): Promise<Row> {
 
 /** One process, as many jobs at a time as the device takes in a group: each sleeps as long as a group would. */
 async function bareLoop(rig: SharedQueueRig): Promise<Row> {
-  const perS = await rig.workOffBare(JOBS_PER_WORKER, { atOnce: COST.maxBatch, sleepMs: COST.groupMs });
+  const perS = await rig.workOffBare(JOBS_PER_WORKER, {
+    atOnce: COST.maxBatch,
+    sleepMs: COST.groupMs,
+  });
   progress(`  BullMQ's own loop: ${rounded(perS)}/s`);
   return { perS: rounded(perS), ofLimit: rounded(perS / LIMIT_PER_S) };
 }

@@ -29,7 +29,13 @@ export async function run(): Promise<BenchResult> {
   for (const size of SIZES) {
     const ms = await endMs(size);
     results[`queued_${size}`] = { endMs: ms };
-    goals.push(atMost(`end after SIGTERM beyond the grace, ${size} queued, ms`, ms - GRACE_MS, AIM_MS));
+    goals.push(
+      atMost(
+        `end after SIGTERM beyond the grace, ${size} queued, ms`,
+        ms - GRACE_MS,
+        AIM_MS,
+      ),
+    );
   }
   return { results, goals };
 }
@@ -60,7 +66,11 @@ async function accepted(port: number): Promise<void> {
   body.set('file', new Blob(['words']), 'clip.wav');
   body.set('model', 'synthetic');
   const url = `http://127.0.0.1:${port}/v1/audio/transcriptions`;
-  const answer = await fetch(url, { method: 'POST', headers: { prefer: 'respond-async' }, body });
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { prefer: 'respond-async' },
+    body,
+  });
   if (answer.status !== 202) throw new Error(`${answer.status} ${await answer.text()}`);
   await answer.arrayBuffer();
 }

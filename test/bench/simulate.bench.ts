@@ -1,22 +1,46 @@
 import { atLeast, atMost, type BenchResult, progress } from './support/bench-result.js';
-import { deadlineLoad, type DeadlineReport, describeDeadlines } from './support/simulation/deadline-load.js';
+import {
+  deadlineLoad,
+  type DeadlineReport,
+  describeDeadlines,
+} from './support/simulation/deadline-load.js';
 import {
   changingLoad,
   describeForecast,
   forecastAccuracy,
   type ForecastReport,
 } from './support/simulation/forecast-accuracy.js';
-import { FairJobs, fairness, type JobLane, type JobOrder } from './support/simulation/fair-jobs.js';
+import {
+  FairJobs,
+  fairness,
+  type JobLane,
+  type JobOrder,
+} from './support/simulation/fair-jobs.js';
 import { type DeviceCost } from './support/simulation/simulated-worker.js';
-import { describeReport, drawWaits, simulate, type SimulationReport } from './support/simulation/simulation-report.js';
-import { describeShares, type SharesReport, tenantShares } from './support/simulation/tenant-shares.js';
+import {
+  describeReport,
+  drawWaits,
+  simulate,
+  type SimulationReport,
+} from './support/simulation/simulation-report.js';
+import {
+  describeShares,
+  type SharesReport,
+  tenantShares,
+} from './support/simulation/tenant-shares.js';
 import { readTrace, type TraceRequest } from './support/simulation/trace.js';
 import { generateTrace, zipfShares } from './support/simulation/trace-mix.js';
 import { VirtualGateway } from './support/simulation/virtual-gateway.js';
 import { simulationRules } from './support/simulation/simulation-rules.js';
 
 /** A recogniser on a GPU: 3 s for a full group of 8 files, 1.25 s for one. */
-const COST: DeviceCost = { groupMs: 1000, itemMs: 250, prepMs: 40, hopMs: 0.7, maxBatch: 8 };
+const COST: DeviceCost = {
+  groupMs: 1000,
+  itemMs: 250,
+  prepMs: 40,
+  hopMs: 0.7,
+  maxBatch: 8,
+};
 const GROUP_MS = COST.groupMs + COST.maxBatch * COST.itemMs;
 const WORKER_PER_S = (COST.maxBatch / GROUP_MS) * 1000;
 
@@ -45,7 +69,10 @@ function simulateAll(): BenchResult {
   const expiring = timed('first in, first out', true);
   const boundMs = Math.max(simulationRules().agingMs, aging.waitMs.realtime.max);
   const all = [day, fleet, aging, fair.report];
-  const lost = all.reduce((sum, { unsettled, slotsLeaked }) => sum + unsettled + slotsLeaked, 0);
+  const lost = all.reduce(
+    (sum, { unsettled, slotsLeaked }) => sum + unsettled + slotsLeaked,
+    0,
+  );
   return {
     results: {
       day,
@@ -61,9 +88,17 @@ function simulateAll(): BenchResult {
       expiring,
     },
     goals: [
-      atMost(`a day: REALTIME wait p99, service times of ${GROUP_MS} ms`, day.waitMs.realtime.p99 / GROUP_MS, 1),
+      atMost(
+        `a day: REALTIME wait p99, service times of ${GROUP_MS} ms`,
+        day.waitMs.realtime.p99 / GROUP_MS,
+        1,
+      ),
       atMost('a fleet: the same', fleet.waitMs.realtime.p99 / GROUP_MS, 1),
-      atMost('a day: REALTIME answered p99, service times', day.answerMs.realtime.p99 / GROUP_MS, 2),
+      atMost(
+        'a day: REALTIME answered p99, service times',
+        day.answerMs.realtime.p99 / GROUP_MS,
+        2,
+      ),
       atMost('a fleet: the same', fleet.answerMs.realtime.p99 / GROUP_MS, 2),
       atMost(
         'overload: longest BATCH wait, of max(aging, longest REALTIME wait)',
@@ -77,7 +112,11 @@ function simulateAll(): BenchResult {
       ),
       atMost('overload: BATCH that ran out of time', aging.timedOut, 0),
       atLeast('overload: utilisation of the devices', aging.utilisation, 0.98),
-      atLeast('overload: group size, of the largest', aging.groupSize / COST.maxBatch, 0.98),
+      atLeast(
+        'overload: group size, of the largest',
+        aging.groupSize / COST.maxBatch,
+        0.98,
+      ),
       atLeast("tenants: Jain's index while all have work", fair.fairness, 0.99),
       atLeast("online tenants: Jain's index of two with a backlog", shares.jain, 0.99),
       atMost(
@@ -85,13 +124,29 @@ function simulateAll(): BenchResult {
         shares.steadyWaitMs.max / (3 * GROUP_MS),
         2,
       ),
-      atLeast('online tenants: utilisation, of that without shares', shares.utilisation / byTime.utilisation, 0.98),
-      atLeast('forecast: waits over 200 ms that end before their p90', forecast.coverage, 0.85),
+      atLeast(
+        'online tenants: utilisation, of that without shares',
+        shares.utilisation / byTime.utilisation,
+        0.98,
+      ),
+      atLeast(
+        'forecast: waits over 200 ms that end before their p90',
+        forecast.coverage,
+        0.85,
+      ),
       atMost('forecast: the same', forecast.coverage, 0.95),
       atMost('forecast: median error of p50', forecast.medianError, 0.25),
       atMost('forecast: processor time per request, ms', forecast.usPerRequest / 1000, 1),
-      atLeast('deadlines at 110 % load: answers in time, of first in, first out', deadlines.met / expiring.met, 1.15),
-      atMost('deadlines: share of the device time for answers that came too late', deadlines.late, 0.01),
+      atLeast(
+        'deadlines at 110 % load: answers in time, of first in, first out',
+        deadlines.met / expiring.met,
+        1.15,
+      ),
+      atMost(
+        'deadlines: share of the device time for answers that came too late',
+        deadlines.late,
+        0.01,
+      ),
       atMost('requests never settled and slots never returned', lost, 0),
     ],
   };
@@ -100,8 +155,16 @@ function simulateAll(): BenchResult {
 /** Eight workers while the load changes each minute between a third and 130 % of what they can do, with bursts. */
 function forecasts(): ForecastReport {
   const workers = 8;
-  const mix = { tenants: TENANTS, realtimeShare: 0.33, bursts: { factor: 4, calmMs: 9000, burstMs: 1000 } };
-  const report = forecastAccuracy({ workers, cost: COST, trace: changingLoad(mix, workers * WORKER_PER_S) });
+  const mix = {
+    tenants: TENANTS,
+    realtimeShare: 0.33,
+    bursts: { factor: 4, calmMs: 9000, burstMs: 1000 },
+  };
+  const report = forecastAccuracy({
+    workers,
+    cost: COST,
+    trace: changingLoad(mix, workers * WORKER_PER_S),
+  });
   progress(`\n${describeForecast('forecast', report)}`);
   return report;
 }
@@ -130,7 +193,14 @@ function mixed(name: string, { workers, requests, models }: Fleet): SimulationRe
   const staff = staffed(shares, workers);
   const total = [...staff.values()].reduce((sum, count) => sum + count, 0);
   const trace = generateTrace({
-    ...{ requests, models: shares, tenants: TENANTS, realtimeShare: 0.33, cancelShare: 0.02, cancelWithinMs: 5000 },
+    ...{
+      requests,
+      models: shares,
+      tenants: TENANTS,
+      realtimeShare: 0.33,
+      cancelShare: 0.02,
+      cancelWithinMs: 5000,
+    },
     ratePerS: 0.8 * total * WORKER_PER_S,
     bursts: { factor: 4, calmMs: 9000, burstMs: 1000 },
   });
@@ -138,15 +208,27 @@ function mixed(name: string, { workers, requests, models }: Fleet): SimulationRe
 }
 
 /** Workers by the share of the work, at least one each. */
-const staffed = (shares: ReadonlyMap<string, number>, workers: number): ReadonlyMap<string, number> =>
-  new Map([...shares].map(([model, share]) => [model, Math.max(1, Math.round(workers * share))]));
+const staffed = (
+  shares: ReadonlyMap<string, number>,
+  workers: number,
+): ReadonlyMap<string, number> =>
+  new Map(
+    [...shares].map(([model, share]) => [
+      model,
+      Math.max(1, Math.round(workers * share)),
+    ]),
+  );
 
 /** REALTIME alone is 130 % of what the devices can do, for ten minutes, with BATCH beside it. */
 function overload(name: string, agingMs = simulationRules().agingMs): SimulationReport {
   const staff = new Map([['model-1', 20]]);
   const ratePerS = 1.4 * 20 * WORKER_PER_S;
   const trace = generateTrace({
-    ...{ requests: Math.round(ratePerS * 600), ratePerS, models: new Map([['model-1', 1]]) },
+    ...{
+      requests: Math.round(ratePerS * 600),
+      ratePerS,
+      models: new Map([['model-1', 1]]),
+    },
     ...{ tenants: TENANTS, realtimeShare: 1.3 / 1.4 },
   });
   return told(name, staff, trace, agingMs);
@@ -158,7 +240,11 @@ function told(
   trace: readonly TraceRequest[],
   agingMs?: number,
 ): SimulationReport {
-  const harness = new VirtualGateway({ workers, cost: COST, rules: agingMs === undefined ? {} : { agingMs } });
+  const harness = new VirtualGateway({
+    workers,
+    cost: COST,
+    rules: agingMs === undefined ? {} : { agingMs },
+  });
   harness.replay(trace);
   const report = simulate(harness);
   progress(`\n${describeReport(name, report)}\n${drawWaits(harness.book.waitsMs)}`);
@@ -166,17 +252,29 @@ function told(
 }
 
 /** Three tenants with 24, 6 and 1 jobs of 600 lines on two models, until the smallest has sent its last line. */
-function tenants(order: JobOrder): { fairness: number; completed: Record<string, number>; report: SimulationReport } {
-  const harness = new VirtualGateway({ workers: new Map(Object.entries({ a: 4, b: 4 })), cost: COST });
+function tenants(order: JobOrder): {
+  fairness: number;
+  completed: Record<string, number>;
+  report: SimulationReport;
+} {
+  const harness = new VirtualGateway({
+    workers: new Map(Object.entries({ a: 4, b: 4 })),
+    cost: COST,
+  });
   const lanes = [...jobsOf('large', 24), ...jobsOf('middle', 6), ...jobsOf('small', 1)];
   const jobs = new FairJobs(harness, lanes, { all: 100, perModel: 50 }, order);
   jobs.pump();
-  for (let atMs = 0; jobs.leftOf('small') > 0 && jobs.leftOf('large') > 0; atMs += 100) harness.run(atMs);
+  for (let atMs = 0; jobs.leftOf('small') > 0 && jobs.leftOf('large') > 0; atMs += 100)
+    harness.run(atMs);
   const completed = Object.fromEntries(
     ['large', 'middle', 'small'].map(name => [name, harness.book.tenants.get(name) ?? 0]),
   );
   progress(`\n  tenants, lines ${order}: ${JSON.stringify(completed)}`);
-  return { fairness: fairness(Object.values(completed)), completed, report: simulate(harness) };
+  return {
+    fairness: fairness(Object.values(completed)),
+    completed,
+    report: simulate(harness),
+  };
 }
 
 const jobsOf = (tenant: string, count: number): JobLane[] =>
@@ -190,5 +288,8 @@ function replayFile(file: string): BenchResult {
   const models = [...new Set(trace.map(({ model }) => model))];
   const report = told(file, new Map(models.map(model => [model, WORKERS])), trace);
   const lost = report.unsettled + report.slotsLeaked;
-  return { results: { report }, goals: [atMost('requests never settled and slots never returned', lost, 0)] };
+  return {
+    results: { report },
+    goals: [atMost('requests never settled and slots never returned', lost, 0)],
+  };
 }

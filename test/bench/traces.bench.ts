@@ -18,7 +18,10 @@ const ADVISED_SHARE = '0.01';
 /** What do traces of requests cost? Nothing traced, every request, and one in a hundred, in turns. */
 export async function run(): Promise<BenchResult> {
   const collector = await startCollector();
-  const options = { cost: { groupMs: 0, maxBatch: CALLERS }, settings: { 'batching.max_size': CALLERS } };
+  const options = {
+    cost: { groupMs: 0, maxBatch: CALLERS },
+    settings: { 'batching.max_size': CALLERS },
+  };
   await using none = await BenchRig.start(options);
   process.env.OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
   await using all = await BenchRig.start(options);
@@ -34,23 +37,34 @@ export async function run(): Promise<BenchResult> {
       advised: await turn(load, advised, 1000),
     });
   collector.close();
-  const beside = (side: 'all' | 'advised', what: (measured: MeasuredLoad) => number): number =>
-    rounded(median(rounds.map(round => what(round[side]) / what(round.none))));
+  const beside = (
+    side: 'all' | 'advised',
+    what: (measured: MeasuredLoad) => number,
+  ): number => rounded(median(rounds.map(round => what(round[side]) / what(round.none))));
   const results = {
     requestsPerS: rounded(median(rounds.map(round => perSecond(round.none)))),
     all: { requests: beside('all', perSecond), cpu: beside('all', ({ cpuMs }) => cpuMs) },
-    advised: { requests: beside('advised', perSecond), cpu: beside('advised', ({ cpuMs }) => cpuMs) },
+    advised: {
+      requests: beside('advised', perSecond),
+      cpu: beside('advised', ({ cpuMs }) => cpuMs),
+    },
   };
   progress(`  of what runs without traces: ${JSON.stringify(results)}`);
   return {
     results,
-    goals: [atLeast('requests/s with 1 in 100 traced / none', results.advised.requests, 0.97)],
+    goals: [
+      atLeast('requests/s with 1 in 100 traced / none', results.advised.requests, 0.97),
+    ],
   };
 }
 
 const perSecond = ({ report }: MeasuredLoad): number => report.requestsPerS;
 
-const turn = (load: LoadProcess, { gateway }: BenchRig, durationMs: number): Promise<MeasuredLoad> =>
+const turn = (
+  load: LoadProcess,
+  { gateway }: BenchRig,
+  durationMs: number,
+): Promise<MeasuredLoad> =>
   measuredLoad(
     load,
     {

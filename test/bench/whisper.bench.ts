@@ -6,12 +6,20 @@ import { join, resolve } from 'node:path';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { freePort } from '../support/free-port.js';
 import { GatewayProcess } from '../support/gateway-process.js';
-import { atLeast, type BenchGoal, type BenchResult, progress } from './support/bench-result.js';
+import {
+  atLeast,
+  type BenchGoal,
+  type BenchResult,
+  progress,
+} from './support/bench-result.js';
 import { quartiles } from './support/percentiles.js';
 
 const THREADS = 2;
 /** A slow machine is no failure here. */
-const SETTINGS = { 'inference.timeout_min_ms': 600_000, 'queue.timeout_ms': 600_000 } as const;
+const SETTINGS = {
+  'inference.timeout_min_ms': 600_000,
+  'queue.timeout_ms': 600_000,
+} as const;
 const TESTS = resolve('workers/python/tests');
 
 /** By way, one for each round. */
@@ -23,7 +31,9 @@ interface Measured {
   /** Peak of resident memory of the processes that do the work, in a turn. */
   readonly rssMib: Series;
   /** Of each way, how many texts are those that most ways found. */
-  readonly texts: Readonly<Record<string, { readonly compared: number; readonly equal: number }>>;
+  readonly texts: Readonly<
+    Record<string, { readonly compared: number; readonly equal: number }>
+  >;
   readonly versions: readonly string[];
   /** Of eight callers, round by round: the sizes of the engine calls that their first eight answers came from. */
   readonly groups: Readonly<Record<string, readonly (readonly number[])[]>>;
@@ -33,14 +43,24 @@ interface Measured {
 
 /** [goal, way, the way it is compared with, aim] */
 const GOALS = [
-  ['ctranslate2, 8 callers / own batches of 8', 'gateway ctranslate2, 8 callers', 'ctranslate2 batches of 8', 0.95],
+  [
+    'ctranslate2, 8 callers / own batches of 8',
+    'gateway ctranslate2, 8 callers',
+    'ctranslate2 batches of 8',
+    0.95,
+  ],
   [
     'ctranslate2, 8 callers / faster-whisper batches of 8',
     'gateway ctranslate2, 8 callers',
     'faster-whisper batches of 8',
     0.95,
   ],
-  ['gain of ctranslate2, 32 callers / its own', 'gateway ctranslate2, 32 callers', 'ctranslate2 batches of 8', 0.9],
+  [
+    'gain of ctranslate2, 32 callers / its own',
+    'gateway ctranslate2, 32 callers',
+    'ctranslate2 batches of 8',
+    0.9,
+  ],
 ] as const;
 
 /**
@@ -55,22 +75,48 @@ export async function run(): Promise<BenchResult> {
   await python(['whisper_models.py', folder, 'random-base']);
   const path = join(folder, 'random-base');
   const address = `127.0.0.1:${await freePort()}`;
-  const worker = stack.use(pythonWorker(['--model', 'ctranslate2', '--listen', address, '--path', path]));
-  const gateway = stack.use(await GatewayProcess.start([model(address)], SETTINGS, { folder }));
+  const worker = stack.use(
+    pythonWorker(['--model', 'ctranslate2', '--listen', address, '--path', path]),
+  );
+  const gateway = stack.use(
+    await GatewayProcess.start([model(address)], SETTINGS, { folder }),
+  );
   const pids = { 'gateway-pid': gateway.process.child.pid, 'worker-pid': worker.pid };
-  const { rates, rssMib, leftOut, ...others } = await measured(gateway, { path, ...pids });
-  for (const [peer, why] of Object.entries(leftOut)) progress(`  left out: ${peer} (${why})`);
-  const results = { audioSecondsPerS: perWay(rates), rssMib: perWay(rssMib), ...others, leftOut };
-  return { results: { threads: THREADS, ...results }, goals: [...goalsOf(rates), ...groupGoals(others.groups)] };
+  const { rates, rssMib, leftOut, ...others } = await measured(gateway, {
+    path,
+    ...pids,
+  });
+  for (const [peer, why] of Object.entries(leftOut))
+    progress(`  left out: ${peer} (${why})`);
+  const results = {
+    audioSecondsPerS: perWay(rates),
+    rssMib: perWay(rssMib),
+    ...others,
+    leftOut,
+  };
+  return {
+    results: { threads: THREADS, ...results },
+    goals: [...goalsOf(rates), ...groupGoals(others.groups)],
+  };
 }
 
 const perWay = (series: Series): object =>
-  Object.fromEntries(Object.entries(series).map(([way, values]) => [way, quartiles(values)]));
+  Object.fromEntries(
+    Object.entries(series).map(([way, values]) => [way, quartiles(values)]),
+  );
 
 /** The name of an engine is only a word here: the worker runs elsewhere. */
 function model(address: string): ModelSpec {
   return {
-    ...{ id: 'ctranslate2', kind: 'stt', engine: 'synthetic', aliases: [], languages: [], voices: {}, options: {} },
+    ...{
+      id: 'ctranslate2',
+      kind: 'stt',
+      engine: 'synthetic',
+      aliases: [],
+      languages: [],
+      voices: {},
+      options: {},
+    },
     ...{ replicas: 0, addresses: [address], capabilities: ['transcribe', 'temperature'] },
   };
 }
@@ -80,7 +126,10 @@ async function measured({ port }: GatewayProcess, options: object): Promise<Meas
   const ids = { ctranslate2: 'ctranslate2', threads: THREADS };
   const all = { ...options, ...ids, url: `http://127.0.0.1:${port}`, rounds, clips };
   const given = Object.entries(all).filter(([, value]) => value !== undefined);
-  const lines = await python(['bench_whisper.py', ...given.flatMap(([name, value]) => [`--${name}`, String(value)])]);
+  const lines = await python([
+    'bench_whisper.py',
+    ...given.flatMap(([name, value]) => [`--${name}`, String(value)]),
+  ]);
   return JSON.parse(lines.trimEnd().split('\n').at(-1)!) as Measured;
 }
 
@@ -89,21 +138,31 @@ function goalsOf(rates: Series): BenchGoal[] {
   return GOALS.flatMap(([name, way, other, aim]) => {
     const [ours, theirs] = [rates[way], rates[other]];
     if (!ours || !theirs) return [];
-    return [atLeast(name, quartiles(ours.map((rate, round) => rate / theirs[round]!)).p50, aim)];
+    return [
+      atLeast(name, quartiles(ours.map((rate, round) => rate / theirs[round]!)).p50, aim),
+    ];
   });
 }
 
 /** Eight uploads at once are one group of 8, in the median round. */
 const groupGoals = (groups: Measured['groups']): BenchGoal[] =>
   Object.entries(groups).map(([way, rounds]) =>
-    atLeast(`${way}: of the first 8, in a call of 8`, quartiles(rounds.map(together)).p50, 8),
+    atLeast(
+      `${way}: of the first 8, in a call of 8`,
+      quartiles(rounds.map(together)).p50,
+      8,
+    ),
   );
 
-const together = (sizes: readonly number[]): number => sizes.filter(size => size === 8).length;
+const together = (sizes: readonly number[]): number =>
+  sizes.filter(size => size === 8).length;
 
 const interpreter = (): string => process.env.WHISPER_PYTHON ?? 'python3';
 
-const environment = (): NodeJS.ProcessEnv => ({ ...process.env, PYTHONPATH: resolve('workers/python/src') });
+const environment = (): NodeJS.ProcessEnv => ({
+  ...process.env,
+  PYTHONPATH: resolve('workers/python/src'),
+});
 
 /** Its standard output. Progress goes to standard error. @throws Error when it fails */
 async function python([script, ...args]: readonly string[]): Promise<string> {
@@ -118,8 +177,18 @@ async function python([script, ...args]: readonly string[]): Promise<string> {
   return output;
 }
 
-function pythonWorker(args: readonly string[]): AsyncDisposable & { readonly pid: number | undefined } {
-  const fixed = ['-B', '-m', 'switchyard_worker.ctranslate2', '--threads', String(THREADS), '--temperatures', '0'];
+function pythonWorker(
+  args: readonly string[],
+): AsyncDisposable & { readonly pid: number | undefined } {
+  const fixed = [
+    '-B',
+    '-m',
+    'switchyard_worker.ctranslate2',
+    '--threads',
+    String(THREADS),
+    '--temperatures',
+    '0',
+  ];
   const child = spawn(interpreter(), [...fixed, ...args, '--log-level', 'warning'], {
     stdio: ['ignore', 2, 2],
     env: environment(),

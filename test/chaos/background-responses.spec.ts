@@ -5,7 +5,15 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type ResponseEvent } from '../../src/contracts/openai/responses.js';
 import { GatewayProcess } from '../support/gateway-process.js';
-import { countFrom, deltasOf, eventsIn, numbersOf, ResponseClient, taken, textOf } from '../support/response-client.js';
+import {
+  countFrom,
+  deltasOf,
+  eventsIn,
+  numbersOf,
+  ResponseClient,
+  taken,
+  textOf,
+} from '../support/response-client.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 
 const WORDS = 'every word of this answer is stored before it is sent to anybody';
@@ -42,13 +50,18 @@ async function kill({ process: { child } }: GatewayProcess): Promise<void> {
 }
 
 /** Streams background responses; in the middle of all of them `strike` happens. @returns what their callers received */
-async function struck(client: ResponseClient, strike: () => Promise<void>): Promise<ResponseEvent[][]> {
+async function struck(
+  client: ResponseClient,
+  strike: () => Promise<void>,
+): Promise<ResponseEvent[][]> {
   const streams = Array.from({ length: RESPONSES }, (): ResponseEvent[] => []);
   let strikes: Promise<void> | undefined;
   const isAmid = () => streams.every(events => deltasOf(events).length > 60);
   await Promise.all(
     streams.map(async events => {
-      for await (const event of eventsIn(await client.create(WORDS, { background: true, stream: true }))) {
+      for await (const event of eventsIn(
+        await client.create(WORDS, { background: true, stream: true }),
+      )) {
         events.push(event);
         if (isAmid()) strikes ??= strike();
       }
@@ -58,7 +71,10 @@ async function struck(client: ResponseClient, strike: () => Promise<void>): Prom
   return streams;
 }
 
-async function resumesEverything([first, second]: readonly ResponseClient[]): Promise<void> {
+async function resumesEverything([
+  first,
+  second,
+]: readonly ResponseClient[]): Promise<void> {
   const undisturbed = textOf(await first!.created(WORDS));
   for (const seen of await struck(first!, () => kill(gateways[0]!))) {
     expect(seen.at(-1)).toMatchObject({ type: 'response.output_text.delta' });

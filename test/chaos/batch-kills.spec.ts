@@ -52,7 +52,9 @@ type Strike = (
 /** One batch after the other, each struck until it ends in spite of it. */
 async function strikeBatches(count: number, strike: Strike): Promise<void> {
   await using target = await TargetServer.start(slowly);
-  await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+  await using harness = await BatchHarness.open({
+    settings: { 'batch.gateway_url': target.url },
+  });
   // The default of 15 s would be waited for after each of the strikes.
   const crew = new BatchCrew(harness, { 'batch.lease_ms': 500 });
   while (crew.strikes < count) {
@@ -73,7 +75,11 @@ async function strikeBatches(count: number, strike: Strike): Promise<void> {
 }
 
 /** Within the first moments of a claim (ingestion, reading the log), some lines later, or while the files are made. */
-async function randomPoint(harness: BatchHarness, target: TargetServer, id: string): Promise<void> {
+async function randomPoint(
+  harness: BatchHarness,
+  target: TargetServer,
+  id: string,
+): Promise<void> {
   if (random() < 0.3) return pause(below(80));
   const before = target.calls.length;
   const more = below(120);

@@ -21,7 +21,11 @@ const slowly = async (call: TargetCall) => {
 
 async function untilLogged(processor: NodeProcess, ...texts: string[]): Promise<void> {
   let tail = '';
-  for (const endMs = performance.now() + 60_000; performance.now() < endMs; await pause(20)) {
+  for (
+    const endMs = performance.now() + 60_000;
+    performance.now() < endMs;
+    await pause(20)
+  ) {
     tail = await processor.logTail();
     if (texts.some(text => tail.includes(text))) return;
   }
@@ -52,7 +56,9 @@ describe('a batch survives', () => {
     expect((await harness.untilEnd(id, 120_000)).status).toBe('completed');
     await expectWholeBatch(harness, id, IDS);
     const { epoch } = await harness.lease(id);
-    expect(target.calls.length).toBeLessThanOrEqual(IDS.length + (epoch - 1) * ONE_CHECKPOINT);
+    expect(target.calls.length).toBeLessThanOrEqual(
+      IDS.length + (epoch - 1) * ONE_CHECKPOINT,
+    );
     expect(processor.child.exitCode).toBeNull();
   });
 
@@ -60,7 +66,10 @@ describe('a batch survives', () => {
     await using s3 = await S3Server.start();
     await using target = await TargetServer.start();
     // The default of 15 s would only be waited for.
-    await using harness = await BatchHarness.openS3(s3, { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 });
+    await using harness = await BatchHarness.openS3(s3, {
+      'batch.gateway_url': target.url,
+      'batch.lease_ms': 600,
+    });
     const { id } = await harness.submit(LINES);
     target.answer(async call => {
       if (call.number === IDS.length) await s3.kill();

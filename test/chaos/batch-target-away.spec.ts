@@ -14,9 +14,18 @@ const IDS = Array.from({ length: LINES }, (_, index) => `line-${index}`);
 
 jest.setTimeout(120_000 + AWAY_S * 1000);
 
-async function startTarget(harness: BatchHarness, name: string, port: number): Promise<NodeProcess> {
+async function startTarget(
+  harness: BatchHarness,
+  name: string,
+  port: number,
+): Promise<NodeProcess> {
   const script = resolve('test/support/target-process.mjs');
-  const target = new NodeProcess({ name, script, args: [String(port)], folder: harness.folder });
+  const target = new NodeProcess({
+    name,
+    script,
+    args: [String(port)],
+    folder: harness.folder,
+  });
   await target.message('listening');
   return target;
 }
@@ -50,7 +59,9 @@ describe('a target that dies (kill -9) in the middle of a batch', () => {
     expect(output).toHaveLength(LINES);
     // A bound of the design (probe interval, view of the counts), not of this machine's speed.
     expect(resumedMs).toBeLessThan(30_000);
-    process.stdout.write(`away ${AWAY_S} s: 0 of ${LINES} lines lost, resumed after ${Math.round(resumedMs)} ms\n`);
+    process.stdout.write(
+      `away ${AWAY_S} s: 0 of ${LINES} lines lost, resumed after ${Math.round(resumedMs)} ms\n`,
+    );
   });
 
   it('and never returns costs nothing while another address of the target is there', async () => {
@@ -58,7 +69,9 @@ describe('a target that dies (kill -9) in the middle of a batch', () => {
     const [dying, living] = [await freePort(), await freePort()];
     const first = await startTarget(harness, 'first', dying);
     await using _second = await startTarget(harness, 'second', living);
-    harness.start({ 'batch.gateway_url': `http://127.0.0.1:${dying}, http://127.0.0.1:${living}` });
+    harness.start({
+      'batch.gateway_url': `http://127.0.0.1:${dying}, http://127.0.0.1:${living}`,
+    });
     const { id } = await harness.submit(IDS.map(line => chatLine(line)));
     await untilCompleted(harness, id, 200);
     await kill(first);

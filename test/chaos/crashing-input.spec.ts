@@ -8,14 +8,22 @@ const faults = [{ marker: POISON, action: 'crash' }];
 
 /** `count` uploads, some of which end the engine. */
 const uploads = (count: number, ...poisoned: readonly number[]): string[] =>
-  Array.from({ length: count }, (_, index) => `clip ${index}${poisoned.includes(index) ? ` ${POISON}` : ''}`);
+  Array.from(
+    { length: count },
+    (_, index) => `clip ${index}${poisoned.includes(index) ? ` ${POISON}` : ''}`,
+  );
 
 describe('an input that ends its worker', () => {
   let product: Product;
   afterEach(async () => product[Symbol.asyncDispose]());
 
-  const outcomes = async (texts: readonly string[], priority: 'realtime' | 'batch' = 'batch') => {
-    const answers = await Promise.all(texts.map(text => product.transcribe(text, { priority })));
+  const outcomes = async (
+    texts: readonly string[],
+    priority: 'realtime' | 'batch' = 'batch',
+  ) => {
+    const answers = await Promise.all(
+      texts.map(text => product.transcribe(text, { priority })),
+    );
     return Promise.all(
       answers.map(async answer => {
         if (answer.status === 200) return '200';
@@ -34,7 +42,12 @@ describe('an input that ends its worker', () => {
     const texts = uploads(8, 3);
     expect(await outcomes(texts)).toEqual(expected(texts));
     expect(await restarts()).toBeLessThanOrEqual(4);
-    expect(await product.books()).toEqual({ accepted: 8, queued: 0, running: 0, settled: 8 });
+    expect(await product.books()).toEqual({
+      accepted: 8,
+      queued: 0,
+      running: 0,
+      settled: 8,
+    });
   });
 
   it('without groups takes no request with it that was sent ahead', async () => {
@@ -47,13 +60,18 @@ describe('an input that ends its worker', () => {
   it('fails alone also where workers pull from Redis', async () => {
     await using redis = await RedisServer.start();
     const settings = { 'queue.driver': 'redis', 'redis.url': redis.url };
-    product = await Product.start([syntheticModel({ baseMs: 50, maxBatch: 8, faults })], settings);
+    product = await Product.start(
+      [syntheticModel({ baseMs: 50, maxBatch: 8, faults })],
+      settings,
+    );
     const texts = uploads(8, 3);
     expect(await outcomes(texts)).toEqual(expected(texts));
   });
 
   it('and is REALTIME takes none of those with it that wait for two workers', async () => {
-    product = await Product.start([syntheticModel({ baseMs: 50, maxBatch: 4, faults }, { replicas: 2 })]);
+    product = await Product.start([
+      syntheticModel({ baseMs: 50, maxBatch: 4, faults }, { replicas: 2 }),
+    ]);
     const texts = uploads(24, 0, 11);
     expect(await outcomes(texts, 'realtime')).toEqual(expected(texts));
     expect(await restarts()).toBeLessThanOrEqual(8);

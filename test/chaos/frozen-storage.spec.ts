@@ -39,7 +39,10 @@ beforeEach(async () => {
     await mkdir(own);
     const shared = { 'database.url': postgres.url(), 'data.dir': join(folder, 'data') };
     gateways.push(
-      await GatewayProcess.start(MODELS, shared, { folder: own, clone: process.env.CHAOS_CLONE ?? undefined }),
+      await GatewayProcess.start(MODELS, shared, {
+        folder: own,
+        clone: process.env.CHAOS_CLONE ?? undefined,
+      }),
     );
   }
 }, 120_000);
@@ -58,7 +61,11 @@ async function accept(id: string): Promise<void> {
   body.set('model', 'synthetic');
   body.set('file', new Blob([audioOf(id)]), 'a.wav');
   const headers = { prefer: 'respond-async', 'x-request-id': id };
-  const answer = await fetch(`${url(0)}/v1/audio/transcriptions`, { method: 'POST', body, headers });
+  const answer = await fetch(`${url(0)}/v1/audio/transcriptions`, {
+    method: 'POST',
+    body,
+    headers,
+  });
   expect([answer.status, id]).toEqual([202, id]);
 }
 
@@ -70,16 +77,27 @@ interface RequestState {
 
 /** Status, and whether head and bytes are its own. */
 async function outcome(id: string): Promise<string> {
-  const view = (await (await fetch(`${url(1)}/v1/requests/${id}`)).json()) as RequestState;
+  const view = (await (
+    await fetch(`${url(1)}/v1/requests/${id}`)
+  ).json()) as RequestState;
   if (!['completed', 'failed', 'cancelled'].includes(view.status)) return 'open';
   const content = await fetch(`${url(0)}/v1/requests/${id}/content`);
-  const { text, error } = (await content.json()) as { text?: string; error?: { code: string } };
+  const { text, error } = (await content.json()) as {
+    text?: string;
+    error?: { code: string };
+  };
   if (error) return `${view.status}: ${error.code}`;
-  const isOwn = content.status === 200 && view.status_code === 200 && view.result?.text === text;
-  return isOwn && text === syntheticText(audioOf(id), CONDITIONS) ? view.status : `${view.status}, mixed`;
+  const isOwn =
+    content.status === 200 && view.status_code === 200 && view.result?.text === text;
+  return isOwn && text === syntheticText(audioOf(id), CONDITIONS)
+    ? view.status
+    : `${view.status}, mixed`;
 }
 
-async function outcomes(ids: readonly string[], of: (id: string) => Promise<string>): Promise<Record<string, number>> {
+async function outcomes(
+  ids: readonly string[],
+  of: (id: string) => Promise<string>,
+): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const id of ids) {
     let seen = await of(id);
@@ -96,7 +114,9 @@ const FREEZES = {
     go: () => gateways[0]!.process.child.kill('SIGCONT'),
   },
 };
-const CASES = Object.keys(FREEZES).flatMap(what => SECONDS.map(seconds => [what as keyof typeof FREEZES, seconds]));
+const CASES = Object.keys(FREEZES).flatMap(what =>
+  SECONDS.map(seconds => [what as keyof typeof FREEZES, seconds]),
+);
 
 describeWith(POSTGRES)('accepted work, with default settings', () => {
   it.each(CASES as [keyof typeof FREEZES, number][])(
@@ -107,7 +127,10 @@ describeWith(POSTGRES)('accepted work, with default settings', () => {
       const ids = Array.from({ length: REQUESTS }, (_, index) => idOf(index));
       await Promise.all(ids.map(accept));
       const responses = await Promise.all(
-        Array.from({ length: RESPONSES }, async () => (await client.created(WORDS, { background: true })).id),
+        Array.from(
+          { length: RESPONSES },
+          async () => (await client.created(WORDS, { background: true })).id,
+        ),
       );
       FREEZES[what].stop();
       // The time is what this is about: leases lapse, statements time out, connections break.
@@ -122,7 +145,10 @@ describeWith(POSTGRES)('accepted work, with default settings', () => {
         }),
       };
       process.stderr.write(`\n${what}, ${seconds} s: ${JSON.stringify(counts)}\n`);
-      expect(counts).toEqual({ requests: { completed: REQUESTS }, responses: { completed: RESPONSES } });
+      expect(counts).toEqual({
+        requests: { completed: REQUESTS },
+        responses: { completed: RESPONSES },
+      });
     },
     300_000,
   );

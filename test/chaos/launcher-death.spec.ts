@@ -14,7 +14,11 @@ const LIMIT_MS = 40_000;
 
 /** @returns those of `pids` that live on after a while; a gate on state, not on time */
 async function survivors(pids: readonly number[]): Promise<readonly number[]> {
-  for (const endMs = performance.now() + LIMIT_MS; performance.now() < endMs; await pause(25)) {
+  for (
+    const endMs = performance.now() + LIMIT_MS;
+    performance.now() < endMs;
+    await pause(25)
+  ) {
     if (!pids.some(isAlive)) return [];
   }
   return pids.filter(isAlive);
@@ -36,12 +40,17 @@ describe('kill -9 of npm run up', () => {
       SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
       SWITCHYARD_DATA_DIR: join(folder, 'data'),
     };
-    const up = new UpProcess([...(options.npx ? [] : ['--no-install']), '--port', String(port)], settings, options);
+    const up = new UpProcess(
+      [...(options.npx ? [] : ['--no-install']), '--port', String(port)],
+      settings,
+      options,
+    );
     await up.says('Switchyard is ready');
     return up;
   }
 
-  const json = async <T>(path: string): Promise<T> => (await (await fetch(url + path)).json()) as T;
+  const json = async <T>(path: string): Promise<T> =>
+    (await (await fetch(url + path)).json()) as T;
 
   /** The gateway's own id is in each of its log lines. */
   async function pidsBehind({ output }: UpProcess): Promise<readonly number[]> {
@@ -59,7 +68,10 @@ describe('kill -9 of npm run up', () => {
   }
 
   async function untilRunning(): Promise<void> {
-    while ((await json<{ total: number }>('/admin/v1/requests?state=running')).total === 0) await pause(20);
+    while (
+      (await json<{ total: number }>('/admin/v1/requests?state=running')).total === 0
+    )
+      await pause(20);
   }
 
   it('leaves nothing behind, and lets the gateway answer what it has', async () => {
@@ -72,7 +84,10 @@ describe('kill -9 of npm run up', () => {
     up.child.kill('SIGKILL');
 
     const settled = await answer;
-    expect([settled.status, await settled.json()]).toMatchObject([200, { text: expect.stringContaining('6 bytes') }]);
+    expect([settled.status, await settled.json()]).toMatchObject([
+      200,
+      { text: expect.stringContaining('6 bytes') },
+    ]);
     expect(await survivors(pids)).toEqual([]);
   });
 
@@ -90,7 +105,9 @@ describe('kill -9 of npm run up', () => {
 itWith(REDIS, POSTGRES)(
   'kill -9 of a cluster’s command ends its gateways, workers, processors, Redis and PostgreSQL',
   async () => {
-    await using cluster = await ClusterProcess.start([syntheticModel({ baseMs: 20, maxBatch: 8 })]);
+    await using cluster = await ClusterProcess.start([
+      syntheticModel({ baseMs: 20, maxBatch: 8 }),
+    ]);
     const members = cluster.members.map(({ name, pid }) => ({ name, pid: pid! }));
     expect(members.filter(({ pid }) => !isAlive(pid))).toEqual([]);
 

@@ -14,7 +14,11 @@ const LIMIT_MS = 5000;
 
 /** @returns those of `pids` that are alive after the limit; returns early when there are none */
 async function orphans(pids: readonly number[]): Promise<readonly number[]> {
-  for (const endMs = performance.now() + LIMIT_MS; performance.now() < endMs; await pause(25)) {
+  for (
+    const endMs = performance.now() + LIMIT_MS;
+    performance.now() < endMs;
+    await pause(25)
+  ) {
     if (!pids.some(isAlive)) return [];
   }
   return pids.filter(isAlive);
@@ -38,7 +42,11 @@ describe('kill -9 of a gateway', () => {
 
   /** One parent with a child that logs and exits, and one whose event loop is blocked. */
   async function killedParent(): Promise<readonly number[]> {
-    const parent = new NodeProcess({ name: 'parent', script: resolve('test/support/flooding-parent.mjs'), folder });
+    const parent = new NodeProcess({
+      name: 'parent',
+      script: resolve('test/support/flooding-parent.mjs'),
+      folder,
+    });
     const { pids } = await parent.message<{ type: 'ready'; pids: number[] }>('ready');
     left.push(...pids);
     await kill(parent);
@@ -49,24 +57,35 @@ describe('kill -9 of a gateway', () => {
     const rounds = Array.from({ length: 30 }, (_, index) => index);
     const survivors: (readonly number[])[] = [];
     const waits: Promise<number>[] = [];
-    for (const _ of rounds) waits.push(orphans(await killedParent()).then(alive => survivors.push(alive)));
+    for (const _ of rounds)
+      waits.push(orphans(await killedParent()).then(alive => survivors.push(alive)));
     await Promise.all(waits);
     expect(survivors.flat()).toEqual([]);
   });
 
   it('that has frozen workers, a frozen processor and one at work: none is left after 5 s', async () => {
     const model = syntheticModel({ baseMs: 200, maxBatch: 2 }, { replicas: 3 });
-    await using product = await Product.start([model], { 'batch.embedded': 'true', 'logging.level': 'trace' });
-    await product.until('three ready', async () => (await product.workers()).every(({ state }) => state === 'ready'));
+    await using product = await Product.start([model], {
+      'batch.embedded': 'true',
+      'logging.level': 'trace',
+    });
+    await product.until('three ready', async () =>
+      (await product.workers()).every(({ state }) => state === 'ready'),
+    );
     const gateway = product.gateway.process;
-    const children = processTree(gateway.child.pid).filter(({ pid }) => pid !== gateway.child.pid);
+    const children = processTree(gateway.child.pid).filter(
+      ({ pid }) => pid !== gateway.child.pid,
+    );
     const pids = children.map(({ pid }) => pid);
     left.push(...pids);
-    const requests = Array.from({ length: 12 }, (_, index) => product.transcribe(`clip ${index}`).catch(() => 'lost'));
+    const requests = Array.from({ length: 12 }, (_, index) =>
+      product.transcribe(`clip ${index}`).catch(() => 'lost'),
+    );
     await product.untilRunning(4);
     const workers = (await product.workers()).map(({ pid }) => pid!);
     const processor = children.find(({ command }) => command.includes('main.batch'))!;
-    for (const pid of [workers[0]!, workers[1]!, processor.pid]) process.kill(pid, 'SIGSTOP');
+    for (const pid of [workers[0]!, workers[1]!, processor.pid])
+      process.kill(pid, 'SIGSTOP');
     await kill(gateway);
     await Promise.all(requests);
     expect(await orphans(pids)).toEqual([]);

@@ -14,8 +14,16 @@ import { pause } from '../support/waiting.js';
 const BUSY = { baseMs: 1000, maxBatch: 4 };
 const models = [
   syntheticModel(BUSY),
-  syntheticModel(BUSY, { id: 'voice', kind: 'tts', capabilities: ['speech'], voices: { alloy: 'synthetic' } }),
-  syntheticModel({ ...BUSY, dimensions: 4 }, { id: 'vectors', kind: 'embedding', capabilities: ['embeddings'] }),
+  syntheticModel(BUSY, {
+    id: 'voice',
+    kind: 'tts',
+    capabilities: ['speech'],
+    voices: { alloy: 'synthetic' },
+  }),
+  syntheticModel(
+    { ...BUSY, dimensions: 4 },
+    { id: 'vectors', kind: 'embedding', capabilities: ['embeddings'] },
+  ),
 ];
 
 /** Each test starts processes and waits for their successors. */
@@ -26,7 +34,10 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
   beforeEach(async () => void (redis = await RedisServer.start()));
   afterEach(() => redis[Symbol.asyncDispose]());
 
-  const settings = (): SettingOverrides => ({ 'queue.driver': 'redis', 'redis.url': redis.url });
+  const settings = (): SettingOverrides => ({
+    'queue.driver': 'redis',
+    'redis.url': redis.url,
+  });
 
   const post = (url: string, path: string, body: object): Promise<Response> =>
     fetch(url + path, {
@@ -37,7 +48,11 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
 
   it.each([
     ['one file', 1, (product: Product) => product.transcribe('alone')],
-    ['a group of 4', 4, (product: Product, n: number) => product.transcribe(`member ${n}`)],
+    [
+      'a group of 4',
+      4,
+      (product: Product, n: number) => product.transcribe(`member ${n}`),
+    ],
     [
       'speech',
       1,
@@ -49,7 +64,12 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
           response_format: 'wav',
         }),
     ],
-    ['an embedding', 1, (product: Product) => post(product.url, '/v1/embeddings', { model: 'vectors', input: 'x' })],
+    [
+      'an embedding',
+      1,
+      (product: Product) =>
+        post(product.url, '/v1/embeddings', { model: 'vectors', input: 'x' }),
+    ],
   ])(
     'with default settings costs %s a retry, not its answer: 200 after a second attempt',
     async (_, count, send) => {
@@ -58,10 +78,16 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
         const answers = Array.from({ length: count }, (_unused, n) => send(product, n));
         let taken: readonly { worker: string }[] = [];
         await product.until('all run', async () => {
-          taken = (await product.json<{ data: { worker: string }[] }>('/admin/v1/requests?state=running')).data;
+          taken = (
+            await product.json<{ data: { worker: string }[] }>(
+              '/admin/v1/requests?state=running',
+            )
+          ).data;
           return taken.length === count;
         });
-        const victim = (await product.workers()).find(({ id }) => id === taken[0]!.worker);
+        const victim = (await product.workers()).find(
+          ({ id }) => id === taken[0]!.worker,
+        );
         process.kill(victim!.pid!, 'SIGKILL');
         const settled = await Promise.all(answers);
         const summaries = await Promise.all(
@@ -87,18 +113,37 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
       const folder = await mkdtemp(join(tmpdir(), 'switchyard-remote-'));
       const model = { ...syntheticModel(BUSY), replicas: 0 };
       // The lock must not be what ends the wait.
-      const patient = { ...settings(), 'redis.lock_ms': 300_000, 'inference.timeout_min_ms': 600_000 };
-      await using gateway = await GatewayProcess.start([model], patient, { folder, until: 'live' });
+      const patient = {
+        ...settings(),
+        'redis.lock_ms': 300_000,
+        'inference.timeout_min_ms': 600_000,
+      };
+      await using gateway = await GatewayProcess.start([model], patient, {
+        folder,
+        until: 'live',
+      });
       const remote = (name: string): NodeProcess =>
         new NodeProcess({
           ...{ name, folder, script: resolve('dist/main.worker.js') },
-          args: ['--model', 'synthetic', '--source', 'pull', '--listen', '127.0.0.1:0', '--id', name],
+          args: [
+            '--model',
+            'synthetic',
+            '--source',
+            'pull',
+            '--listen',
+            '127.0.0.1:0',
+            '--id',
+            name,
+          ],
           env: Object.fromEntries(
             Object.entries({
               ...patient,
               'workers.models_file': join(folder, 'models.yaml'),
               'data.dir': join(folder, 'data'),
-            }).map(([path, value]) => [environmentName(path as keyof SettingOverrides), String(value)]),
+            }).map(([path, value]) => [
+              environmentName(path as keyof SettingOverrides),
+              String(value),
+            ]),
           ),
         });
       await using first = remote('first');
@@ -106,9 +151,14 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
       const form = new FormData();
       form.set('file', new Blob(['alone']), 'clip.wav');
       form.set('model', 'synthetic');
-      const answer = fetch(`http://127.0.0.1:${gateway.port}/v1/audio/transcriptions`, { method: 'POST', body: form });
+      const answer = fetch(`http://127.0.0.1:${gateway.port}/v1/audio/transcriptions`, {
+        method: 'POST',
+        body: form,
+      });
       const running = async (): Promise<boolean> =>
-        (await gateway.call('GET', '/admin/v1/requests?state=running')).body.includes('"first');
+        (await gateway.call('GET', '/admin/v1/requests?state=running')).body.includes(
+          '"first',
+        );
       while (!(await running())) await pause(20);
       first.child.kill('SIGKILL');
       await using second = remote('second');

@@ -14,13 +14,19 @@ describeWith(REDIS)('SIGTERM to a gateway whose queue is in Redis', () => {
     async goneMs => {
       await using redis = await RedisServer.start();
       const settings = { 'queue.driver': 'redis', 'redis.url': redis.url } as const;
-      await using product = await Product.start([syntheticModel({ baseMs: 5, maxBatch: 2 })], settings);
+      await using product = await Product.start(
+        [syntheticModel({ baseMs: 5, maxBatch: 2 })],
+        settings,
+      );
       const { child } = product.gateway.process;
       const ended = once(child, 'exit');
       await redis.kill();
       await pause(goneMs);
       child.kill('SIGTERM');
-      const [code, signal] = (await Promise.race([ended, pause(14_000).then(() => ['still here', null])])) as unknown[];
+      const [code, signal] = (await Promise.race([
+        ended,
+        pause(14_000).then(() => ['still here', null]),
+      ])) as unknown[];
       expect([code, signal]).toEqual([0, null]);
     },
     40_000,

@@ -32,10 +32,15 @@ it(
     const port = await freePort();
     const serve = () => OpenAiUpstream.start({ models: ['its/own-name'], port });
     let upstream = await serve();
-    const gateway = await GatewayProcess.start([upstreamLlm(upstream)], { 'batch.embedded': 'true' }, { folder });
+    const gateway = await GatewayProcess.start(
+      [upstreamLlm(upstream)],
+      { 'batch.embedded': 'true' },
+      { folder },
+    );
     try {
       const url = `http://127.0.0.1:${gateway.port}`;
-      const get = async <T>(path: string): Promise<T> => (await (await fetch(url + path)).json()) as T;
+      const get = async <T>(path: string): Promise<T> =>
+        (await (await fetch(url + path)).json()) as T;
       const post = (path: string, body: object, headers = {}): Promise<Response> =>
         fetch(url + path, {
           method: 'POST',
@@ -49,11 +54,16 @@ it(
       const chat = { model: MODEL, messages: [{ role: 'user', content: 'one two' }] };
       const ids = Array.from({ length: CALLS }, (_, index) => `later-${index}`);
       for (const id of ids) {
-        const { status } = await post('/v1/chat/completions', chat, { prefer: 'respond-async', 'x-request-id': id });
+        const { status } = await post('/v1/chat/completions', chat, {
+          prefer: 'respond-async',
+          'x-request-id': id,
+        });
         expect(status).toBe(202);
       }
       const client = new ResponseClient(url);
-      const responses = await Promise.all(ids.map(input => client.created(input, { model: MODEL, background: true })));
+      const responses = await Promise.all(
+        ids.map(input => client.created(input, { model: MODEL, background: true })),
+      );
       const waiting = Promise.all(ids.map(() => post('/v1/chat/completions', chat)));
       await pause(AWAY_S * 1000);
       upstream = await serve();
@@ -66,11 +76,20 @@ it(
         expect(await get(`/v1/requests/${id}`)).toMatchObject({ status: 'completed' });
       }
       for (const { id } of responses) {
-        await until(ended(`/v1/responses/${id}`, ['completed', 'failed', 'incomplete']), 60_000);
+        await until(
+          ended(`/v1/responses/${id}`, ['completed', 'failed', 'incomplete']),
+          60_000,
+        );
         expect(await get(`/v1/responses/${id}`)).toMatchObject({ status: 'completed' });
       }
-      await until(ended(`/v1/batches/${batch}`, ['completed', 'failed', 'expired']), 120_000);
-      expect((await get<Batch>(`/v1/batches/${batch}`)).request_counts).toMatchObject({ completed: LINES, failed: 0 });
+      await until(
+        ended(`/v1/batches/${batch}`, ['completed', 'failed', 'expired']),
+        120_000,
+      );
+      expect((await get<Batch>(`/v1/batches/${batch}`)).request_counts).toMatchObject({
+        completed: LINES,
+        failed: 0,
+      });
     } finally {
       await gateway[Symbol.asyncDispose]();
       await upstream[Symbol.asyncDispose]();
@@ -80,12 +99,24 @@ it(
   LIMIT_MS,
 );
 
-async function submitted(url: string, post: (path: string, body: object) => Promise<Response>): Promise<string> {
+async function submitted(
+  url: string,
+  post: (path: string, body: object) => Promise<Response>,
+): Promise<string> {
   const form = new FormData();
   form.set('purpose', 'batch');
-  const lines = Array.from({ length: LINES }, (_, index) => `${chatLine(`line-${index}`, MODEL)}\n`);
+  const lines = Array.from(
+    { length: LINES },
+    (_, index) => `${chatLine(`line-${index}`, MODEL)}\n`,
+  );
   form.set('file', new Blob(lines), 'lines.jsonl');
-  const file = (await (await fetch(`${url}/v1/files`, { method: 'POST', body: form })).json()) as { id: string };
-  const order = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' };
+  const file = (await (
+    await fetch(`${url}/v1/files`, { method: 'POST', body: form })
+  ).json()) as { id: string };
+  const order = {
+    input_file_id: file.id,
+    endpoint: '/v1/chat/completions',
+    completion_window: '24h',
+  };
   return ((await (await post('/v1/batches', order)).json()) as Batch).id;
 }

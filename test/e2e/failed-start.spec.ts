@@ -18,7 +18,10 @@ describe('a start that fails', () => {
     folder = mkdtempSync(join(tmpdir(), 'failed-start-'));
     disk = SmallDisk.mount();
     execFileSync('mount', ['-o', 'remount,ro', disk.path]);
-    writeFileSync(join(folder, 'models.yaml'), JSON.stringify({ models: [syntheticModel({})] }));
+    writeFileSync(
+      join(folder, 'models.yaml'),
+      JSON.stringify({ models: [syntheticModel({})] }),
+    );
     mkdirSync(join(folder, 'garbage'));
     writeFileSync(join(folder, 'garbage', 'switchyard.db'), 'no database '.repeat(1000));
   });
@@ -28,22 +31,41 @@ describe('a start that fails', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const failures = (): Record<string, { readonly settings: Record<string, string>; readonly says: string[] }> => ({
+  const failures = (): Record<
+    string,
+    { readonly settings: Record<string, string>; readonly says: string[] }
+  > => ({
     'a data folder on a read-only disk': {
       settings: { SWITCHYARD_DATA_DIR: join(disk.path, 'data') },
-      says: ['SWITCHYARD_DATA_DIR  data.dir = ', 'may not be written (EROFS)', 'name another folder'],
+      says: [
+        'SWITCHYARD_DATA_DIR  data.dir = ',
+        'may not be written (EROFS)',
+        'name another folder',
+      ],
     },
     'a data folder where none can be made': {
       settings: { SWITCHYARD_DATA_DIR: '/proc/data/switchyard' },
-      says: ['SWITCHYARD_DATA_DIR  data.dir = ', 'may not be written (ENOENT)', 'name another folder'],
+      says: [
+        'SWITCHYARD_DATA_DIR  data.dir = ',
+        'may not be written (ENOENT)',
+        'name another folder',
+      ],
     },
     'a database file that holds something else': {
       settings: { SWITCHYARD_DATA_DIR: join(folder, 'garbage') },
-      says: ['file is not a database', join(folder, 'garbage', 'switchyard.db'), 'restore this file from a backup'],
+      says: [
+        'file is not a database',
+        join(folder, 'garbage', 'switchyard.db'),
+        'restore this file from a backup',
+      ],
     },
     'a PostgreSQL that is not there': {
       settings: { SWITCHYARD_DATABASE_URL: 'postgres://u:secret@127.0.0.1:1/x' },
-      says: ['connect ECONNREFUSED 127.0.0.1:1', 'database.url', 'start PostgreSQL there'],
+      says: [
+        'connect ECONNREFUSED 127.0.0.1:1',
+        'database.url',
+        'start PostgreSQL there',
+      ],
     },
   });
 
@@ -64,7 +86,8 @@ describe('a start that fails', () => {
       });
       expect(await up.exitCode()).toBe(1);
       for (const text of says) expect(up.output).toContain(text);
-      for (const text of ['/console', 'secret', '    at ']) expect(up.output).not.toContain(text);
+      for (const text of ['/console', 'secret', '    at '])
+        expect(up.output).not.toContain(text);
     },
     30_000,
   );

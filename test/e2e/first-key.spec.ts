@@ -13,12 +13,18 @@ describe('the first start beyond loopback', () => {
 
   const start = (): Promise<GatewayProcess> =>
     GatewayProcess.start([syntheticModel({})], { 'server.host': '0.0.0.0' }, { folder });
-  const status = async ({ port }: GatewayProcess, path: string, key?: string): Promise<number> => {
+  const status = async (
+    { port }: GatewayProcess,
+    path: string,
+    key?: string,
+  ): Promise<number> => {
     const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
     return (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).status;
   };
   const printed = async ({ process }: GatewayProcess): Promise<readonly string[]> =>
-    [...(await process.logTail()).matchAll(/^ {2}(sk-switchyard-\S+)$/gm)].map(([, key = '']) => key);
+    [...(await process.logTail()).matchAll(/^ {2}(sk-switchyard-\S+)$/gm)].map(
+      ([, key = '']) => key,
+    );
 
   it('prints one key that may do everything, keeps its hash only, and is silent at the next start', async () => {
     let key: string;

@@ -26,7 +26,11 @@ suite('when a gateway is killed', () => {
   const start = async (name: string): Promise<GatewayProcess> => {
     const own = join(folder, name);
     await mkdir(own, { recursive: true });
-    const shared = { 'redis.url': redis.url, 'data.dir': join(folder, 'data'), 'requests.lease_ms': 1000 };
+    const shared = {
+      'redis.url': redis.url,
+      'data.dir': join(folder, 'data'),
+      'requests.lease_ms': 1000,
+    };
     return GatewayProcess.start([model], shared, { folder: own });
   };
   const urlOf = ({ port }: GatewayProcess): string => `http://127.0.0.1:${port}`;
@@ -53,15 +57,24 @@ suite('when a gateway is killed', () => {
     form.set('model', 'synthetic');
     form.set('file', new Blob(['slowly spoken']), 'a.wav');
     const headers = { prefer: 'respond-async', 'x-request-id': 'outlives' };
-    const accepted = await fetch(`${urlOf(victim)}/v1/audio/transcriptions`, { method: 'POST', body: form, headers });
+    const accepted = await fetch(`${urlOf(victim)}/v1/audio/transcriptions`, {
+      method: 'POST',
+      body: form,
+      headers,
+    });
     expect(accepted.status).toBe(202);
     await kill(victim);
     const look = async () =>
-      (await (await fetch(`${urlOf(survivor)}/v1/requests/outlives`)).json()) as { status: string; attempts: number };
+      (await (await fetch(`${urlOf(survivor)}/v1/requests/outlives`)).json()) as {
+        status: string;
+        attempts: number;
+      };
     while ((await look()).status !== 'completed') await pause(50);
     const content = await fetch(`${urlOf(survivor)}/v1/requests/outlives/content`);
     expect(content.status).toBe(200);
-    expect(await content.json()).toMatchObject({ text: expect.stringContaining('synthetic transcript') });
+    expect(await content.json()).toMatchObject({
+      text: expect.stringContaining('synthetic transcript'),
+    });
   }, 240_000);
 
   it('a live session goes on at the other one: completed segments are neither lost nor told twice', async () => {

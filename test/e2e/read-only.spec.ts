@@ -34,9 +34,13 @@ exec setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps=-all --bounding
 
 function mayMount(): boolean {
   try {
-    execFileSync('unshare', ['--mount', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt && setpriv --version'], {
-      stdio: 'ignore',
-    });
+    execFileSync(
+      'unshare',
+      ['--mount', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt && setpriv --version'],
+      {
+        stdio: 'ignore',
+      },
+    );
     return true;
   } catch {
     return false;
@@ -61,40 +65,61 @@ describeWith({ name: 'permission to mount', present: mayMount() })(
     it('serves uploads that are spooled, files and a batch; only data and /tmp are written', async () => {
       leftover(end);
       folder = mkdtempSync(join(tmpdir(), 'read-only-'));
-      const [root, data, scratch] = ['app', 'data', 'scratch'].map(name => join(folder!, name)) as [
-        string,
-        string,
-        string,
-      ];
+      const [root, data, scratch] = ['app', 'data', 'scratch'].map(name =>
+        join(folder!, name),
+      ) as [string, string, string];
       for (const path of [root, data, scratch]) mkdirSync(path);
       execFileSync('chmod', ['755', folder]);
       // As the image: what was built, its packages, its configuration; root's, readable by all.
-      for (const path of ['dist', 'console/dist']) cpSync(path, join(root, path), { recursive: true });
+      for (const path of ['dist', 'console/dist'])
+        cpSync(path, join(root, path), { recursive: true });
       cpSync('package.json', join(root, 'package.json'));
       execFileSync('ln', ['-s', resolve('node_modules'), join(root, 'node_modules')]);
-      writeFileSync(join(root, 'models.yaml'), JSON.stringify({ models: [syntheticModel({})] }));
+      writeFileSync(
+        join(root, 'models.yaml'),
+        JSON.stringify({ models: [syntheticModel({})] }),
+      );
       const port = await freePort();
       let output = '';
-      child = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', NAMESPACE], {
-        cwd: root,
-        env: {
-          ...{
-            PATH: process.env.PATH,
-            NODE: process.execPath,
-            ROOT: root,
-            DATA: data,
-            SCRATCH: scratch,
-            TMPDIR: scratch,
+      child = spawn(
+        'unshare',
+        ['--mount', '--propagation', 'private', 'sh', '-c', NAMESPACE],
+        {
+          cwd: root,
+          env: {
+            ...{
+              PATH: process.env.PATH,
+              NODE: process.execPath,
+              ROOT: root,
+              DATA: data,
+              SCRATCH: scratch,
+              TMPDIR: scratch,
+            },
+            ...{
+              SWITCHYARD_SERVER_PORT: String(port),
+              SWITCHYARD_DATA_DIR: data,
+              SWITCHYARD_LOGGING_PRETTY: 'false',
+            },
+            ...{
+              SWITCHYARD_WORKERS_MODELS_FILE: join(root, 'models.yaml'),
+              SWITCHYARD_SPOOL_MEMORY_BYTES: '0',
+            },
           },
-          ...{ SWITCHYARD_SERVER_PORT: String(port), SWITCHYARD_DATA_DIR: data, SWITCHYARD_LOGGING_PRETTY: 'false' },
-          ...{ SWITCHYARD_WORKERS_MODELS_FILE: join(root, 'models.yaml'), SWITCHYARD_SPOOL_MEMORY_BYTES: '0' },
+          stdio: ['ignore', 'pipe', 'pipe'],
         },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => (output += String(chunk)));
+      );
+      for (const stream of [child.stdout, child.stderr])
+        stream?.on('data', chunk => (output += String(chunk)));
       const url = `http://127.0.0.1:${port}`;
-      const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
-        for (const endMs = performance.now() + 60_000; performance.now() < endMs; await pause(100)) {
+      const until = async (
+        what: string,
+        holds: () => Promise<boolean>,
+      ): Promise<void> => {
+        for (
+          const endMs = performance.now() + 60_000;
+          performance.now() < endMs;
+          await pause(100)
+        ) {
           if (child!.exitCode !== null) break;
           if (await holds().catch(() => false)) return;
         }
@@ -105,12 +130,26 @@ describeWith({ name: 'permission to mount', present: mayMount() })(
       const form = new FormData();
       form.set('file', new Blob(['spooled to disk']), 'clip.wav');
       form.set('model', 'synthetic');
-      const heard = await fetch(`${url}/v1/audio/transcriptions`, { method: 'POST', body: form });
-      expect(await heard.json()).toMatchObject({ text: expect.stringContaining('15 bytes') });
+      const heard = await fetch(`${url}/v1/audio/transcriptions`, {
+        method: 'POST',
+        body: form,
+      });
+      expect(await heard.json()).toMatchObject({
+        text: expect.stringContaining('15 bytes'),
+      });
 
-      const line = { custom_id: 'a', method: 'POST', url: '/v1/audio/transcriptions', body: { model: 'synthetic' } };
+      const line = {
+        custom_id: 'a',
+        method: 'POST',
+        url: '/v1/audio/transcriptions',
+        body: { model: 'synthetic' },
+      };
       const audio = await upload(url, 'user_data', 'said in a file');
-      const input = await upload(url, 'batch', JSON.stringify({ ...line, body: { ...line.body, file_id: audio } }));
+      const input = await upload(
+        url,
+        'batch',
+        JSON.stringify({ ...line, body: { ...line.body, file_id: audio } }),
+      );
       const created = await post(url, '/v1/batches', {
         completion_window: '24h',
         endpoint: line.url,
@@ -142,5 +181,7 @@ async function upload(url: string, purpose: string, text: string): Promise<strin
 
 async function post(url: string, path: string, body: object): Promise<Batch> {
   const headers = { 'content-type': 'application/json' };
-  return (await (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()) as Batch;
+  return (await (
+    await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  ).json()) as Batch;
 }

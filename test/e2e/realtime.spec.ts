@@ -12,11 +12,23 @@ const heard = (text: string): number => WORDS.filter(word => text.includes(word)
 
 const MODELS: readonly ModelSpec[] = [
   modelSpec({
-    ...{ id: 'pocketsphinx-en', engine: 'pocketsphinx', aliases: ['whisper-1'], languages: ['en'], replicas: 1 },
+    ...{
+      id: 'pocketsphinx-en',
+      engine: 'pocketsphinx',
+      aliases: ['whisper-1'],
+      languages: ['en'],
+      replicas: 1,
+    },
     capabilities: ['transcribe', 'word_timestamps', 'stream'],
   }),
   modelSpec({
-    ...{ id: 'flite-en', kind: 'tts', engine: 'flite', aliases: ['tts-1'], capabilities: ['speech', 'speed'] },
+    ...{
+      id: 'flite-en',
+      kind: 'tts',
+      engine: 'flite',
+      aliases: ['tts-1'],
+      capabilities: ['speech', 'speed'],
+    },
     ...{ languages: ['en'], replicas: 1, voices: { alloy: 'rms' } },
   }),
 ];
@@ -32,15 +44,33 @@ describe('live speech through the built product: made by flite, heard by PocketS
     await product.until('both models ready', async () =>
       (await product.workers()).every(({ state }) => state === 'ready'),
     );
-    const body = JSON.stringify({ model: 'tts-1', voice: 'alloy', input: SENTENCE, response_format: 'pcm' });
+    const body = JSON.stringify({
+      model: 'tts-1',
+      voice: 'alloy',
+      input: SENTENCE,
+      response_format: 'pcm',
+    });
     const headers = { 'content-type': 'application/json' };
-    const answer = await fetch(`${product.url}/v1/audio/speech`, { method: 'POST', headers, body });
+    const answer = await fetch(`${product.url}/v1/audio/speech`, {
+      method: 'POST',
+      headers,
+      body,
+    });
     const silence = Buffer.alloc(48_000);
-    speech = Buffer.concat([silence, Buffer.from(await answer.arrayBuffer()), silence, silence]);
+    speech = Buffer.concat([
+      silence,
+      Buffer.from(await answer.arrayBuffer()),
+      silence,
+      silence,
+    ]);
   }, 90_000);
   afterAll(async () => product[Symbol.asyncDispose]());
 
-  async function stream(client: RealtimeClient, audio: Buffer, onFrame?: (at: number) => void): Promise<void> {
+  async function stream(
+    client: RealtimeClient,
+    audio: Buffer,
+    onFrame?: (at: number) => void,
+  ): Promise<void> {
     for (let at = 0; at < audio.length; at += FRAME) {
       client.say(audio.subarray(at, at + FRAME));
       onFrame?.(at);
@@ -55,15 +85,23 @@ describe('live speech through the built product: made by flite, heard by PocketS
     const { transcript } = await client.next(`${TRANSCRIPTION}.completed`);
     expect(heard(String(transcript))).toBeGreaterThanOrEqual(4);
     const types = client.types();
-    const order = ['input_audio_buffer.speech_started', `${TRANSCRIPTION}.delta`, 'input_audio_buffer.speech_stopped'];
+    const order = [
+      'input_audio_buffer.speech_started',
+      `${TRANSCRIPTION}.delta`,
+      'input_audio_buffer.speech_stopped',
+    ];
     const places = order.map(type => types.indexOf(type));
-    expect(places.every((place, at) => place > (places[at - 1] ?? 0) && place < spoken)).toBe(true);
+    expect(
+      places.every((place, at) => place > (places[at - 1] ?? 0) && place < spoken),
+    ).toBe(true);
     client.socket.close(1000);
   });
 
   it('survives the death of its recogniser in the middle of the sentence', async () => {
     const client = await RealtimeClient.open(product.url, { intent: 'transcription' });
-    const { pid } = (await product.workers()).find(({ model }) => model === 'pocketsphinx-en')!;
+    const { pid } = (await product.workers()).find(
+      ({ model }) => model === 'pocketsphinx-en',
+    )!;
     const middle = FRAME * Math.round(speech.length / FRAME / 2);
     await stream(client, speech, at => at === middle && process.kill(pid!, 'SIGKILL'));
     const { transcript } = await client.next(`${TRANSCRIPTION}.completed`);
@@ -77,14 +115,19 @@ describe('live speech through the built product: made by flite, heard by PocketS
     const client = await RealtimeClient.open(product.url, { intent: 'transcription' });
     // Four minutes of speech, more than fits between server and client: it is still being sent when the user speaks.
     const text = Array.from({ length: 90 }, () => SENTENCE).join(' ');
-    const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }];
+    const input = [
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+    ];
     client.socket.pause();
     client.send({ type: 'response.create', response: { input } });
     const spoken = stream(client, speech);
     await pause(2500);
     client.socket.resume();
     const { response } = await client.next('response.done');
-    expect(response).toMatchObject({ status: 'cancelled', status_details: { reason: 'turn_detected' } });
+    expect(response).toMatchObject({
+      status: 'cancelled',
+      status_details: { reason: 'turn_detected' },
+    });
     const { transcript } = await client.next(`${TRANSCRIPTION}.completed`);
     expect(heard(String(transcript))).toBeGreaterThanOrEqual(4);
     await spoken;

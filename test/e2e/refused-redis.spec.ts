@@ -35,9 +35,14 @@ describeWith(REDIS)('a Redis that refuses the password', () => {
 
   it('does not end the gateway, which serves, and whose log and console have no password', async () => {
     const settings = { 'redis.url': refusedUrl(), 'logging.level': 'debug' };
-    await using gateway = await GatewayProcess.start([syntheticModel({})], settings, { folder });
+    await using gateway = await GatewayProcess.start([syntheticModel({})], settings, {
+      folder,
+    });
     const log = async () => readFile(join(folder, 'gateway.log'), 'utf8');
-    for (const endMs = performance.now() + 30_000; performance.now() < endMs && !(await log()).includes('WRONGPASS');)
+    for (
+      const endMs = performance.now() + 30_000;
+      performance.now() < endMs && !(await log()).includes('WRONGPASS');
+    )
       await pause(50);
     expect(await log()).toContain('WRONGPASS');
     expect((await gateway.call('GET', '/health/live')).status).toBe(200);
@@ -55,7 +60,11 @@ describeWith(REDIS)('a Redis that refuses the password', () => {
     void publisher.publish('one', 'lost');
     await expect(subscriber.psubscribe('two*')).rejects.toThrow('WRONGPASS');
     await owner.config('SET', 'requirepass', WRONG);
-    for (const endMs = performance.now() + 30_000; messages.length === 0 && performance.now() < endMs; await pause(50))
+    for (
+      const endMs = performance.now() + 30_000;
+      messages.length === 0 && performance.now() < endMs;
+      await pause(50)
+    )
       await owner.publish('one', 'heard');
     expect(messages[0]).toBe('heard');
     link.onApplicationShutdown();
@@ -76,8 +85,11 @@ describeWith(REDIS)('a Redis that refuses the password', () => {
        redis.subscribe('one');`,
     );
     const ended = await new Promise<{ code: unknown; stderr: string }>(done =>
-      execFile(process.execPath, [script], { env: { REDIS_URL: refusedUrl() } }, (error, _stdout, stderr) =>
-        done({ code: error?.code, stderr }),
+      execFile(
+        process.execPath,
+        [script],
+        { env: { REDIS_URL: refusedUrl() } },
+        (error, _stdout, stderr) => done({ code: error?.code, stderr }),
       ),
     );
     expect(ended.code).toBe(1);

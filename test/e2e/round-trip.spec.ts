@@ -20,9 +20,16 @@ describe('the default models, through an unchanged OpenAI client', () => {
   let mp3: Buffer;
 
   beforeAll(async () => {
-    const { models } = parse(readFileSync('config/models.yaml', 'utf8')) as { models: ModelSpec[] };
+    const { models } = parse(readFileSync('config/models.yaml', 'utf8')) as {
+      models: ModelSpec[];
+    };
     product = await Product.start(models);
-    openai = new OpenAI({ baseURL: `${product.url}/v1`, apiKey: 'unused', maxRetries: 0, timeout: 120_000 });
+    openai = new OpenAI({
+      baseURL: `${product.url}/v1`,
+      apiKey: 'unused',
+      maxRetries: 0,
+      timeout: 120_000,
+    });
     await product.until('both models ready', async () =>
       (await product.workers()).every(({ state }) => state === 'ready'),
     );
@@ -30,7 +37,11 @@ describe('the default models, through an unchanged OpenAI client', () => {
   afterAll(async () => product[Symbol.asyncDispose]());
 
   it('speaks: /v1/audio/speech answers MP3 by default', async () => {
-    const speech = await openai.audio.speech.create({ model: 'tts-1', voice: 'alloy', input: SENTENCE });
+    const speech = await openai.audio.speech.create({
+      model: 'tts-1',
+      voice: 'alloy',
+      input: SENTENCE,
+    });
     expect(speech.headers.get('content-type')).toBe('audio/mpeg');
     mp3 = Buffer.from(await speech.arrayBuffer());
     expect(mp3.length).toBeGreaterThan(5000);
@@ -54,7 +65,10 @@ describe('the default models, through an unchanged OpenAI client', () => {
           const body = new FormData();
           body.set('file', new Blob([new Uint8Array(mp3)]), 'fox.mp3');
           body.set('model', 'whisper-1');
-          const answer = await fetch(`${product.url}/v1/audio/transcriptions`, { method: 'POST', body });
+          const answer = await fetch(`${product.url}/v1/audio/transcriptions`, {
+            method: 'POST',
+            body,
+          });
           expect(answer.status).toBe(200);
           return Number(answer.headers.get('x-switchyard-batch-size'));
         };
@@ -65,24 +79,33 @@ describe('the default models, through an unchanged OpenAI client', () => {
   );
 
   it('accepts English as the source of a translation', async () => {
-    const { text } = await openai.audio.translations.create({ file: await toFile(mp3, 'fox.mp3'), model: 'whisper-1' });
+    const { text } = await openai.audio.translations.create({
+      file: await toFile(mp3, 'fox.mp3'),
+      model: 'whisper-1',
+    });
     expect(heard(text)).toBeGreaterThanOrEqual(5);
   });
 
-  it.each(['opus', 'aac', 'flac', 'wav', 'pcm'] as const)('speaks %s that it understands again', async format => {
-    const speech = await openai.audio.speech.create({
-      model: 'tts-1',
-      voice: 'onyx',
-      input: SENTENCE,
-      response_format: format,
-    });
-    let audio = Buffer.from(await speech.arrayBuffer());
-    // Raw PCM has no header to recognise it by; a WAV header makes it a file.
-    if (format === 'pcm') audio = pcmWav(audio, 24_000);
-    const file = await toFile(audio, `fox.${format === 'pcm' ? 'wav' : format}`);
-    const { text } = await openai.audio.transcriptions.create({ file, model: 'gpt-4o-transcribe' });
-    expect(heard(text)).toBeGreaterThanOrEqual(5);
-  });
+  it.each(['opus', 'aac', 'flac', 'wav', 'pcm'] as const)(
+    'speaks %s that it understands again',
+    async format => {
+      const speech = await openai.audio.speech.create({
+        model: 'tts-1',
+        voice: 'onyx',
+        input: SENTENCE,
+        response_format: format,
+      });
+      let audio = Buffer.from(await speech.arrayBuffer());
+      // Raw PCM has no header to recognise it by; a WAV header makes it a file.
+      if (format === 'pcm') audio = pcmWav(audio, 24_000);
+      const file = await toFile(audio, `fox.${format === 'pcm' ? 'wav' : format}`);
+      const { text } = await openai.audio.transcriptions.create({
+        file,
+        model: 'gpt-4o-transcribe',
+      });
+      expect(heard(text)).toBeGreaterThanOrEqual(5);
+    },
+  );
 
   it('gives words with times that fit the audio', async () => {
     const answer = await openai.audio.transcriptions.create({
@@ -116,12 +139,21 @@ describe('the default models, through an unchanged OpenAI client', () => {
   it('lists and retrieves models under their OpenAI names', async () => {
     const ids: string[] = [];
     for await (const model of openai.models.list()) ids.push(model.id);
-    expect(ids).toEqual(expect.arrayContaining(['pocketsphinx-en', 'whisper-1', 'flite-en', 'tts-1']));
+    expect(ids).toEqual(
+      expect.arrayContaining(['pocketsphinx-en', 'whisper-1', 'flite-en', 'tts-1']),
+    );
     expect((await openai.models.retrieve('whisper-1')).id).toBe('whisper-1');
   });
 
   it('refuses a synthesis model for transcription with a 400 that is not retried', async () => {
-    const attempt = openai.audio.transcriptions.create({ file: await toFile(mp3, 'fox.mp3'), model: 'tts-1' });
-    await expect(attempt).rejects.toMatchObject({ status: 400, code: 'model_kind_mismatch', param: 'model' });
+    const attempt = openai.audio.transcriptions.create({
+      file: await toFile(mp3, 'fox.mp3'),
+      model: 'tts-1',
+    });
+    await expect(attempt).rejects.toMatchObject({
+      status: 400,
+      code: 'model_kind_mismatch',
+      param: 'model',
+    });
   });
 });

@@ -44,7 +44,10 @@ describe('SIGTERM to the gateway', () => {
     child.kill('SIGTERM');
 
     const codes = await Promise.all(
-      accepted.map(async answer => ((await (await answer).json()) as { error: { code: string } }).error.code),
+      accepted.map(
+        async answer =>
+          ((await (await answer).json()) as { error: { code: string } }).error.code,
+      ),
     );
     expect(codes).toEqual(['shutting_down', 'shutting_down', 'shutting_down']);
     await exited;
@@ -52,9 +55,14 @@ describe('SIGTERM to the gateway', () => {
   });
 
   it('ends although peers hold their side of refused and broken connections open', async () => {
-    product = await Product.start([syntheticModel({})], { 'server.shutdown_grace_ms': 500 }, { until: 'live' });
+    product = await Product.start(
+      [syntheticModel({})],
+      { 'server.shutdown_grace_ms': 500 },
+      { until: 'live' },
+    );
     const { child } = product.gateway.process;
-    const upgrade = 'HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
+    const upgrade =
+      'HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
     const head = `${upgrade}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
     const peers = [
       `GET /x ${head}`,
@@ -65,7 +73,11 @@ describe('SIGTERM to the gateway', () => {
       'POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n',
     ];
     const answers = peers.map(async request => {
-      const socket = connect({ port: product.gateway.port, host: '127.0.0.1', allowHalfOpen: true });
+      const socket = connect({
+        port: product.gateway.port,
+        host: '127.0.0.1',
+        allowHalfOpen: true,
+      });
       socket.on('error', () => undefined).write(request);
       // No route reads the body of the last one before its content type is known.
       await once(socket, 'data');

@@ -14,7 +14,11 @@ describe('a gateway with one key in its environment', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'switchyard-single-key-'));
-    gateway = await GatewayProcess.start([], { 'auth.key': KEY, 'logging.level': 'trace' }, { folder, until: 'live' });
+    gateway = await GatewayProcess.start(
+      [],
+      { 'auth.key': KEY, 'logging.level': 'trace' },
+      { folder, until: 'live' },
+    );
   });
   afterAll(async () => {
     await gateway[Symbol.asyncDispose]();
@@ -26,18 +30,26 @@ describe('a gateway with one key in its environment', () => {
       ...{ method, headers: key === undefined ? {} : { authorization: `Bearer ${key}` } },
     });
 
-  it.each(['/v1/models', '/admin/v1/settings', '/metrics'])('%s asks for it', async path => {
-    expect((await call(path)).status).toBe(401);
-    expect((await call(path, `${KEY}x`)).status).toBe(401);
-    expect((await call(path, KEY)).status).toBe(200);
-  });
+  it.each(['/v1/models', '/admin/v1/settings', '/metrics'])(
+    '%s asks for it',
+    async path => {
+      expect((await call(path)).status).toBe(401);
+      expect((await call(path, `${KEY}x`)).status).toBe(401);
+      expect((await call(path, KEY)).status).toBe(200);
+    },
+  );
 
   it('lists it without its secret, and does not change it', async () => {
     const keys = await (await call('/admin/v1/keys', KEY)).text();
-    expect(JSON.parse(keys)).toMatchObject({ data: [{ id: 'auth.key', source: 'setting', tenant: 'default' }] });
+    expect(JSON.parse(keys)).toMatchObject({
+      data: [{ id: 'auth.key', source: 'setting', tenant: 'default' }],
+    });
     expect(keys).not.toContain(KEY);
     const revoked = await call('/admin/v1/keys/auth.key', KEY, 'DELETE');
-    expect([revoked.status, await revoked.json()]).toMatchObject([409, { error: { code: 'key_is_from_file' } }]);
+    expect([revoked.status, await revoked.json()]).toMatchObject([
+      409,
+      { error: { code: 'key_is_from_file' } },
+    ]);
   });
 
   it('says in its settings only that there is one', async () => {
@@ -50,7 +62,8 @@ describe('a gateway with one key in its environment', () => {
 
   it.each(['config print', 'config print --json'])('is hidden by `%s`', async words => {
     const environment = { SWITCHYARD_AUTH_KEY: KEY };
-    const { stdout, stderr, code } = await new CommandRun(words.split(' '), environment).ended;
+    const { stdout, stderr, code } = await new CommandRun(words.split(' '), environment)
+      .ended;
     expect([code, stdout]).toEqual([0, expect.stringMatching(/auth\.key.*\(hidden\)/s)]);
     expect(stdout + stderr).not.toContain(KEY);
   });

@@ -11,17 +11,31 @@ const messages = [{ role: 'user' as const, content: 'what does a switchyard do?'
 /** No end of the answer: it goes on until its limit, or until somebody stops it. */
 const endless = (max_tokens: number) => ({ grammar: 'root ::= [a-z ] root', max_tokens });
 const TOOLS = [
-  { type: 'function' as const, function: { name: 'switch_track', parameters: { type: 'object', properties: {} } } },
+  {
+    type: 'function' as const,
+    function: { name: 'switch_track', parameters: { type: 'object', properties: {} } },
+  },
 ];
 
 async function models(): Promise<ModelSpec[]> {
   const shared = { device: 'cpu', threads: 1 };
-  const text = { ...shared, exact: true, rows: 4, contextTokens: 1024, modelFile: await llamaModel() };
+  const text = {
+    ...shared,
+    exact: true,
+    rows: 4,
+    contextTokens: 1024,
+    modelFile: await llamaModel(),
+  };
   const vectors = { ...shared, modelFile: await llamaModel({ pooling: 'mean' }) };
   const capabilities = ['chat', 'completions', 'tools', 'logprobs'];
   return [
     syntheticModel(text, { id: model, kind: 'llm', engine: 'llama-cpp', capabilities }),
-    syntheticModel(vectors, { id: 'vectors', kind: 'embedding', engine: 'llama-cpp', capabilities: ['embeddings'] }),
+    syntheticModel(vectors, {
+      id: 'vectors',
+      kind: 'embedding',
+      engine: 'llama-cpp',
+      capabilities: ['embeddings'],
+    }),
   ];
 }
 
@@ -31,7 +45,12 @@ describe('llama.cpp behind the built product', () => {
 
   beforeAll(async () => {
     product = await Product.start(await models());
-    openai = new OpenAI({ baseURL: `${product.url}/v1`, apiKey: 'unused', maxRetries: 0, timeout: 60_000 });
+    openai = new OpenAI({
+      baseURL: `${product.url}/v1`,
+      apiKey: 'unused',
+      maxRetries: 0,
+      timeout: 60_000,
+    });
     await product.until('both models ready', async () =>
       (await product.workers()).every(({ state }) => state === 'ready'),
     );
@@ -67,17 +86,28 @@ describe('llama.cpp behind the built product', () => {
       [1, 'length'],
     ]);
     expect(usage?.completion_tokens).toBe(10);
-    const { data } = await openai.embeddings.create({ model: 'vectors', input: ['a switch', 'a yard'] });
+    const { data } = await openai.embeddings.create({
+      model: 'vectors',
+      input: ['a switch', 'a yard'],
+    });
     for (const { embedding } of data) expect(Math.hypot(...embedding)).toBeCloseTo(1, 4);
   });
 
   it('holds an answer to a JSON schema', async () => {
-    const schema = { type: 'object', properties: { on: { type: 'boolean' } }, required: ['on'] };
+    const schema = {
+      type: 'object',
+      properties: { on: { type: 'boolean' } },
+      required: ['on'],
+    };
     const { choices } = await openai.chat.completions.create({
       ...{ model, messages, max_tokens: 200 },
       response_format: {
         type: 'json_schema',
-        json_schema: { name: 'switch', schema: { ...schema, additionalProperties: false }, strict: true },
+        json_schema: {
+          name: 'switch',
+          schema: { ...schema, additionalProperties: false },
+          strict: true,
+        },
       },
     });
     expect(JSON.parse(choices[0]!.message.content!)).toEqual({ on: expect.any(Boolean) });
@@ -94,26 +124,55 @@ describe('llama.cpp behind the built product', () => {
       type: 'function',
       function: { name: 'switch_track', arguments: expect.stringMatching(/"to": ?4/) },
     };
-    expect(choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: [called] } });
+    expect(choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: { tool_calls: [called] },
+    });
     const streamed = await openai.chat.completions.stream(asked).finalChatCompletion();
-    expect(streamed.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: [called] } });
+    expect(streamed.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: { tool_calls: [called] },
+    });
   });
 
   it.each([
     ['required', 'required', 'tool_calls'],
-    ['a named function', { type: 'function', function: { name: 'switch_track' } }, 'stop'],
+    [
+      'a named function',
+      { type: 'function', function: { name: 'switch_track' } },
+      'stop',
+    ],
   ] as const)(
     'calls a tool where `tool_choice` is %s, with arguments as its schema says',
     async (_, choice, reason) => {
       const to = { type: 'integer', minimum: 3, maximum: 25 };
-      const parameters = { type: 'object', properties: { to }, required: ['to'], additionalProperties: false };
-      const tools = [{ type: 'function' as const, function: { name: 'switch_track', parameters } }];
-      const asked = { model, messages, tools, tool_choice: choice, parallel_tool_calls: false, max_tokens: 300 };
+      const parameters = {
+        type: 'object',
+        properties: { to },
+        required: ['to'],
+        additionalProperties: false,
+      };
+      const tools = [
+        { type: 'function' as const, function: { name: 'switch_track', parameters } },
+      ];
+      const asked = {
+        model,
+        messages,
+        tools,
+        tool_choice: choice,
+        parallel_tool_calls: false,
+        max_tokens: 300,
+      };
       const { choices } = await openai.chat.completions.create(asked);
       const streamed = await openai.chat.completions.stream(asked).finalChatCompletion();
       for (const { finish_reason, message } of [choices[0]!, streamed.choices[0]!]) {
-        const [call, ...others] = message.tool_calls as OpenAI.ChatCompletionMessageFunctionToolCall[];
-        expect([finish_reason, others, call!.function.name]).toEqual([reason, [], 'switch_track']);
+        const [call, ...others] =
+          message.tool_calls as OpenAI.ChatCompletionMessageFunctionToolCall[];
+        expect([finish_reason, others, call!.function.name]).toEqual([
+          reason,
+          [],
+          'switch_track',
+        ]);
         const { to: track } = JSON.parse(call!.function.arguments) as { to: number };
         expect(track).toBeGreaterThanOrEqual(3);
         expect(track).toBeLessThanOrEqual(25);
@@ -129,7 +188,8 @@ describe('llama.cpp behind the built product', () => {
     );
     let seen = 0;
     const reading = (async () => {
-      for await (const _ of stream) if (++seen === 5 && way === 'disconnect') stream.controller.abort();
+      for await (const _ of stream)
+        if (++seen === 5 && way === 'disconnect') stream.controller.abort();
     })().catch(() => undefined);
     await product.until('five chunks', () => Promise.resolve(seen >= 5));
     if (way !== 'disconnect') {
@@ -144,11 +204,17 @@ describe('llama.cpp behind the built product', () => {
   it('goes on with the same words when the process of the model is killed in the middle', async () => {
     const asked = [1, 2, 3].map(seed => ({ model, messages, seed, ...endless(120) }));
     const alone: string[] = [];
-    for (const one of asked) alone.push((await openai.chat.completions.create(one)).choices[0]!.message.content!);
+    for (const one of asked)
+      alone.push(
+        (await openai.chat.completions.create(one)).choices[0]!.message.content!,
+      );
     let chunks = 0;
     const streams = asked.map(async one => {
       let text = '';
-      for await (const chunk of await openai.chat.completions.create({ ...one, stream: true })) {
+      for await (const chunk of await openai.chat.completions.create({
+        ...one,
+        stream: true,
+      })) {
         text += chunk.choices[0]?.delta.content ?? '';
         chunks += 1;
       }
@@ -160,7 +226,9 @@ describe('llama.cpp behind the built product', () => {
     )!;
     process.kill(engine.pid, 'SIGKILL');
     expect(await Promise.all(streams)).toEqual(alone);
-    const { restarts } = (await product.workers()).find(worker => worker.model === model)!;
+    const { restarts } = (await product.workers()).find(
+      worker => worker.model === model,
+    )!;
     expect(restarts).toBe(0);
   });
 });

@@ -4,12 +4,29 @@ import { parse } from 'yaml';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { Product } from '../support/product.js';
 import { describeWith } from '../support/requires.js';
-import { blocks, commandsOf, TUTORIAL_TOOLS, TutorialShell } from '../support/tutorial.js';
+import {
+  blocks,
+  commandsOf,
+  TUTORIAL_TOOLS,
+  TutorialShell,
+} from '../support/tutorial.js';
 
 /** In place of a language model: repeats the question, as docs/guides/add-a-model.md describes. */
 const ECHO: ModelSpec = {
-  ...{ id: 'echo', kind: 'llm', engine: 'synthetic', aliases: ['gpt-4o-mini'], replicas: 1 },
-  ...{ capabilities: ['chat', 'completions'], languages: [], addresses: [], voices: {}, options: { perTokenMs: 1 } },
+  ...{
+    id: 'echo',
+    kind: 'llm',
+    engine: 'synthetic',
+    aliases: ['gpt-4o-mini'],
+    replicas: 1,
+  },
+  ...{
+    capabilities: ['chat', 'completions'],
+    languages: [],
+    addresses: [],
+    voices: {},
+    options: { perTokenMs: 1 },
+  },
 };
 
 const suite = describeWith(...TUTORIAL_TOOLS);
@@ -19,7 +36,9 @@ suite('README, first-app and tutorials, typed as they are written', () => {
   let shell: TutorialShell;
 
   beforeAll(async () => {
-    const { models } = parse(await readFile('config/models.yaml', 'utf8')) as { models: ModelSpec[] };
+    const { models } = parse(await readFile('config/models.yaml', 'utf8')) as {
+      models: ModelSpec[];
+    };
     product = await Product.start([...models, ECHO], { 'batch.embedded': 'true' });
     await product.until('all models ready', async () =>
       (await product.workers()).every(({ state }) => state === 'ready'),
@@ -31,7 +50,8 @@ suite('README, first-app and tutorials, typed as they are written', () => {
     await shell?.[Symbol.asyncDispose]();
   });
 
-  const tutorial = (name: string): Promise<string> => shell.page(`docs/tutorials/${name}.md`);
+  const tutorial = (name: string): Promise<string> =>
+    shell.page(`docs/tutorials/${name}.md`);
 
   it('the front page and the first application speak and transcribe', async () => {
     const readme = blocks(await shell.page('README.md'), 'console').join('\n');
@@ -50,13 +70,21 @@ suite('README, first-app and tutorials, typed as they are written', () => {
   it('a voice assistant answers a spoken question aloud', async () => {
     const page = await tutorial('voice-assistant');
     await shell.write('assistant.mjs', blocks(page, 'js').join('\n'));
-    expect(await shell.type(commandsOf(page))).toMatch(/user: .*train.*\nassistant: .*train.*\n[^]*answer-1\.wav/);
+    expect(await shell.type(commandsOf(page))).toMatch(
+      /user: .*train.*\nassistant: .*train.*\n[^]*answer-1\.wav/,
+    );
   }, 120_000);
 
   it('night-batch transcribes three recordings in a batch', async () => {
     const page = (await tutorial('night-batch')).split(/^## 5/m)[0] ?? '';
-    const said = (await shell.type(commandsOf(page))).split('\n').filter(line => line.startsWith('call-'));
-    expect(said.map(line => line.split('\t')[0]).sort()).toEqual(['call-1.mp3', 'call-2.mp3', 'call-3.mp3']);
+    const said = (await shell.type(commandsOf(page)))
+      .split('\n')
+      .filter(line => line.startsWith('call-'));
+    expect(said.map(line => line.split('\t')[0]).sort()).toEqual([
+      'call-1.mp3',
+      'call-2.mp3',
+      'call-3.mp3',
+    ]);
     expect(said.filter(line => line.includes('train'))).toHaveLength(3);
   }, 180_000);
 

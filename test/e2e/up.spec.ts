@@ -16,7 +16,10 @@ describe('npm run up', () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'up-'));
-    writeFileSync(join(folder, 'models.yaml'), JSON.stringify({ models: [syntheticModel({})] }));
+    writeFileSync(
+      join(folder, 'models.yaml'),
+      JSON.stringify({ models: [syntheticModel({})] }),
+    );
     ups = [];
   });
   afterEach(async () => {
@@ -24,7 +27,10 @@ describe('npm run up', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  function start(args: readonly string[], settings: Record<string, string> = {}): UpProcess {
+  function start(
+    args: readonly string[],
+    settings: Record<string, string> = {},
+  ): UpProcess {
     const up = new UpProcess(args, {
       SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
       SWITCHYARD_DATA_DIR: join(folder, 'data'),
@@ -40,7 +46,9 @@ describe('npm run up', () => {
     await up.says('Switchyard is ready');
     await up.says('/v1/audio/transcriptions -F file=@recording.mp3 -F model=synthetic');
     expect((await fetch(`http://127.0.0.1:${port}/docs`)).status).toBe(200);
-    const workers = (await (await fetch(`http://127.0.0.1:${port}/admin/v1/workers`)).json()) as {
+    const workers = (await (
+      await fetch(`http://127.0.0.1:${port}/admin/v1/workers`)
+    ).json()) as {
       data: { pid: number }[];
     };
 
@@ -57,14 +65,22 @@ describe('npm run up', () => {
     writeFileSync(join(folder, 'models.yaml'), 'models: []\n');
     const up = start(['--run', '--port', String(await freePort())]);
     await up.says('Ctrl-C drains and stops.');
-    expect(up.output).toContain(`no model is configured in ${join(folder, 'models.yaml')}`);
+    expect(up.output).toContain(
+      `no model is configured in ${join(folder, 'models.yaml')}`,
+    );
     expect(up.output).toMatch(/ {2}switchyard models add [\w-]+/);
     expect(up.output).not.toContain('-F model=');
   });
 
   it('does not wait for a model that has failed', async () => {
-    const broken = syntheticModel({ modelDir: join(folder, 'none') }, { id: 'broken', engine: 'sherpa-onnx' });
-    writeFileSync(join(folder, 'models.yaml'), JSON.stringify({ models: [syntheticModel({}), broken] }));
+    const broken = syntheticModel(
+      { modelDir: join(folder, 'none') },
+      { id: 'broken', engine: 'sherpa-onnx' },
+    );
+    writeFileSync(
+      join(folder, 'models.yaml'),
+      JSON.stringify({ models: [syntheticModel({}), broken] }),
+    );
     const up = start(['--run', '--port', String(await freePort())]);
     await up.says('Not every model is ready: failed, as the log says: broken');
   });
@@ -72,10 +88,17 @@ describe('npm run up', () => {
   it('shows calls of the models that there are, with the key that they need', async () => {
     const tts = syntheticModel(
       {},
-      { id: 'voice', kind: 'tts', capabilities: ['speech'], voices: { nova: 'synthetic' } },
+      {
+        id: 'voice',
+        kind: 'tts',
+        capabilities: ['speech'],
+        voices: { nova: 'synthetic' },
+      },
     );
     writeFileSync(join(folder, 'models.yaml'), JSON.stringify({ models: [tts] }));
-    const up = start(['--run', '--port', String(await freePort())], { SWITCHYARD_AUTH_KEY: 'k'.repeat(32) });
+    const up = start(['--run', '--port', String(await freePort())], {
+      SWITCHYARD_AUTH_KEY: 'k'.repeat(32),
+    });
     await up.says('Ctrl-C drains and stops.');
     expect(up.output).toContain('/v1/audio/speech -H "authorization: Bearer $KEY"');
     expect(up.output).toContain('{"model":"voice","voice":"nova",');
@@ -88,18 +111,25 @@ describe('npm run up', () => {
     const { port } = holder.address() as AddressInfo;
     const up = start(['--no-install', '--port', String(port)]);
     expect(await up.exitCode()).toBe(1);
-    expect(up.output).toContain(`Port ${port} on 127.0.0.1 is in use by process ${process.pid}: `);
+    expect(up.output).toContain(
+      `Port ${port} on 127.0.0.1 is in use by process ${process.pid}: `,
+    );
     expect(up.output).toContain(`Stop it with: kill ${process.pid}`);
     expect(up.output).toContain(`npm run up -- --port ${port + 1}`);
     holder.close();
   });
 
   it('shows every mistake of the configuration instead of starting', async () => {
-    const up = start(['--no-install'], { SWITCHYARD_SERVER_PROT: '1', SWITCHYARD_BATCHING_POLICY: 'best' });
+    const up = start(['--no-install'], {
+      SWITCHYARD_SERVER_PROT: '1',
+      SWITCHYARD_BATCHING_POLICY: 'best',
+    });
     expect(await up.exitCode()).toBe(1);
     expect(up.output).toContain('The configuration has 2 problems');
     expect(up.output).toContain('did you mean SWITCHYARD_SERVER_PORT?');
-    expect(up.output).toContain('batching.policy = "best": must be one of adaptive, window, none');
+    expect(up.output).toContain(
+      'batching.policy = "best": must be one of adaptive, window, none',
+    );
   });
 
   it('teaches with --help and refuses an unknown option', async () => {

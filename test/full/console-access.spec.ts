@@ -24,10 +24,17 @@ describeWith(BROWSER, CONSOLE)('the console where keys are asked for', () => {
 
   /** With a secret of its own a gateway would forget its sessions when it ends. */
   const start = (port?: number) => {
-    const settings = { 'auth.keys_file': keys.file, 'auth.token_secret_file': join(folder, 'secret') };
-    return GatewayProcess.start(MODELS, settings, { folder, ...(port !== undefined && { port }) });
+    const settings = {
+      'auth.keys_file': keys.file,
+      'auth.token_secret_file': join(folder, 'secret'),
+    };
+    return GatewayProcess.start(MODELS, settings, {
+      folder,
+      ...(port !== undefined && { port }),
+    });
   };
-  const open = (view: string) => page.goto(`http://127.0.0.1:${gateway.port}/console/${view}`);
+  const open = (view: string) =>
+    page.goto(`http://127.0.0.1:${gateway.port}/console/${view}`);
   const signIn = async (key: string) => {
     await page.getByLabel('API key').fill(key);
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -63,7 +70,9 @@ describeWith(BROWSER, CONSOLE)('the console where keys are asked for', () => {
     await page.getByRole('button', { name: 'I have stored it' }).click();
     await page.getByRole('row', { name: 'web shop' }).getByText('valid').waitFor();
     expect(await page.content()).not.toContain(made);
-    expect(await page.evaluate('JSON.stringify([{ ...localStorage }, document.cookie])')).not.toContain('sk-');
+    expect(
+      await page.evaluate('JSON.stringify([{ ...localStorage }, document.cookie])'),
+    ).not.toContain('sk-');
   }, 60_000);
 
   it('is live again when the gateway was stopped and started, without a new sign-in', async () => {
@@ -74,14 +83,21 @@ describeWith(BROWSER, CONSOLE)('the console where keys are asked for', () => {
     await feed.getByText('Not connected').waitFor();
     gateway = await start(gateway.port);
     await feed.getByText('Live').waitFor({ timeout: 30_000 });
-    await page.locator('section', { hasText: 'synthetic-0' }).locator('.state.good').waitFor();
+    await page
+      .locator('section', { hasText: 'synthetic-0' })
+      .locator('.state.good')
+      .waitFor();
   }, 120_000);
 
   it('shows a key without the scope admin its own views only', async () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await signIn(made);
     await page.locator('nav a').first().waitFor();
-    expect((await views()).map(text => text.trim())).toEqual(['Batches', 'Models', 'Playground']);
+    expect((await views()).map(text => text.trim())).toEqual([
+      'Batches',
+      'Models',
+      'Playground',
+    ]);
     await open('settings');
     await page.getByText('Your key has no access to this').first().waitFor();
   }, 60_000);
@@ -103,9 +119,13 @@ describeWith(
 )('the console of one of two gateways', () => {
   it('shows the workers of both', async () => {
     const redis = await RedisServer.start();
-    const folders = await Promise.all([1, 2].map(() => mkdtemp(join(tmpdir(), 'switchyard-console-'))));
+    const folders = await Promise.all(
+      [1, 2].map(() => mkdtemp(join(tmpdir(), 'switchyard-console-'))),
+    );
     const gateways = await Promise.all(
-      folders.map(folder => GatewayProcess.start(MODELS, { 'redis.url': redis.url }, { folder })),
+      folders.map(folder =>
+        GatewayProcess.start(MODELS, { 'redis.url': redis.url }, { folder }),
+      ),
     );
     const browser = await openBrowser();
     const page = await browser.newPage();
@@ -116,6 +136,8 @@ describeWith(
     await browser.close();
     await gateways[0]![Symbol.asyncDispose]();
     await redis[Symbol.asyncDispose]();
-    await Promise.all(folders.map(folder => rm(folder, { recursive: true, force: true })));
+    await Promise.all(
+      folders.map(folder => rm(folder, { recursive: true, force: true })),
+    );
   }, 120_000);
 });

@@ -24,7 +24,8 @@ describeWith(BROWSER, CONSOLE)('the cause of an incident, in the console', () =>
     rig.load(clients);
     clicks = 0;
   };
-  const said = (text: RegExp) => page.locator('.lead [role=status]').filter({ hasText: text }).waitFor();
+  const said = (text: RegExp) =>
+    page.locator('.lead [role=status]').filter({ hasText: text }).waitFor();
   const click = async (name: string) => {
     clicks += 1;
     await page.locator('.lead').getByRole('link', { name, exact: true }).click();
@@ -38,13 +39,21 @@ describeWith(BROWSER, CONSOLE)('the cause of an incident, in the console', () =>
   afterAll(() => browser?.close());
 
   it('a worker that is gone: named at once, its last exit one click away', async () => {
-    await begin({ 'workers.restart_min_ms': AWAY_MS, 'workers.restart_max_ms': AWAY_MS }, [8, 8, 8]);
-    const workers = (await rig.list('/admin/v1/workers')) as { id: string; pid: number }[];
+    await begin(
+      { 'workers.restart_min_ms': AWAY_MS, 'workers.restart_max_ms': AWAY_MS },
+      [8, 8, 8],
+    );
+    const workers = (await rig.list('/admin/v1/workers')) as {
+      id: string;
+      pid: number;
+    }[];
     const { id, pid } = workers.find(worker => worker.id.startsWith('qwen3-8b'))!;
     process.kill(pid, 'SIGKILL');
     await said(/^qwen3-8b: no worker is ready/);
     await click('Workers');
-    const card = page.locator('section').filter({ has: page.locator('h2', { hasText: id }) });
+    const card = page
+      .locator('section')
+      .filter({ has: page.locator('h2', { hasText: id }) });
     await card.locator('summary', { hasText: 'SIGKILL' }).waitFor();
     await card.getByText('none while lost').waitFor();
     expect(clicks).toBe(1);
@@ -64,7 +73,10 @@ describeWith(BROWSER, CONSOLE)('the cause of an incident, in the console', () =>
     await disk.fill();
     await said(/^The disk of the data folder has 0 MiB left/);
     await click('Health');
-    await page.locator('.finding', { hasText: 'disk' }).getByText('switchyarddiskalmostfull').waitFor();
+    await page
+      .locator('.finding', { hasText: 'disk' })
+      .getByText('switchyarddiskalmostfull')
+      .waitFor();
     expect(clicks).toBe(1);
     await disk.makeRoom();
   }, 120_000);

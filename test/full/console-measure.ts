@@ -47,11 +47,18 @@ interface TraceEvent {
   readonly args?: { readonly name?: string };
 }
 
-async function measure(browser: Browser, page: Page, what: string, act: () => Promise<void>): Promise<Measured> {
+async function measure(
+  browser: Browser,
+  page: Page,
+  what: string,
+  act: () => Promise<void>,
+): Promise<Measured> {
   await page.evaluate('longTasks.length = 0; frames = 0;');
   await browser.startTracing(page, { categories: TRACED });
   await act();
-  const trace = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
+  const trace = JSON.parse((await browser.stopTracing()).toString()) as {
+    traceEvents: TraceEvent[];
+  };
   const tasks = await page.evaluate<number[]>('longTasks');
   const heap = await page.evaluate<number>('performance.memory.usedJSHeapSize');
   return {
@@ -66,16 +73,23 @@ async function measure(browser: Browser, page: Page, what: string, act: () => Pr
 
 /** Of the main threads of pages. */
 function longestCpuMs(events: readonly TraceEvent[]): number {
-  const threads = events.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain');
+  const threads = events.filter(
+    ({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain',
+  );
   const main = new Set(threads.map(({ pid, tid }) => `${pid} ${tid}`));
-  const tasks = events.filter(({ name, pid, tid }) => name === 'RunTask' && main.has(`${pid} ${tid}`));
+  const tasks = events.filter(
+    ({ name, pid, tid }) => name === 'RunTask' && main.has(`${pid} ${tid}`),
+  );
   return Math.round(Math.max(0, ...tasks.map(({ tdur = 0 }) => tdur)) / 1000);
 }
 
 /** Arrived, taken and ended: three events of each request. */
 async function events(product: Product): Promise<number> {
   const scrape = await product.gateway.scrape();
-  return 2 * scrape.sum('switchyard_requests_accepted_total') + scrape.sum('scheduler_requests_total');
+  return (
+    2 * scrape.sum('switchyard_requests_accepted_total') +
+    scrape.sum('scheduler_requests_total')
+  );
 }
 
 interface Scene {
@@ -86,7 +100,11 @@ interface Scene {
 }
 
 /** @param replayed deltas a second besides those of the gateway */
-async function underLoad({ browser, rig, proxy, page }: Scene, view: string, replayed: number): Promise<Measured> {
+async function underLoad(
+  { browser, rig, proxy, page }: Scene,
+  view: string,
+  replayed: number,
+): Promise<Measured> {
   await page.goto(`${proxy.url}/console/${view}`);
   await page.locator('h1').waitFor();
   await page.waitForTimeout(3000);
@@ -95,28 +113,55 @@ async function underLoad({ browser, rig, proxy, page }: Scene, view: string, rep
   const measured = await measure(browser, page, view || 'now', async () => {
     sent = await proxy.replay(replayed, WATCH_MS);
   });
-  const rate = (1000 * ((await events(rig.product)) - before)) / (performance.now() - startMs);
-  return { ...measured, eventsPerS: Math.round(rate), replayedPerS: Math.round((1000 * sent) / WATCH_MS) };
+  const rate =
+    (1000 * ((await events(rig.product)) - before)) / (performance.now() - startMs);
+  return {
+    ...measured,
+    eventsPerS: Math.round(rate),
+    replayedPerS: Math.round((1000 * sent) / WATCH_MS),
+  };
 }
 
 /** The gateway's list, as if it had so many requests; the rest is the real one. */
 async function longList({ browser, rig, page }: Scene): Promise<Measured> {
   await page.route('**/admin/v1/requests?*', async route => {
     const query = new URL(route.request().url()).searchParams;
-    const [offset, limit] = [Number(query.get('offset') ?? 0), Number(query.get('limit') ?? 100)];
+    const [offset, limit] = [
+      Number(query.get('offset') ?? 0),
+      Number(query.get('limit') ?? 100),
+    ];
     const data = Array.from({ length: Math.min(limit, ROWS - offset) }, (_, n) => ({
-      ...{ request_id: `req_${offset + n}`, state: 'queued', priority: 'batch', model: 'qwen3-8b', tenant: 'acme' },
-      ...{ waited_ms: 1000 * n, position: offset + n + 1, attempts: 0, phases: {}, waits_for: 'turn', aged: false },
+      ...{
+        request_id: `req_${offset + n}`,
+        state: 'queued',
+        priority: 'batch',
+        model: 'qwen3-8b',
+        tenant: 'acme',
+      },
+      ...{
+        waited_ms: 1000 * n,
+        position: offset + n + 1,
+        attempts: 0,
+        phases: {},
+        waits_for: 'turn',
+        aged: false,
+      },
     }));
     await route.fulfill({ json: { total: ROWS, data } });
   });
   await page.goto(`${rig.product.url}/console/requests`);
   await page.getByText('100,000 requests').waitFor();
   await page.locator('.rows-scroll').hover();
-  const measured = await measure(browser, page, `scroll through ${ROWS} rows`, async () => {
-    for (let step = 0; step < 200; step += 1) await page.mouse.wheel(0, step % 20 === 19 ? 200_000 : 600);
-    await page.waitForTimeout(1000);
-  });
+  const measured = await measure(
+    browser,
+    page,
+    `scroll through ${ROWS} rows`,
+    async () => {
+      for (let step = 0; step < 200; step += 1)
+        await page.mouse.wheel(0, step % 20 === 19 ? 200_000 : 600);
+      await page.waitForTimeout(1000);
+    },
+  );
   return { ...measured, rowsInPage: await page.locator('.rows-space .row').count() };
 }
 
@@ -129,7 +174,8 @@ async function main(browser: Browser, rig: ConsoleRig, proxy: FeedProxy): Promis
   const scene = { browser, rig, proxy, page };
   const found = [idle];
   for (const replayed of [0, REPLAYED_PER_S])
-    for (const view of ['', 'requests']) found.push(await underLoad(scene, view, replayed));
+    for (const view of ['', 'requests'])
+      found.push(await underLoad(scene, view, replayed));
   found.push(await longList(scene));
   process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
 }

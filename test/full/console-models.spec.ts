@@ -34,13 +34,22 @@ describeWith(BROWSER, CONSOLE)('the console of a gateway without models', () => 
     folder = await mkdtemp(join(tmpdir(), 'switchyard-console-'));
     const { repository, entry } = ownEntry();
     const [model, tokens] = await Promise.all(
-      ['model.onnx', 'tokens.txt'].map(name => readFile(`test/fixtures/sherpa/nemo-ctc/${name}`)),
+      ['model.onnx', 'tokens.txt'].map(name =>
+        readFile(`test/fixtures/sherpa/nemo-ctc/${name}`),
+      ),
     );
-    hub = await HubServer.start({ repository, files: { [MODEL]: model!, 'tokens.txt': tokens! } });
+    hub = await HubServer.start({
+      repository,
+      files: { [MODEL]: model!, 'tokens.txt': tokens! },
+    });
     const catalogue = join(folder, 'catalogue.yaml');
     await writeFile(catalogue, stringify({ catalogue: [entry] }));
     const settings = {
-      ...{ 'hub.endpoint': hub.url, 'hub.catalogue_file': catalogue, 'hub.models_dir': join(folder, 'models') },
+      ...{
+        'hub.endpoint': hub.url,
+        'hub.catalogue_file': catalogue,
+        'hub.models_dir': join(folder, 'models'),
+      },
     };
     gateway = await GatewayProcess.start([], settings, { folder, until: 'live' });
     browser = await openBrowser();
@@ -56,13 +65,22 @@ describeWith(BROWSER, CONSOLE)('the console of a gateway without models', () => 
   const add = async () => {
     await page.getByRole('button', { name: 'Add from the catalogue' }).click();
     const models = page.getByRole('combobox', { name: 'Model' });
-    expect(await models.getByText('whisper-small').textContent()).toMatch(/^whisper-small · [\d.]+ MiB · MIT$/);
-    expect(await models.getByText(NAME).textContent()).toContain(`${NAME} · size unknown · `);
+    expect(await models.getByText('whisper-small').textContent()).toMatch(
+      /^whisper-small · [\d.]+ MiB · MIT$/,
+    );
+    expect(await models.getByText(NAME).textContent()).toContain(
+      `${NAME} · size unknown · `,
+    );
     await models.selectOption(NAME);
-    await page.getByText('Licence: model-license of FunAudioLLM/SenseVoiceSmall').waitFor();
+    await page
+      .getByText('Licence: model-license of FunAudioLLM/SenseVoiceSmall')
+      .waitFor();
     await page.getByRole('button', { name: 'Download and serve' }).click();
   };
-  const adding = () => page.locator('section').filter({ has: page.locator('h2', { hasText: `Download of ${NAME}` }) });
+  const adding = () =>
+    page
+      .locator('section')
+      .filter({ has: page.locator('h2', { hasText: `Download of ${NAME}` }) });
 
   it('leads from the address of the server to its first model', async () => {
     await page.goto(`http://127.0.0.1:${gateway.port}/`);
@@ -80,8 +98,13 @@ describeWith(BROWSER, CONSOLE)('the console of a gateway without models', () => 
     await adding().locator('.state', { hasText: 'cancelled' }).waitFor();
     await add();
     await adding().first().locator('.state', { hasText: 'added' }).waitFor();
-    const card = page.locator('section').filter({ has: page.getByRole('heading', { name: NAME, exact: true }) });
+    const card = page
+      .locator('section')
+      .filter({ has: page.getByRole('heading', { name: NAME, exact: true }) });
     await card.locator('.state', { hasText: 'loaded' }).waitFor();
-    expect(hub.downloads(MODEL).map(({ range }) => range)).toEqual([undefined, expect.stringContaining('bytes=')]);
+    expect(hub.downloads(MODEL).map(({ range }) => range)).toEqual([
+      undefined,
+      expect.stringContaining('bytes='),
+    ]);
   }, 120_000);
 });

@@ -9,7 +9,17 @@ import { ConsoleRig } from './console-rig.js';
  * node --import ./test/support/typescript-loader.mjs test/full/console-pictures.ts FOLDER [VIEW…]
  */
 const [folder = 'pictures', ...wanted] = process.argv.slice(2);
-const VIEWS = ['', 'requests', 'batches', 'models', 'workers', 'playground', 'tenants', 'settings', 'health'];
+const VIEWS = [
+  '',
+  'requests',
+  'batches',
+  'models',
+  'workers',
+  'playground',
+  'tenants',
+  'settings',
+  'health',
+];
 const AXE = await readFile('console/node_modules/axe-core/axe.min.js', 'utf8');
 const LOAD_MS = 40_000;
 
@@ -31,7 +41,12 @@ async function take({ page, url, file }: Shot): Promise<string[]> {
   );
 }
 
-async function takeAll(rig: ConsoleRig, page: Page, scene: string, viewsOf: () => Promise<string[]>): Promise<void> {
+async function takeAll(
+  rig: ConsoleRig,
+  page: Page,
+  scene: string,
+  viewsOf: () => Promise<string[]>,
+): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const width of [1440, 390]) {
       await page.emulateMedia({ colorScheme });
@@ -41,7 +56,11 @@ async function takeAll(rig: ConsoleRig, page: Page, scene: string, viewsOf: () =
       )) {
         const name = view.split(/[/?]/).slice(0, 2).join('-').slice(0, 18) || 'now';
         const file = `${name}-${scene}-${width}-${colorScheme}`;
-        const found = await take({ page, url: `${rig.product.url}/console/${view}`, file });
+        const found = await take({
+          page,
+          url: `${rig.product.url}/console/${view}`,
+          file,
+        });
         process.stdout.write(`${file} ${found.length === 0 ? 'ok' : found.join(' ')}\n`);
       }
     }
@@ -52,9 +71,13 @@ async function takeAll(rig: ConsoleRig, page: Page, scene: string, viewsOf: () =
 async function details(rig: ConsoleRig): Promise<string[]> {
   const list = (path: string) => rig.list(path) as Promise<Listed[]>;
   const requests = await Promise.all(
-    ['queued', 'completed'].map(state => list(`/admin/v1/requests?state=${state}&limit=1`)),
+    ['queued', 'completed'].map(state =>
+      list(`/admin/v1/requests?state=${state}&limit=1`),
+    ),
   );
-  const pages = requests.flat().map(({ request_id: id, tenant = '' }) => `requests/${id}?tenant=${tenant}`);
+  const pages = requests
+    .flat()
+    .map(({ request_id: id, tenant = '' }) => `requests/${id}?tenant=${tenant}`);
   return [...pages, ...(await list('/v1/batches')).map(({ id }) => `batches/${id}`)];
 }
 

@@ -14,11 +14,23 @@ const FAULTS = [
 /** @param slowness of the synthetic devices; 0: as fast as this machine */
 const models = (slowness: number) => [
   syntheticModel(
-    { baseMs: 180 * slowness, jitter: 0.4, maxBatch: 4, maxConcurrent: 2, faults: FAULTS },
+    {
+      baseMs: 180 * slowness,
+      jitter: 0.4,
+      maxBatch: 4,
+      maxConcurrent: 2,
+      faults: FAULTS,
+    },
     { id: 'whisper-small', replicas: 2, aliases: ['whisper-1'], languages: ['en', 'de'] },
   ),
   syntheticModel(
-    { baseMs: 60 * slowness, perTokenMs: 15 * slowness, tokens: 24, maxConcurrent: 4, faults: FAULTS },
+    {
+      baseMs: 60 * slowness,
+      perTokenMs: 15 * slowness,
+      tokens: 24,
+      maxConcurrent: 4,
+      faults: FAULTS,
+    },
     {
       ...{ id: 'qwen3-8b', kind: 'llm', capabilities: ['chat'] },
     },
@@ -41,12 +53,22 @@ export class ConsoleRig implements AsyncDisposable {
     private readonly tenants: readonly string[],
   ) {}
 
-  static async start(settings: SettingOverrides = {}, { fast = false } = {}): Promise<ConsoleRig> {
+  static async start(
+    settings: SettingOverrides = {},
+    { fast = false } = {},
+  ): Promise<ConsoleRig> {
     const keys = await KeysFolder.create();
     const operator = keys.add('operator', 'inference', 'admin', 'events');
-    const tenants = ['acme', 'globex', 'initech'].map(tenant => keys.add(tenant, 'inference'));
+    const tenants = ['acme', 'globex', 'initech'].map(tenant =>
+      keys.add(tenant, 'inference'),
+    );
     const product = await Product.start(models(fast ? 0 : 1), {
-      ...{ 'batch.embedded': 'true', 'auth.keys_file': keys.file, 'auth.public_metrics': 'true', ...settings },
+      ...{
+        'batch.embedded': 'true',
+        'auth.keys_file': keys.file,
+        'auth.public_metrics': 'true',
+        ...settings,
+      },
     });
     return new ConsoleRig(product, keys, operator, tenants);
   }
@@ -54,22 +76,34 @@ export class ConsoleRig implements AsyncDisposable {
   /** Each client of a tenant sends one request after the other. */
   load(clients: readonly number[]): void {
     clients.forEach((count, at) => {
-      for (let client = 0; client < count; client += 1) this.#loops.push(this.#client(at, client));
+      for (let client = 0; client < count; client += 1)
+        this.#loops.push(this.#client(at, client));
     });
   }
 
-  async ask(path: string, body: FormData | object, headers: Record<string, string> = {}, key = this.operator) {
+  async ask(
+    path: string,
+    body: FormData | object,
+    headers: Record<string, string> = {},
+    key = this.operator,
+  ) {
     const isForm = body instanceof FormData;
     return fetch(this.product.url + path, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, ...(!isForm && { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(!isForm && { 'content-type': 'application/json' }),
+        ...headers,
+      },
       body: isForm ? body : JSON.stringify(body),
     });
   }
 
   /** The data of a list. */
   async list(path: string): Promise<unknown[]> {
-    const answer = await fetch(this.product.url + path, { headers: { authorization: `Bearer ${this.operator}` } });
+    const answer = await fetch(this.product.url + path, {
+      headers: { authorization: `Bearer ${this.operator}` },
+    });
     return ((await answer.json()) as { data: unknown[] }).data;
   }
 
@@ -77,13 +111,22 @@ export class ConsoleRig implements AsyncDisposable {
     const text = Array.from({ length: lines }, (_, n) => {
       const content = n < failing ? FAIL : 'hello';
       const body = { model: 'qwen3-8b', messages: [{ role: 'user', content }] };
-      return JSON.stringify({ custom_id: `line-${n}`, method: 'POST', url: '/v1/chat/completions', body });
+      return JSON.stringify({
+        custom_id: `line-${n}`,
+        method: 'POST',
+        url: '/v1/chat/completions',
+        body,
+      });
     });
     const form = new FormData();
     form.set('purpose', 'batch');
     form.set('file', new Blob([text.join('\n')]), 'lines.jsonl');
     const file = (await (await this.ask('/v1/files', form)).json()) as { id: string };
-    const order = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' };
+    const order = {
+      input_file_id: file.id,
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+    };
     return ((await (await this.ask('/v1/batches', order)).json()) as { id: string }).id;
   }
 
@@ -106,7 +149,10 @@ export class ConsoleRig implements AsyncDisposable {
     for (let turn = 0; !this.#stopped; turn += 1) {
       const priority = (tenant + client) % 3 === 0 ? 'realtime' : 'batch';
       const text = turn % 40 === 39 ? FAIL : `clip ${turn}`;
-      const answer = client % 2 === 0 ? this.#transcribe(text, priority, tenant) : this.#chat(text, priority, tenant);
+      const answer =
+        client % 2 === 0
+          ? this.#transcribe(text, priority, tenant)
+          : this.#chat(text, priority, tenant);
       const failed = await answer.then(
         reply => reply.arrayBuffer().then(() => !reply.ok),
         () => true,
@@ -119,11 +165,21 @@ export class ConsoleRig implements AsyncDisposable {
     const form = new FormData();
     form.set('file', new Blob([text]), 'clip.wav');
     form.set('model', 'whisper-small');
-    return this.ask('/v1/audio/transcriptions', form, { 'x-priority': priority }, this.tenants[tenant]);
+    return this.ask(
+      '/v1/audio/transcriptions',
+      form,
+      { 'x-priority': priority },
+      this.tenants[tenant],
+    );
   }
 
   #chat(content: string, priority: string, tenant: number): Promise<Response> {
     const body = { model: 'qwen3-8b', messages: [{ role: 'user', content }] };
-    return this.ask('/v1/chat/completions', body, { 'x-priority': priority }, this.tenants[tenant]);
+    return this.ask(
+      '/v1/chat/completions',
+      body,
+      { 'x-priority': priority },
+      this.tenants[tenant],
+    );
   }
 }

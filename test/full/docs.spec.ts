@@ -19,7 +19,9 @@ suite('Swagger UI: what stands there runs as it stands', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'switchyard-docs-'));
-    const { models } = parse(await readFile('config/models.yaml', 'utf8')) as { models: ModelSpec[] };
+    const { models } = parse(await readFile('config/models.yaml', 'utf8')) as {
+      models: ModelSpec[];
+    };
     product = await Product.start(models);
     await product.until('all models ready', async () =>
       (await product.workers()).every(({ state }) => state === 'ready'),
@@ -38,7 +40,9 @@ suite('Swagger UI: what stands there runs as it stands', () => {
 
   /** Opens the operation, chooses the file where one is asked for, and presses Execute. */
   async function execute(path: string, file?: string): Promise<Response> {
-    const block = page.locator('.opblock-post', { has: page.locator(`[data-path="${path}"]`) });
+    const block = page.locator('.opblock-post', {
+      has: page.locator(`[data-path="${path}"]`),
+    });
     await block.locator('.opblock-summary-control').click();
     if (file) await block.locator('input[type=file]').setInputFiles(file);
     const answer = page.waitForResponse(product.url + path);
@@ -52,16 +56,32 @@ suite('Swagger UI: what stands there runs as it stands', () => {
 
   it('speaks, and each upload takes what was spoken: no field is sent that nobody filled in', async () => {
     const spoken = await execute('/v1/audio/speech');
-    expect([spoken.status(), spoken.headers()['content-type']]).toEqual([200, 'audio/wav']);
+    expect([spoken.status(), spoken.headers()['content-type']]).toEqual([
+      200,
+      'audio/wav',
+    ]);
     const file = join(folder, 'fox.wav');
-    const body = { model: 'tts-1', voice: 'alloy', input: 'The quick brown fox.', response_format: 'wav' };
+    const body = {
+      model: 'tts-1',
+      voice: 'alloy',
+      input: 'The quick brown fox.',
+      response_format: 'wav',
+    };
     const headers = { 'content-type': 'application/json' };
-    const again = await fetch(spoken.url(), { method: 'POST', headers, body: JSON.stringify(body) });
+    const again = await fetch(spoken.url(), {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
     await writeFile(file, Buffer.from(await again.arrayBuffer()));
 
     for (const path of ['/v1/audio/transcriptions', '/v1/audio/translations']) {
       const heard = await execute(path, file);
-      expect([path, heard.status(), await heard.text()]).toEqual([path, 200, expect.stringContaining('fox')]);
+      expect([path, heard.status(), await heard.text()]).toEqual([
+        path,
+        200,
+        expect.stringContaining('fox'),
+      ]);
     }
     expect((await execute('/v1/files', file)).status()).toBe(200);
   }, 120_000);

@@ -1,4 +1,9 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  request,
+  type ServerResponse,
+} from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { type LiveDelta, type LiveEntry } from '../../src/contracts/events/live-event.js';
@@ -39,7 +44,8 @@ export class FeedProxy implements AsyncDisposable {
     const startMs = performance.now();
     for (let sent = 0; ;) {
       const passedMs = Math.min(performance.now() - startMs, ms);
-      for (const due = Math.floor((passedMs * perS) / 1000); sent < due; sent += 1) this.#send(sent);
+      for (const due = Math.floor((passedMs * perS) / 1000); sent < due; sent += 1)
+        this.#send(sent);
       if (passedMs === ms) return sent;
       await new Promise(resolve => setTimeout(resolve, STEP_MS));
     }
@@ -55,9 +61,19 @@ export class FeedProxy implements AsyncDisposable {
     const { room, set, removed } = this.#recorded[nth % this.#recorded.length]!;
     const seq = (this.#seq.get(room) ?? 0) + 1;
     this.#seq.set(room, seq);
-    const counted = Object.entries(set).map(([key, entry]) => [key, { ...entry, ...(room === 'queue' && later(nth)) }]);
-    const delta: LiveDelta = { room, source: 'gw_replay', seq, set: Object.fromEntries(counted), removed };
-    for (const page of this.#sockets.clients) page.send(`${DELTA}${JSON.stringify(delta)}]`);
+    const counted = Object.entries(set).map(([key, entry]) => [
+      key,
+      { ...entry, ...(room === 'queue' && later(nth)) },
+    ]);
+    const delta: LiveDelta = {
+      room,
+      source: 'gw_replay',
+      seq,
+      set: Object.fromEntries(counted),
+      removed,
+    };
+    for (const page of this.#sockets.clients)
+      page.send(`${DELTA}${JSON.stringify(delta)}]`);
   }
 
   #pass(asked: IncomingMessage, answer: ServerResponse): void {
@@ -71,8 +87,13 @@ export class FeedProxy implements AsyncDisposable {
   }
 
   /** The server speaks first, so nothing of the page comes before the gateway's socket is open. */
-  #join(page: WebSocket, { url = '', headers: { cookie = '', origin = '', host = '' } }: IncomingMessage): void {
-    const gateway = new WebSocket(this.target.replace('http', 'ws') + url, { headers: { cookie, origin, host } });
+  #join(
+    page: WebSocket,
+    { url = '', headers: { cookie = '', origin = '', host = '' } }: IncomingMessage,
+  ): void {
+    const gateway = new WebSocket(this.target.replace('http', 'ws') + url, {
+      headers: { cookie, origin, host },
+    });
     gateway.on('message', (data: RawData) => {
       const text = textOf(data);
       if (text.startsWith(DELTA) && this.#recorded.length < KEPT)

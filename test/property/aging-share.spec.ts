@@ -87,7 +87,9 @@ class OneSlot {
     const plan = this.#core.dispatcher.next(nowMs);
     if (!plan) return;
     const { request, lease, aged } = plan.members[0]!;
-    const contested = rivals.some(rival => rival.aged) && rivals.some(({ request: { priority } }) => !priority);
+    const contested =
+      rivals.some(rival => rival.aged) &&
+      rivals.some(({ request: { priority } }) => !priority);
     this.turns += contested ? (aged ? 'a' : 'R') : '-';
     const life = this.lives.get(request.id)!;
     life.waitMs = nowMs - life.atMs;
@@ -112,11 +114,17 @@ class OneSlot {
 }
 
 /** Bursts and quiet, at about what the slot can do and above. */
-const arrivals = fc.array(fc.record({ afterMs: fc.constantFrom(0, 0, 0, 1, 5, 10, 20, 100), realtime: fc.boolean() }), {
-  minLength: 20,
-  maxLength: 120,
-  size: 'max',
-});
+const arrivals = fc.array(
+  fc.record({
+    afterMs: fc.constantFrom(0, 0, 0, 1, 5, 10, 20, 100),
+    realtime: fc.boolean(),
+  }),
+  {
+    minLength: 20,
+    maxLength: 120,
+    size: 'max',
+  },
+);
 
 function played(agingShare: number, history: readonly Arrival[]): OneSlot {
   const harness = new OneSlot(agingShare);
@@ -130,11 +138,15 @@ describe('the aging share (D-03), one slot', () => {
     share => {
       // Exact for one turn in a whole number of turns. For others the service time counts as often as the rest: turns
       // are whole, so a share of 0.3 gives aged requests 2 of some 5 turns.
-      const serviceMs = Number.isInteger(1 / share) ? SERVICE_MS : SERVICE_MS / (1 - share);
+      const serviceMs = Number.isInteger(1 / share)
+        ? SERVICE_MS
+        : SERVICE_MS / (1 - share);
       fc.assert(
         fc.property(arrivals, history => {
           for (const { waitMs, withoutBatchMs } of played(share, history).of(true))
-            expect(waitMs).toBeLessThanOrEqual(withoutBatchMs / (1 - share) + serviceMs + 1e-6);
+            expect(waitMs).toBeLessThanOrEqual(
+              withoutBatchMs / (1 - share) + serviceMs + 1e-6,
+            );
         }),
         { numRuns: 50 },
       );
@@ -147,25 +159,32 @@ describe('the aging share (D-03), one slot', () => {
       const turnsEach = Math.ceil(1 / share - 1e-9);
       fc.assert(
         fc.property(arrivals, history => {
-          for (const { turnsWaited, agedAhead, agedAfterTurns } of played(share, history).of(false))
-            if (agedAfterTurns < Infinity) expect(turnsWaited).toBeLessThanOrEqual((agedAhead + 1) * turnsEach);
+          for (const { turnsWaited, agedAhead, agedAfterTurns } of played(
+            share,
+            history,
+          ).of(false))
+            if (agedAfterTurns < Infinity)
+              expect(turnsWaited).toBeLessThanOrEqual((agedAhead + 1) * turnsEach);
         }),
         { numRuns: 50 },
       );
     },
   );
 
-  it.each(SHARES)('exactly that share of the turns of a contest is aged, whatever comes, share %d', share => {
-    fc.assert(
-      fc.property(arrivals, history => {
-        for (const contest of played(share, history).turns.split('-')) {
-          const aged = [...contest].filter(turn => turn === 'a').length;
-          expect(aged).toBe(Math.floor(contest.length * share + 1e-6));
-        }
-      }),
-      { numRuns: 50 },
-    );
-  });
+  it.each(SHARES)(
+    'exactly that share of the turns of a contest is aged, whatever comes, share %d',
+    share => {
+      fc.assert(
+        fc.property(arrivals, history => {
+          for (const contest of played(share, history).turns.split('-')) {
+            const aged = [...contest].filter(turn => turn === 'a').length;
+            expect(aged).toBe(Math.floor(contest.length * share + 1e-6));
+          }
+        }),
+        { numRuns: 50 },
+      );
+    },
+  );
 
   it('a backlog of 200 BATCH requests holds REALTIME for a turn or two; with a share of 1 for the whole of it', () => {
     const backlog = Array.from({ length: 200 }, () => ({ afterMs: 0, realtime: false }));

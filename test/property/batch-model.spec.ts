@@ -1,25 +1,36 @@
 import { describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
-import { DeviceModel, type DeviceModelOptions, type DeviceModelReport } from '../support/device-model.js';
+import {
+  DeviceModel,
+  type DeviceModelOptions,
+  type DeviceModelReport,
+} from '../support/device-model.js';
 
 /** 8 per group of 20 ms: what the device could do at most. */
 const IDEAL_PER_SECOND = 400;
 const DEVICE_MS = 20;
 
-const run = (options: DeviceModelOptions): DeviceModelReport => new DeviceModel(options).run();
+const run = (options: DeviceModelOptions): DeviceModelReport =>
+  new DeviceModel(options).run();
 
 /** Virtual time: these are properties of the policy, not of the machine that runs the test. */
 describe('Batch policy on a model device, callers that wait for their answer', () => {
-  it.each([16, 64, 512])('keeps the device at 0.97 of the ideal or better with %d callers', callers => {
-    const { perSecond, meanGroup } = run({ arrivals: { callers } });
-    expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(0.97);
-    expect(meanGroup).toBeGreaterThan(7.9);
-  });
+  it.each([16, 64, 512])(
+    'keeps the device at 0.97 of the ideal or better with %d callers',
+    callers => {
+      const { perSecond, meanGroup } = run({ arrivals: { callers } });
+      expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(0.97);
+      expect(meanGroup).toBeGreaterThan(7.9);
+    },
+  );
 
-  it.each([16, 64])('does so with %d callers also when a group takes 12 ms to prepare', callers => {
-    const { perSecond } = run({ arrivals: { callers }, prepMs: 12 });
-    expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(0.97);
-  });
+  it.each([16, 64])(
+    'does so with %d callers also when a group takes 12 ms to prepare',
+    callers => {
+      const { perSecond } = run({ arrivals: { callers }, prepMs: 12 });
+      expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(0.97);
+    },
+  );
 
   it('gathers 8 callers that come back within the quiet gap into groups of 8', () => {
     const { perSecond, meanGroup } = run({ arrivals: { callers: 8 }, forMs: 5_000 });
@@ -36,7 +47,8 @@ describe('Batch policy on a model device, callers that wait for their answer', (
   });
 
   it('costs a lone caller the quiet gap of 5 ms and no more', () => {
-    const alone = (policy: 'adaptive' | 'none') => run({ arrivals: { callers: 1 }, window: { policy } }).p50Ms;
+    const alone = (policy: 'adaptive' | 'none') =>
+      run({ arrivals: { callers: 1 }, window: { policy } }).p50Ms;
     expect(alone('adaptive') - alone('none')).toBeCloseTo(5, 5);
   });
 });
@@ -70,10 +82,13 @@ describe('Callers on a model device that begin in two halves: one group, or two 
     [16, 0.97],
     [64, 0.97],
     [512, 0.97],
-  ])('keeps %d callers that begin in halves at %d of the ideal or better', (callers, least) => {
-    const { perSecond } = run({ arrivals: { callers, start: 'halves' } });
-    expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(least);
-  });
+  ])(
+    'keeps %d callers that begin in halves at %d of the ideal or better',
+    (callers, least) => {
+      const { perSecond } = run({ arrivals: { callers, start: 'halves' } });
+      expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(least);
+    },
+  );
 });
 
 describe('Batch policy on a model device, independent callers at random', () => {

@@ -13,7 +13,11 @@ const situations = fc.record({
   firstMs: fc.double({ min: 0, max: 100, noNaN: true }),
   spreadMs: fc.double({ min: 0, max: 60, noNaN: true }),
   sinceMs: fc.double({ min: 0, max: 120, noNaN: true }),
-  offer: fc.record({ free: fc.nat(40), idle: fc.boolean(), maxBatch: fc.integer({ min: 1, max: 16 }) }),
+  offer: fc.record({
+    free: fc.nat(40),
+    idle: fc.boolean(),
+    maxBatch: fc.integer({ min: 1, max: 16 }),
+  }),
 });
 
 type Situation = typeof situations extends fc.Arbitrary<infer T> ? T : never;
@@ -34,7 +38,9 @@ describe('BatchWindow in any situation', () => {
         if (!decision.go) return;
         const { waiting, offer, options } = situation;
         expect(decision.count).toBeGreaterThan(0);
-        expect(decision.count).toBeLessThanOrEqual(Math.min(waiting, options.maxSize, offer.maxBatch, offer.free));
+        expect(decision.count).toBeLessThanOrEqual(
+          Math.min(waiting, options.maxSize, offer.maxBatch, offer.free),
+        );
       }),
     );
   });
@@ -56,7 +62,9 @@ describe('BatchWindow in any situation', () => {
         const { lane, nowMs, decision } = decide(situation);
         if (decision.go || decision.wakeAtMs === Infinity) return;
         expect(nowMs).toBeLessThan(lane.firstEnqueuedAtMs + situation.options.windowMs);
-        expect(decision.wakeAtMs).toBeLessThanOrEqual(lane.firstEnqueuedAtMs + situation.options.windowMs);
+        expect(decision.wakeAtMs).toBeLessThanOrEqual(
+          lane.firstEnqueuedAtMs + situation.options.windowMs,
+        );
       }),
     );
   });
@@ -65,7 +73,9 @@ describe('BatchWindow in any situation', () => {
     fc.assert(
       fc.property(situations, situation => {
         const { waiting, offer, options } = situation;
-        fc.pre(waiting > 0 && offer.free > 0 && !offer.idle && options.policy !== 'window');
+        fc.pre(
+          waiting > 0 && offer.free > 0 && !offer.idle && options.policy !== 'window',
+        );
         expect(decide(situation).decision.go).toBe(true);
       }),
     );

@@ -48,17 +48,26 @@ class World {
     const id = `r${this.members.size}`;
     const priority = isRealtime ? RequestPriority.REALTIME : RequestPriority.BATCH;
     this.members.set(id, { isPoisoned, budget: new RetryBudget(), losses: [] });
-    this.#harness.dispatcher.submit(aRequest(id, { priority, enqueuedAtMs: this.#nowMs }), this.#nowMs);
+    this.#harness.dispatcher.submit(
+      aRequest(id, { priority, enqueuedAtMs: this.#nowMs }),
+      this.#nowMs,
+    );
   }
 
   /** Sends all that may go, then one worker makes an engine call. */
   step(seed: number): void {
     const { dispatcher } = this.#harness;
     this.#nowMs += 100;
-    for (let plan = dispatcher.next(this.#nowMs); plan; plan = dispatcher.next(this.#nowMs)) {
+    for (
+      let plan = dispatcher.next(this.#nowMs);
+      plan;
+      plan = dispatcher.next(this.#nowMs)
+    ) {
       const { workerId } = plan;
       const worker = [...this.#held.keys()].find(one => one.workerId === workerId)!;
-      this.#held.get(worker)!.push(...plan.members.map(({ request, lease }) => ({ request, lease })));
+      this.#held
+        .get(worker)!
+        .push(...plan.members.map(({ request, lease }) => ({ request, lease })));
       this.#checkCompany(worker);
     }
     expect(dispatcher.nextWakeMs(this.#nowMs) ?? Infinity).toBeGreaterThan(this.#nowMs);
@@ -87,27 +96,46 @@ class World {
     }
   }
 
-  #lost(request: ScheduledRequest<undefined>, { workerId }: FakeWorker, together: number): void {
+  #lost(
+    request: ScheduledRequest<undefined>,
+    { workerId }: FakeWorker,
+    together: number,
+  ): void {
     const member = this.members.get(request.id)!;
     member.losses.push(together);
-    const code = member.budget.spend(workerId, new WorkerLostError('died', 'dead', undefined, together));
+    const code = member.budget.spend(
+      workerId,
+      new WorkerLostError('died', 'dead', undefined, together),
+    );
     if (code) member.end = code;
-    else this.#harness.dispatcher.requeue({ ...request, mostTogether: member.budget.mostTogether });
+    else
+      this.#harness.dispatcher.requeue({
+        ...request,
+        mostTogether: member.budget.mostTogether,
+      });
   }
 }
 
-const members = fc.array(fc.record({ isPoisoned: fc.boolean(), isRealtime: fc.boolean() }), {
-  minLength: 1,
-  maxLength: 24,
-});
+const members = fc.array(
+  fc.record({ isPoisoned: fc.boolean(), isRealtime: fc.boolean() }),
+  {
+    minLength: 1,
+    maxLength: 24,
+  },
+);
 
 describe('a request that ends its worker', () => {
   it('fails alone, for every set of them: its retries cost ⌈log2 n⌉ + 1 deaths at most, all others are answered', () => {
-    const run = (given: { isPoisoned: boolean; isRealtime: boolean }[], shape: number[], seeds: number[]): void => {
+    const run = (
+      given: { isPoisoned: boolean; isRealtime: boolean }[],
+      shape: number[],
+      seeds: number[],
+    ): void => {
       const [replicas = 1, maxBatch = 8, later = 0] = shape;
       const world = new World(replicas, maxBatch);
       const [first, rest] = [given.slice(later), given.slice(0, later)];
-      for (const { isPoisoned, isRealtime } of first) world.submit(isPoisoned, isRealtime);
+      for (const { isPoisoned, isRealtime } of first)
+        world.submit(isPoisoned, isRealtime);
       for (let step = 0; !world.isOver || rest.length > 0; step += 1) {
         expect(step).toBeLessThan(1000);
         const next = rest.pop();
@@ -119,12 +147,27 @@ describe('a request that ends its worker', () => {
         const [together, ...retries] = losses;
         if (together === undefined) continue;
         expect(retries.length).toBeLessThanOrEqual(Math.ceil(Math.log2(together)) + 1);
-        if (together > 4) expect(losses.length).toBeLessThanOrEqual(Math.ceil(Math.log2(together)) + 1);
-        losses.slice(1, 2).forEach(size => expect(size).toBeLessThanOrEqual(Math.max(1, together / 2)));
+        if (together > 4)
+          expect(losses.length).toBeLessThanOrEqual(Math.ceil(Math.log2(together)) + 1);
+        losses
+          .slice(1, 2)
+          .forEach(size => expect(size).toBeLessThanOrEqual(Math.max(1, together / 2)));
         losses.slice(2).forEach(size => expect(size).toBe(1));
       }
     };
-    const shape = fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 8 }), fc.nat(12));
-    fc.assert(fc.property(members, shape, fc.array(fc.nat(7), { minLength: 1, maxLength: 20 }), run), { numRuns: 500 });
+    const shape = fc.tuple(
+      fc.integer({ min: 1, max: 3 }),
+      fc.integer({ min: 1, max: 8 }),
+      fc.nat(12),
+    );
+    fc.assert(
+      fc.property(
+        members,
+        shape,
+        fc.array(fc.nat(7), { minLength: 1, maxLength: 20 }),
+        run,
+      ),
+      { numRuns: 500 },
+    );
   });
 });

@@ -28,18 +28,28 @@ interface Sent {
 }
 
 /** Plays a history over the queue as the dispatch loop does: what has expired leaves before anything is sent. */
-function play(steps: readonly Arrival[]): { readonly sent: readonly Sent[]; readonly expired: readonly Request[] } {
+function play(steps: readonly Arrival[]): {
+  readonly sent: readonly Sent[];
+  readonly expired: readonly Request[];
+} {
   const queue = new PriorityQueue<undefined>({ agingMs: AGING_MS, agingShare: 0.25 });
   const [sent, expired]: [Sent[], Request[]] = [[], []];
   let nowMs = 0;
   const send = (): void => {
     expired.push(...queue.expired(nowMs));
     const request = queue.pick(nowMs, lane => queue.take(lane, 1)[0]);
-    if (request) sent.push({ request, atMs: nowMs, waiting: queue.snapshot(nowMs).map(view => view.request) });
+    if (request)
+      sent.push({
+        request,
+        atMs: nowMs,
+        waiting: queue.snapshot(nowMs).map(view => view.request),
+      });
   };
   steps.forEach(({ tenant, afterMs, costMs, startInMs, takes }, index) => {
     nowMs += afterMs;
-    queue.enqueue(timedRequest(`r${index}`, { tenant, costMs, enqueuedAtMs: nowMs }, startInMs));
+    queue.enqueue(
+      timedRequest(`r${index}`, { tenant, costMs, enqueuedAtMs: nowMs }, startInMs),
+    );
     for (let left = takes; left > 0; left -= 1) send();
   });
   while (queue.depth > 0) {
@@ -49,7 +59,11 @@ function play(steps: readonly Arrival[]): { readonly sent: readonly Sent[]; read
   return { sent, expired };
 }
 
-function timedRequest(id: string, fields: Partial<Request>, startInMs: number | undefined): Request {
+function timedRequest(
+  id: string,
+  fields: Partial<Request>,
+  startInMs: number | undefined,
+): Request {
   const request = aRequest(id, fields);
   if (startInMs === undefined) return request;
   const latestStartMs = request.enqueuedAtMs + startInMs;
@@ -57,7 +71,8 @@ function timedRequest(id: string, fields: Partial<Request>, startInMs: number | 
   return { ...request, latestStartMs, queueDeadlineMs: latestStartMs, deadline };
 }
 
-const sameTenant = ({ request, waiting }: Sent): Request[] => waiting.filter(({ tenant }) => tenant === request.tenant);
+const sameTenant = ({ request, waiting }: Sent): Request[] =>
+  waiting.filter(({ tenant }) => tenant === request.tenant);
 const startBy = ({ latestStartMs = Infinity, enqueuedAtMs }: Request): number =>
   Math.min(latestStartMs, enqueuedAtMs + AGING_MS);
 
@@ -66,8 +81,12 @@ describe('deadlines in the queue (D-26)', () => {
     fc.assert(
       fc.property(history, steps => {
         const { sent, expired } = play(steps);
-        for (const { request, atMs } of sent) expect(atMs).toBeLessThan(request.queueDeadlineMs);
-        const ids = [...sent.map(({ request }) => request.id), ...expired.map(({ id }) => id)];
+        for (const { request, atMs } of sent)
+          expect(atMs).toBeLessThan(request.queueDeadlineMs);
+        const ids = [
+          ...sent.map(({ request }) => request.id),
+          ...expired.map(({ id }) => id),
+        ];
         expect([ids.length, new Set(ids).size]).toEqual([steps.length, steps.length]);
       }),
       { numRuns: 150 },
@@ -78,7 +97,8 @@ describe('deadlines in the queue (D-26)', () => {
     fc.assert(
       fc.property(history, steps => {
         for (const one of play(steps).sent)
-          for (const other of sameTenant(one)) expect(startBy(one.request)).toBeLessThanOrEqual(startBy(other));
+          for (const other of sameTenant(one))
+            expect(startBy(one.request)).toBeLessThanOrEqual(startBy(other));
       }),
       { numRuns: 150 },
     );
@@ -89,7 +109,9 @@ describe('deadlines in the queue (D-26)', () => {
       fc.property(history, steps => {
         for (const one of play(steps).sent)
           for (const other of sameTenant(one))
-            expect(one.request.enqueuedAtMs - other.enqueuedAtMs).toBeLessThanOrEqual(AGING_MS);
+            expect(one.request.enqueuedAtMs - other.enqueuedAtMs).toBeLessThanOrEqual(
+              AGING_MS,
+            );
       }),
       { numRuns: 150 },
     );
@@ -98,8 +120,10 @@ describe('deadlines in the queue (D-26)', () => {
   it('without deadlines each tenant is served first in, first out', () => {
     fc.assert(
       fc.property(history, steps => {
-        for (const one of play(steps.map(step => ({ ...step, startInMs: undefined }))).sent)
-          for (const other of sameTenant(one)) expect(one.request.enqueuedAtMs).toBeLessThanOrEqual(other.enqueuedAtMs);
+        for (const one of play(steps.map(step => ({ ...step, startInMs: undefined })))
+          .sent)
+          for (const other of sameTenant(one))
+            expect(one.request.enqueuedAtMs).toBeLessThanOrEqual(other.enqueuedAtMs);
       }),
       { numRuns: 100 },
     );

@@ -21,7 +21,10 @@ const failed = (code: 'worker_lost' | 'queue_timeout'): Settlement<string> => ({
   status: 'failed',
   error: new DomainError(code, code),
 });
-const CANCELLED: Settlement<string> = { status: 'cancelled', error: new DomainError('request_cancelled', 'gone') };
+const CANCELLED: Settlement<string> = {
+  status: 'cancelled',
+  error: new DomainError('request_cancelled', 'gone'),
+};
 
 /**
  * A small scheduler over the real core: what the gateway does, without I/O, and with every invariant checked on the
@@ -31,7 +34,9 @@ class Harness {
   readonly workers = new FakeWorkers();
   readonly lives = new Map<string, Life>();
   readonly leases = new Map<string, Lease>();
-  readonly slots = MODELS.map(model => this.workers.add(model, { slots: model === 'm3' ? 3 : 8, maxBatch: MAX_SIZE }));
+  readonly slots = MODELS.map(model =>
+    this.workers.add(model, { slots: model === 'm3' ? 3 : 8, maxBatch: MAX_SIZE }),
+  );
   readonly #harness: ReturnType<typeof aDispatcher>;
   readonly #turns: ReadonlyMap<string, AgingTurns>;
   readonly promoted = new Set<string>();
@@ -43,7 +48,12 @@ class Harness {
 
   constructor(readonly agingShare: number) {
     const bounds = { maxRequestsPerModel: 30 };
-    this.#harness = aDispatcher(this.workers, { agingMs: AGING_MS, agingShare, maxSize: MAX_SIZE, bounds });
+    this.#harness = aDispatcher(this.workers, {
+      agingMs: AGING_MS,
+      agingShare,
+      maxSize: MAX_SIZE,
+      bounds,
+    });
     this.#turns = new Map(MODELS.map(model => [model, new AgingTurns(agingShare)]));
   }
 
@@ -54,7 +64,12 @@ class Harness {
   submit(model: string, priority: RequestPriority): void {
     const id = `r${this.accepted + this.refused}`;
     const { nowMs } = this;
-    const request = aRequest(id, { model, priority, enqueuedAtMs: nowMs, queueDeadlineMs: nowMs + PATIENCE_MS });
+    const request = aRequest(id, {
+      model,
+      priority,
+      enqueuedAtMs: nowMs,
+      queueDeadlineMs: nowMs + PATIENCE_MS,
+    });
     if (!this.#harness.dispatcher.submit(request, nowMs).accepted) {
       this.refused += 1;
       return;
@@ -66,10 +81,16 @@ class Harness {
   /** One turn of the loop; afterwards nothing that may go now is left. */
   turn(): void {
     const { dispatcher } = this.#harness;
-    for (const { id } of dispatcher.aged(this.nowMs)) if (this.lives.get(id)?.promote()) this.promoted.add(id);
+    for (const { id } of dispatcher.aged(this.nowMs))
+      if (this.lives.get(id)?.promote()) this.promoted.add(id);
     this.#checkPromotions();
-    for (const { id } of dispatcher.expire(this.nowMs)) this.settle(id, failed('queue_timeout'));
-    for (let plan = dispatcher.next(this.nowMs); plan !== undefined; plan = dispatcher.next(this.nowMs))
+    for (const { id } of dispatcher.expire(this.nowMs))
+      this.settle(id, failed('queue_timeout'));
+    for (
+      let plan = dispatcher.next(this.nowMs);
+      plan !== undefined;
+      plan = dispatcher.next(this.nowMs)
+    )
       this.#run(plan);
     expect(dispatcher.nextWakeMs(this.nowMs) ?? Infinity).toBeGreaterThan(this.nowMs);
   }
@@ -99,11 +120,23 @@ class Harness {
   /** D-24: the overdraft is for REALTIME; BATCH that aged stays within the slots. */
   #checkCredit(model: string, priority: RequestPriority | undefined): void {
     const worker = this.slots.find(({ workerId }) => workerId === model);
-    const { inUse, slots, maxBatch } = worker ?? { inUse: Infinity, slots: 0, maxBatch: 0 };
-    expect(inUse).toBeLessThanOrEqual(priority === RequestPriority.REALTIME ? slots + maxBatch : slots);
+    const { inUse, slots, maxBatch } = worker ?? {
+      inUse: Infinity,
+      slots: 0,
+      maxBatch: 0,
+    };
+    expect(inUse).toBeLessThanOrEqual(
+      priority === RequestPriority.REALTIME ? slots + maxBatch : slots,
+    );
   }
 
-  #isAged({ priority, enqueuedAtMs }: { priority: RequestPriority; enqueuedAtMs: number }): boolean {
+  #isAged({
+    priority,
+    enqueuedAtMs,
+  }: {
+    priority: RequestPriority;
+    enqueuedAtMs: number;
+  }): boolean {
     return priority === RequestPriority.BATCH && this.nowMs - enqueuedAtMs >= AGING_MS;
   }
 
@@ -111,7 +144,8 @@ class Harness {
   #checkPromotions(): void {
     for (const { request, aged } of this.#harness.queue.snapshot(this.nowMs)) {
       if (aged) expect(this.promoted.has(request.id)).toBe(true);
-      else if (request.priority === RequestPriority.REALTIME) expect(this.promoted.has(request.id)).toBe(false);
+      else if (request.priority === RequestPriority.REALTIME)
+        expect(this.promoted.has(request.id)).toBe(false);
     }
   }
 
@@ -119,11 +153,18 @@ class Harness {
    * The starvation bound, within a model: of equals nobody overtakes, and between REALTIME and aged the turns decide.
    */
   #checkTurn(first: Plan['members'][number]['request']): void {
-    const waiting = this.#harness.queue.snapshot(this.nowMs).filter(({ request: { model } }) => model === first.model);
-    const rivals = waiting.filter(({ request, aged }) => aged || request.priority === RequestPriority.REALTIME);
+    const waiting = this.#harness.queue
+      .snapshot(this.nowMs)
+      .filter(({ request: { model } }) => model === first.model);
+    const rivals = waiting.filter(
+      ({ request, aged }) => aged || request.priority === RequestPriority.REALTIME,
+    );
     const equals = rivals.filter(({ request }) => request.priority === first.priority);
-    for (const { request } of equals) expect(request.enqueuedAtMs).toBeGreaterThanOrEqual(first.enqueuedAtMs);
-    const others = rivals.filter(({ request }) => request.priority !== first.priority).map(({ request }) => request);
+    for (const { request } of equals)
+      expect(request.enqueuedAtMs).toBeGreaterThanOrEqual(first.enqueuedAtMs);
+    const others = rivals
+      .filter(({ request }) => request.priority !== first.priority)
+      .map(({ request }) => request);
     const [other] = others.sort((a, b) => a.enqueuedAtMs - b.enqueuedAtMs);
     const isBatch = first.priority === RequestPriority.BATCH;
     const contested = other !== undefined && (!isBatch || this.#isAged(first));
@@ -150,7 +191,10 @@ class Harness {
     const life = this.lives.get(id);
     if (life?.state === 'leased' && life.attempts < 2) {
       life.requeued();
-      this.#harness.dispatcher.requeue({ ...life.request, mostTogether: 1 + (this.settled % 3) });
+      this.#harness.dispatcher.requeue({
+        ...life.request,
+        mostTogether: 1 + (this.settled % 3),
+      });
     } else this.settle(id, failed('worker_lost'));
     this.#release(id);
   }
@@ -159,7 +203,8 @@ class Harness {
     const life = this.lives.get(id);
     if (life === undefined || life.state === 'settled') return;
     expect(life.workerId === undefined).toBe(life.state === 'queued');
-    if (life.state === 'queued') expect(this.#harness.dispatcher.withdraw(aKey(id))?.id).toBe(id);
+    if (life.state === 'queued')
+      expect(this.#harness.dispatcher.withdraw(aKey(id))?.id).toBe(id);
     this.settle(id, CANCELLED);
   }
 
@@ -182,35 +227,78 @@ class Harness {
 
   checkSums(): void {
     const states = [...this.lives.values()].map(({ state }) => state);
-    const count = (wanted: string): number => states.filter(state => state === wanted).length;
+    const count = (wanted: string): number =>
+      states.filter(state => state === wanted).length;
     expect(count('queued')).toBe(this.depth);
     expect(count('settled')).toBe(this.settled);
     expect(count('queued') + count('leased') + count('settled')).toBe(this.accepted);
     const taken = this.slots.reduce((sum, { inUse }) => sum + inUse, 0);
     expect(taken).toBe(this.leases.size);
-    expect(this.slots.every(({ inUse, slots, maxBatch }) => inUse >= 0 && inUse <= slots + maxBatch)).toBe(true);
+    expect(
+      this.slots.every(
+        ({ inUse, slots, maxBatch }) => inUse >= 0 && inUse <= slots + maxBatch,
+      ),
+    ).toBe(true);
   }
 }
 
-const pick = <T>(from: readonly T[], seed: number): T | undefined => from[seed % Math.max(1, from.length)];
+const pick = <T>(from: readonly T[], seed: number): T | undefined =>
+  from[seed % Math.max(1, from.length)];
 
 const act = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('submit' as const), model: fc.nat(2), realtime: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, 5, 60, 250) }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('answer' as const, 'lose' as const), seed: fc.nat(50) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const), seed: fc.nat(200) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('ready' as const), model: fc.nat(2), ready: fc.boolean() }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('drain' as const), seed: fc.nat(30) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('submit' as const),
+      model: fc.nat(2),
+      realtime: fc.boolean(),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('wait' as const),
+      ms: fc.constantFrom(1, 5, 60, 250),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom('answer' as const, 'lose' as const),
+      seed: fc.nat(50),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('cancel' as const), seed: fc.nat(200) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('ready' as const),
+      model: fc.nat(2),
+      ready: fc.boolean(),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('drain' as const), seed: fc.nat(30) }),
+  },
 );
 
 type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
 
 function perform(harness: Harness, step: Act): void {
   if (step.do === 'submit') {
-    harness.submit(MODELS[step.model] ?? 'm1', step.realtime ? RequestPriority.REALTIME : RequestPriority.BATCH);
+    harness.submit(
+      MODELS[step.model] ?? 'm1',
+      step.realtime ? RequestPriority.REALTIME : RequestPriority.BATCH,
+    );
   } else if (step.do === 'wait') harness.nowMs += step.ms;
-  else if (step.do === 'ready') harness.workers.setReady(MODELS[step.model] ?? 'm1', step.ready);
-  else if (step.do === 'cancel') harness.cancel(pick([...harness.lives.keys()], step.seed) ?? 'nobody');
+  else if (step.do === 'ready')
+    harness.workers.setReady(MODELS[step.model] ?? 'm1', step.ready);
+  else if (step.do === 'cancel')
+    harness.cancel(pick([...harness.lives.keys()], step.seed) ?? 'nobody');
   else if (step.do === 'drain') {
     if (step.seed === 0) harness.drain();
   } else harness[step.do](pick(harness.running(), step.seed) ?? 'nobody');
@@ -218,7 +306,11 @@ function perform(harness: Harness, step: Act): void {
 
 /** Everybody answers and time passes until nothing waits or runs. */
 function finish(harness: Harness): void {
-  for (let rounds = 0; harness.depth + harness.leases.size > 0 && rounds < 100; rounds += 1) {
+  for (
+    let rounds = 0;
+    harness.depth + harness.leases.size > 0 && rounds < 100;
+    rounds += 1
+  ) {
     harness.running().forEach(id => harness.answer(id));
     harness.nowMs += 50;
     harness.turn();
@@ -239,7 +331,11 @@ describe('Dispatcher, whatever happens', () => {
           }
           finish(harness);
           harness.checkSums();
-          expect([harness.depth, harness.leases.size, harness.settled]).toEqual([0, 0, harness.accepted]);
+          expect([harness.depth, harness.leases.size, harness.settled]).toEqual([
+            0,
+            0,
+            harness.accepted,
+          ]);
           expect(harness.slots.map(({ inUse }) => inUse)).toEqual([0, 0, 0]);
         }),
         { numRuns: 150 },

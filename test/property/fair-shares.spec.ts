@@ -26,7 +26,11 @@ class Device {
     readonly credits: number,
     private readonly weights: Partial<Record<Tenant, number>> = {},
   ) {
-    this.queue = new PriorityQueue({ agingMs: AGING_MS, agingShare: 0.25, weightOf: tenant => this.weightOf(tenant) });
+    this.queue = new PriorityQueue({
+      agingMs: AGING_MS,
+      agingShare: 0.25,
+      weightOf: tenant => this.weightOf(tenant),
+    });
   }
 
   weightOf(tenant = ''): number {
@@ -34,13 +38,23 @@ class Device {
   }
 
   /** @param error estimate / device time */
-  arrive(tenant: Tenant, actualMs = 10, error = 1, change: Partial<Request> = {}): string {
+  arrive(
+    tenant: Tenant,
+    actualMs = 10,
+    error = 1,
+    change: Partial<Request> = {},
+  ): string {
     const id = `r${(this.#made += 1)}`;
     // Of equal start tags the older request goes first: no two are of the same age.
     const enqueuedAtMs = this.#made / 1e6;
-    this.queue.enqueue(aRequest(id, { tenant, costMs: actualMs * error, enqueuedAtMs, ...change }));
+    this.queue.enqueue(
+      aRequest(id, { tenant, costMs: actualMs * error, enqueuedAtMs, ...change }),
+    );
     this.#actualMs.set(id, actualMs);
-    this.largest = Math.max(this.largest, (actualMs * Math.max(1, error)) / this.weightOf(tenant));
+    this.largest = Math.max(
+      this.largest,
+      (actualMs * Math.max(1, error)) / this.weightOf(tenant),
+    );
     return id;
   }
 
@@ -49,7 +63,8 @@ class Device {
     const request = this.queue.pick(nowMs, lane => this.queue.take(lane, 1)[0]);
     if (!request) return undefined;
     this.inFlight.push(request);
-    this.work[request.tenant as Tenant] += this.#actualMs.get(request.id)! / this.weightOf(request.tenant);
+    this.work[request.tenant as Tenant] +=
+      this.#actualMs.get(request.id)! / this.weightOf(request.tenant);
     return request;
   }
 
@@ -76,8 +91,17 @@ const step = fc.oneof(
       latestStartMs: fc.constantFrom(undefined, undefined, 5, 500, 50_000),
     }),
   },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('send' as const), times: fc.integer({ min: 1, max: 8 }) }) },
-  { weight: 5, arbitrary: fc.record({ do: fc.constant('end' as const), index: fc.nat(15) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('send' as const),
+      times: fc.integer({ min: 1, max: 8 }),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: fc.constant('end' as const), index: fc.nat(15) }),
+  },
 );
 const history = fc.array(step, { minLength: 20, maxLength: 200, size: 'max' });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
@@ -90,12 +114,14 @@ class Pairs {
   constructor(private readonly device: Device) {}
 
   look(): void {
-    for (const one of TENANTS) for (const other of TENANTS) if (one < other) this.#look(one, other);
+    for (const one of TENANTS)
+      for (const other of TENANTS) if (one < other) this.#look(one, other);
   }
 
   #look(one: Tenant, other: Tenant): void {
     const { device } = this;
-    if (!device.isBacklogged(one) || !device.isBacklogged(other)) return void this.#spans.delete(one + other);
+    if (!device.isBacklogged(one) || !device.isBacklogged(other))
+      return void this.#spans.delete(one + other);
     const gap = device.work[one] - device.work[other];
     const { low, high } = this.#spans.get(one + other) ?? { low: gap, high: gap };
     const span = { low: Math.min(low, gap), high: Math.max(high, gap) };
@@ -109,7 +135,9 @@ function play(device: Device, steps: readonly Step[], exact: boolean): number {
   for (const act of steps) {
     if (act.do === 'arrive')
       for (let left = act.count; left > 0; left -= 1)
-        device.arrive(act.tenant, act.actualMs, exact ? 1 : act.error, { latestStartMs: act.latestStartMs });
+        device.arrive(act.tenant, act.actualMs, exact ? 1 : act.error, {
+          latestStartMs: act.latestStartMs,
+        });
     else if (act.do === 'end') device.end(act.index);
     else for (let left = act.times; left > 0; left -= 1) sendAndLook(device, pairs);
     pairs.look();
@@ -124,25 +152,43 @@ function sendAndLook(device: Device, pairs: Pairs): void {
   pairs.look();
 }
 
-const weights = fc.record({ a: fc.constantFrom(1, 2, 4), b: fc.constantFrom(1, 3), c: fc.constant(1) });
+const weights = fc.record({
+  a: fc.constantFrom(1, 2, 4),
+  b: fc.constantFrom(1, 3),
+  c: fc.constant(1),
+});
 
 describe('fair shares (D-25)', () => {
   it('two tenants with waiting requests differ by at most two largest requests, whatever comes', () => {
     fc.assert(
-      fc.property(history, weights, fc.constantFrom(1, 4, 16), (steps, weighted, credits) => {
-        const device = new Device(credits, weighted);
-        expect(play(device, steps, true)).toBeLessThanOrEqual(2 * device.largest + 1e-6);
-      }),
+      fc.property(
+        history,
+        weights,
+        fc.constantFrom(1, 4, 16),
+        (steps, weighted, credits) => {
+          const device = new Device(credits, weighted);
+          expect(play(device, steps, true)).toBeLessThanOrEqual(
+            2 * device.largest + 1e-6,
+          );
+        },
+      ),
       { numRuns: 120 },
     );
   });
 
   it('by at most credits + 1 while estimates are off by half and corrected when the time is measured', () => {
     fc.assert(
-      fc.property(history, weights, fc.constantFrom(4, 8, 16), (steps, weighted, credits) => {
-        const device = new Device(credits, weighted);
-        expect(play(device, steps, false)).toBeLessThanOrEqual((credits + 1) * device.largest + 1e-6);
-      }),
+      fc.property(
+        history,
+        weights,
+        fc.constantFrom(4, 8, 16),
+        (steps, weighted, credits) => {
+          const device = new Device(credits, weighted);
+          expect(play(device, steps, false)).toBeLessThanOrEqual(
+            (credits + 1) * device.largest + 1e-6,
+          );
+        },
+      ),
       { numRuns: 120 },
     );
   });
@@ -161,12 +207,16 @@ describe('fair shares (D-25)', () => {
   });
 
   it('Jain’s index of work per weight is at least 0.99 after 400 turns of four tenants', () => {
-    const sizes = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 4, maxLength: 4 });
+    const sizes = fc.array(fc.integer({ min: 1, max: 20 }), {
+      minLength: 4,
+      maxLength: 4,
+    });
     fc.assert(
       fc.property(sizes, weights, (actualMs, weighted) => {
         const device = new Device(1, weighted);
         TENANTS.forEach((tenant, index) => {
-          for (let left = 0; left < 4000; left += 1) device.arrive(tenant, actualMs[index]);
+          for (let left = 0; left < 4000; left += 1)
+            device.arrive(tenant, actualMs[index]);
         });
         for (let turns = 0; turns < 4000; turns += 1) {
           device.send();
@@ -185,7 +235,8 @@ describe('fair shares (D-25)', () => {
     const waits: number[] = [];
     for (let nowMs = 0; nowMs < 20_000; nowMs += serviceMs) {
       // It comes just after a service has begun.
-      if (nowMs % 1000 === 0) device.arrive('b', serviceMs, 1, { enqueuedAtMs: nowMs - serviceMs + 1 });
+      if (nowMs % 1000 === 0)
+        device.arrive('b', serviceMs, 1, { enqueuedAtMs: nowMs - serviceMs + 1 });
       const sent = device.send(nowMs);
       if (sent?.tenant === 'b') waits.push(nowMs - sent.enqueuedAtMs);
       device.end(0);
@@ -222,7 +273,10 @@ describe('fair shares (D-25)', () => {
       device.arrive('b');
       device.arrive('c', 10, 1, { enqueuedAtMs: late });
       for (let times = 0; times < 4; times += 1)
-        device.arrive('d', 10, 1, { priority: RequestPriority.REALTIME, enqueuedAtMs: late });
+        device.arrive('d', 10, 1, {
+          priority: RequestPriority.REALTIME,
+          enqueuedAtMs: late,
+        });
     }
     for (let turns = 0; turns < 80; turns += 1) {
       device.send(late);
@@ -240,7 +294,9 @@ describe('fair shares (D-25)', () => {
         device.arrive('b', 5, 1, { priority: RequestPriority.REALTIME });
         const nowMs = aged ? AGING_MS : 0;
         const listed = device.queue.snapshot(nowMs).map(({ request }) => request.id);
-        const sent = listed.map(() => device.queue.pick(nowMs, lane => device.queue.take(lane, 1)[0])?.id);
+        const sent = listed.map(
+          () => device.queue.pick(nowMs, lane => device.queue.take(lane, 1)[0])?.id,
+        );
         expect(sent).toEqual(listed);
       }),
       { numRuns: 100 },
@@ -250,7 +306,8 @@ describe('fair shares (D-25)', () => {
   it('within a tenant it is first in, first out, also across a re-queue, which returns the charge', () => {
     const device = new Device(1);
     const ids = [1, 2, 3].map(atMs => device.arrive('a', 10, 1, { enqueuedAtMs: atMs }));
-    for (let count = 0; count < 3; count += 1) device.arrive('b', 10, 1, { enqueuedAtMs: 9 });
+    for (let count = 0; count < 3; count += 1)
+      device.arrive('b', 10, 1, { enqueuedAtMs: 9 });
     const [lost] = [device.send()!];
     device.inFlight.length = 0;
     device.queue.restore(lost);

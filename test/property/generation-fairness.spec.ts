@@ -4,61 +4,91 @@ import { GenerationHarness, YARD_DEFAULTS } from '../support/generation-harness.
 import { type ToyRequest } from '../support/toy-model.js';
 
 const request = (fields: Partial<ToyRequest>): ToyRequest => ({
-  ...{ priorityClass: 0, arrivalMs: 0, tenant: 'a', salt: 'a', prompt: [1], maxTokens: 8, seed: 1 },
+  ...{
+    priorityClass: 0,
+    arrivalMs: 0,
+    tenant: 'a',
+    salt: 'a',
+    prompt: [1],
+    maxTokens: 8,
+    seed: 1,
+  },
   ...fields,
 });
 
 /** A beginning that nobody shares: what is found in the cache is not charged. */
-const own = (length: number, seed: number): number[] => Array.from({ length }, (_, index) => 1000 * (index + 1) + seed);
+const own = (length: number, seed: number): number[] =>
+  Array.from({ length }, (_, index) => 1000 * (index + 1) + seed);
 
 /** Weighted tokens that a tenant was given. */
 const given = (harness: GenerationHarness, tenant: string): number =>
   [...harness.records.values()]
     .filter(record => record.request.tenant === tenant && record.firstStep !== undefined)
     .reduce(
-      (sum, { request: { prompt }, output }) => sum + prompt.length + YARD_DEFAULTS.outputWeight * output.length,
+      (sum, { request: { prompt }, output }) =>
+        sum + prompt.length + YARD_DEFAULTS.outputWeight * output.length,
       0,
     );
 
 describe('GenerationScheduler shares the device', () => {
-  const lengths = fc.record({ prompt: fc.integer({ min: 1, max: 20 }), maxTokens: fc.integer({ min: 1, max: 20 }) });
+  const lengths = fc.record({
+    prompt: fc.integer({ min: 1, max: 20 }),
+    maxTokens: fc.integer({ min: 1, max: 20 }),
+  });
 
   it('between two tenants who always have work by their weights, within a bounded gap, whatever comes', () => {
     const weight = fc.constantFrom(1, 1, 2, 5);
     const tenant = fc.record({ lengths, tenantWeight: weight });
     fc.assert(
-      fc.property(tenant, tenant, fc.integer({ min: 1, max: 4 }), fc.nat(20), (one, other, maxRows, headStart) => {
-        const harness = new GenerationHarness({ maxRows, blocks: 200 });
-        const keep = (tenant: string, { lengths: { prompt, maxTokens }, tenantWeight }: typeof one, depth: number) => {
-          const present = harness.alive.filter(record => record.request.tenant === tenant).length;
-          for (let missing = depth - present; missing > 0; missing--)
-            harness.submit(
-              request({
-                ...{ tenant, tenantWeight, salt: tenant },
-                prompt: own(prompt, harness.records.size),
-                maxTokens,
-                arrivalMs: harness.nowMs,
-                seed: harness.records.size,
-              }),
-            );
-        };
-        for (let step = 0; step < headStart; step++) {
-          keep('a', one, 20);
-          harness.step();
-        }
-        keep('b', other, 10);
-        const gap = (): number => given(harness, 'a') / one.tenantWeight - given(harness, 'b') / other.tenantWeight;
-        const before = gap();
-        const most = ({ lengths: { prompt, maxTokens }, tenantWeight }: typeof one): number =>
-          (prompt + YARD_DEFAULTS.outputWeight * maxTokens) / tenantWeight;
-        const bound = 2 * (maxRows + 1) * Math.max(most(one), most(other));
-        for (let step = 0; step < 150; step++) {
-          keep('a', one, 20);
+      fc.property(
+        tenant,
+        tenant,
+        fc.integer({ min: 1, max: 4 }),
+        fc.nat(20),
+        (one, other, maxRows, headStart) => {
+          const harness = new GenerationHarness({ maxRows, blocks: 200 });
+          const keep = (
+            tenant: string,
+            { lengths: { prompt, maxTokens }, tenantWeight }: typeof one,
+            depth: number,
+          ) => {
+            const present = harness.alive.filter(
+              record => record.request.tenant === tenant,
+            ).length;
+            for (let missing = depth - present; missing > 0; missing--)
+              harness.submit(
+                request({
+                  ...{ tenant, tenantWeight, salt: tenant },
+                  prompt: own(prompt, harness.records.size),
+                  maxTokens,
+                  arrivalMs: harness.nowMs,
+                  seed: harness.records.size,
+                }),
+              );
+          };
+          for (let step = 0; step < headStart; step++) {
+            keep('a', one, 20);
+            harness.step();
+          }
           keep('b', other, 10);
-          harness.step();
-          expect(Math.abs(gap() - before)).toBeLessThanOrEqual(bound);
-        }
-      }),
+          const gap = (): number =>
+            given(harness, 'a') / one.tenantWeight -
+            given(harness, 'b') / other.tenantWeight;
+          const before = gap();
+          const most = ({
+            lengths: { prompt, maxTokens },
+            tenantWeight,
+          }: typeof one): number =>
+            (prompt + YARD_DEFAULTS.outputWeight * maxTokens) / tenantWeight;
+          const bound = 2 * (maxRows + 1) * Math.max(most(one), most(other));
+          for (let step = 0; step < 150; step++) {
+            keep('a', one, 20);
+            keep('b', other, 10);
+            harness.step();
+            expect(Math.abs(gap() - before)).toBeLessThanOrEqual(bound);
+          }
+        },
+      ),
       { numRuns: 100 },
     );
   });
@@ -70,7 +100,8 @@ describe('GenerationScheduler shares the device', () => {
     const late = request({ tenant: 'late', salt: 'late', arrivalMs: harness.nowMs });
     harness.submit(late);
     const started = (): number =>
-      [...harness.records.values()].filter(({ firstStep }) => firstStep !== undefined).length;
+      [...harness.records.values()].filter(({ firstStep }) => firstStep !== undefined)
+        .length;
     const before = started();
     while (harness.records.get(late)!.firstStep === undefined) harness.step();
     expect(started() - before).toBeLessThanOrEqual(2);
@@ -87,7 +118,9 @@ describe('GenerationScheduler shares the device', () => {
           const harness = new GenerationHarness({ maxRows, blocks: 200 });
           const low = request({ tenant: 'low', salt: 'low', priorityClass });
           harness.submit(low);
-          const limitMs = YARD_DEFAULTS.classWidthMs * priorityClass + 5 * (other.prompt + other.maxTokens) * 16;
+          const limitMs =
+            YARD_DEFAULTS.classWidthMs * priorityClass +
+            5 * (other.prompt + other.maxTokens) * 16;
           while (harness.records.get(low)!.firstStep === undefined) {
             for (let here = harness.alive.length; here < 8; here++)
               harness.submit(
@@ -117,13 +150,22 @@ describe('GenerationScheduler shares the device', () => {
     fc.assert(
       fc.property(history, ({ maxRows, backlog, came, maxTokens }) => {
         const harness = new GenerationHarness({ maxRows, blocks: 200 });
-        const old = { priorityClass: 1, tenant: 'old', salt: 'old', maxTokens, ...(came && { agingShare: 0.25 }) };
+        const old = {
+          priorityClass: 1,
+          tenant: 'old',
+          salt: 'old',
+          maxTokens,
+          ...(came && { agingShare: 0.25 }),
+        };
         const arrivalMs = came ? 0 : -YARD_DEFAULTS.classWidthMs;
         for (let index = 0; index < backlog; index++)
-          harness.submit(request({ ...old, arrivalMs, prompt: own(3, index), seed: index }));
+          harness.submit(
+            request({ ...old, arrivalMs, prompt: own(3, index), seed: index }),
+          );
         for (let step = 0; step < 5; step++) harness.step();
         const started = (): number =>
-          [...harness.records.values()].filter(({ firstStep }) => firstStep !== undefined).length;
+          [...harness.records.values()].filter(({ firstStep }) => firstStep !== undefined)
+            .length;
         const before = started();
         const live = Array.from({ length: 9 }, (_, index) =>
           request({
@@ -136,7 +178,8 @@ describe('GenerationScheduler shares the device', () => {
           }),
         );
         live.forEach(one => harness.submit(one));
-        while (live.some(one => harness.records.get(one)!.firstStep === undefined)) harness.step();
+        while (live.some(one => harness.records.get(one)!.firstStep === undefined))
+          harness.step();
         // 9 REALTIME turns end before the third aged one; what is let in with the last of them is no rival any more.
         expect(started() - before - live.length).toBeLessThanOrEqual(2 + maxRows);
         harness.drain();
@@ -147,38 +190,43 @@ describe('GenerationScheduler shares the device', () => {
 
   it('with one that needs much memory: at most 3 that fit go before it, then it starts', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 25, max: 40 }), fc.integer({ min: 1, max: 10 }), (prompt, maxTokens) => {
-        const harness = new GenerationHarness({ maxRows: 4, blocks: 12 });
-        const small = (): ToyRequest =>
-          request({
-            prompt: [1, 2, 3],
-            maxTokens,
-            arrivalMs: harness.nowMs,
-            seed: harness.records.size,
-            tenant: 'small',
-            salt: 'small',
-          });
-        for (let index = 0; index < 3; index++) harness.submit(small());
-        harness.step();
-        const big = request({
-          prompt: Array(prompt).fill(1),
-          maxTokens: 2,
-          arrivalMs: harness.nowMs - 1,
-          tenant: 'big',
-          salt: 'big',
-        });
-        harness.submit(big);
-        const before = new Set(harness.records.keys());
-        for (let step = 0; harness.records.get(big)!.firstStep === undefined; step++) {
-          harness.submit(small());
+      fc.property(
+        fc.integer({ min: 25, max: 40 }),
+        fc.integer({ min: 1, max: 10 }),
+        (prompt, maxTokens) => {
+          const harness = new GenerationHarness({ maxRows: 4, blocks: 12 });
+          const small = (): ToyRequest =>
+            request({
+              prompt: [1, 2, 3],
+              maxTokens,
+              arrivalMs: harness.nowMs,
+              seed: harness.records.size,
+              tenant: 'small',
+              salt: 'small',
+            });
+          for (let index = 0; index < 3; index++) harness.submit(small());
           harness.step();
-          expect(step).toBeLessThan(200);
-        }
-        const overtook = [...harness.records.values()].filter(
-          ({ request: one, firstStep }) => !before.has(one) && firstStep! < harness.records.get(big)!.firstStep!,
-        );
-        expect(overtook.length).toBeLessThanOrEqual(YARD_DEFAULTS.maxOvertakes);
-      }),
+          const big = request({
+            prompt: Array(prompt).fill(1),
+            maxTokens: 2,
+            arrivalMs: harness.nowMs - 1,
+            tenant: 'big',
+            salt: 'big',
+          });
+          harness.submit(big);
+          const before = new Set(harness.records.keys());
+          for (let step = 0; harness.records.get(big)!.firstStep === undefined; step++) {
+            harness.submit(small());
+            harness.step();
+            expect(step).toBeLessThan(200);
+          }
+          const overtook = [...harness.records.values()].filter(
+            ({ request: one, firstStep }) =>
+              !before.has(one) && firstStep! < harness.records.get(big)!.firstStep!,
+          );
+          expect(overtook.length).toBeLessThanOrEqual(YARD_DEFAULTS.maxOvertakes);
+        },
+      ),
       { numRuns: 100 },
     );
   });

@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { itemsOf } from '@switchyard/engine-api/generation-plan.js';
-import { calm, type Played, play, trace, unhurried } from '../support/generation-traces.js';
+import {
+  calm,
+  type Played,
+  play,
+  trace,
+  unhurried,
+} from '../support/generation-traces.js';
 import { type ToyRecord } from '../support/generation-harness.js';
 import { soloOutput } from '../support/toy-model.js';
 
@@ -12,13 +18,19 @@ function expectedEnd({ fieldsOf, cancelled, hit }: Played, record: ToyRecord): v
   expect(ends).toHaveLength(1);
   const end = ends[0]!;
   if (end.type === 'finished') {
-    expect({ reason: end.reason, output }).toEqual({ reason: solo.reason, output: solo.tokens });
+    expect({ reason: end.reason, output }).toEqual({
+      reason: solo.reason,
+      output: solo.tokens,
+    });
     expect(cancelled.has(request)).toBe(false);
   } else {
     expect(output).toEqual(solo.tokens.slice(0, output.length));
-    if (end.type === 'cancelled') expect([end.reason, cancelled.has(request)]).toEqual(['consumer_gone', true]);
-    else if (end.type === 'deadline') expect(record.endedMs).toBeGreaterThanOrEqual(request.deadlineMs!);
-    else expect(fieldsOf.get(request)!.fault !== undefined || hit.has(request)).toBe(true);
+    if (end.type === 'cancelled')
+      expect([end.reason, cancelled.has(request)]).toEqual(['consumer_gone', true]);
+    else if (end.type === 'deadline')
+      expect(record.endedMs).toBeGreaterThanOrEqual(request.deadlineMs!);
+    else
+      expect(fieldsOf.get(request)!.fault !== undefined || hit.has(request)).toBe(true);
   }
 }
 
@@ -39,7 +51,10 @@ describe('GenerationScheduler in any history', () => {
         const { harness } = play(calm(history));
         for (const { request, output, ends } of harness.records.values()) {
           const { tokens, reason } = soloOutput(request);
-          expect({ output, ends }).toEqual({ output: tokens, ends: [{ type: 'finished', reason }] });
+          expect({ output, ends }).toEqual({
+            output: tokens,
+            ends: [{ type: 'finished', reason }],
+          });
         }
       }),
       { numRuns: 600 },
@@ -51,7 +66,8 @@ describe('GenerationScheduler in any history', () => {
       fc.property(trace, history => {
         const { harness, refused } = play(calm(history));
         const fits = ({ prompt, maxTokens }: ToyRecord['request']) =>
-          prompt.length + maxTokens <= 64 && prompt.length + maxTokens - 1 <= history.blocks * 4;
+          prompt.length + maxTokens <= 64 &&
+          prompt.length + maxTokens - 1 <= history.blocks * 4;
         expect(refused.some(fits)).toBe(false);
         expect([...harness.records.keys()].every(fits)).toBe(true);
       }),
@@ -61,26 +77,39 @@ describe('GenerationScheduler in any history', () => {
 
   it('fails the poison alone: its neighbours end as they do without it', () => {
     fc.assert(
-      fc.property(trace, fc.constantFrom('run' as const, 'process' as const), (history, fault) => {
-        const { arrivals, ...rest } = calm(history);
-        const [first, ...others] = arrivals;
-        // At the last token of its prompt, which is never found in the cache.
-        const poison = { ...first!, fault, faultAt: first!.prompt.length - 1 };
-        const { harness, fieldsOf } = play({ ...rest, arrivals: [poison, ...others] });
-        for (const { request, output, ends } of harness.records.values()) {
-          const { tokens, reason } = soloOutput(request);
-          if (fieldsOf.get(request)!.fault === undefined)
-            expect({ output, ends }).toEqual({ output: tokens, ends: [{ type: 'finished', reason }] });
-          else expect({ output, ends: ends.map(({ type }) => type) }).toEqual({ output: [], ends: ['failed'] });
-        }
-      }),
+      fc.property(
+        trace,
+        fc.constantFrom('run' as const, 'process' as const),
+        (history, fault) => {
+          const { arrivals, ...rest } = calm(history);
+          const [first, ...others] = arrivals;
+          // At the last token of its prompt, which is never found in the cache.
+          const poison = { ...first!, fault, faultAt: first!.prompt.length - 1 };
+          const { harness, fieldsOf } = play({ ...rest, arrivals: [poison, ...others] });
+          for (const { request, output, ends } of harness.records.values()) {
+            const { tokens, reason } = soloOutput(request);
+            if (fieldsOf.get(request)!.fault === undefined)
+              expect({ output, ends }).toEqual({
+                output: tokens,
+                ends: [{ type: 'finished', reason }],
+              });
+            else
+              expect({ output, ends: ends.map(({ type }) => type) }).toEqual({
+                output: [],
+                ends: ['failed'],
+              });
+          }
+        },
+      ),
       { numRuns: 500 },
     );
   });
 
   it('makes the same plans from the same history', () => {
     fc.assert(
-      fc.property(trace, history => expect(play(history).harness.log).toEqual(play(history).harness.log)),
+      fc.property(trace, history =>
+        expect(play(history).harness.log).toEqual(play(history).harness.log),
+      ),
       { numRuns: 200 },
     );
   });
@@ -97,8 +126,10 @@ describe('GenerationScheduler in any history', () => {
           for (const request of decoding) expect(planned.has(request)).toBe(true);
           if (plan)
             for (const { request, sample } of itemsOf(plan))
-              if (sample && harness.records.get(request)!.ends.length === 0) decoding.add(request);
-          for (const request of decoding) if (harness.records.get(request)!.ends.length > 0) decoding.delete(request);
+              if (sample && harness.records.get(request)!.ends.length === 0)
+                decoding.add(request);
+          for (const request of decoding)
+            if (harness.records.get(request)!.ends.length > 0) decoding.delete(request);
         });
       }),
       { numRuns: 300 },
@@ -109,9 +140,16 @@ describe('GenerationScheduler in any history', () => {
     fc.assert(
       fc.property(trace, history => {
         const { arrivals, ...rest } = calm(unhurried(history));
-        play({ ...rest, arrivals: arrivals.map(fields => ({ ...fields, pauseAtStep: null })) }, (harness, plan) => {
-          if (harness.alive.length > 0) expect(plan && itemsOf(plan).length).toBeGreaterThan(0);
-        });
+        play(
+          {
+            ...rest,
+            arrivals: arrivals.map(fields => ({ ...fields, pauseAtStep: null })),
+          },
+          (harness, plan) => {
+            if (harness.alive.length > 0)
+              expect(plan && itemsOf(plan).length).toBeGreaterThan(0);
+          },
+        );
       }),
       { numRuns: 300 },
     );
@@ -123,10 +161,15 @@ describe('GenerationScheduler in any history', () => {
         const { arrivals, ...rest } = calm(unhurried(history));
         const active = arrivals.map(fields => ({ ...fields, pauseAtStep: null }));
         play({ ...rest, blocks: 14 * 12, arrivals: active }, (harness, plan) => {
-          const tokens = plan ? itemsOf(plan).reduce((sum, item) => sum + item.tokens.length, 0) : 0;
+          const tokens = plan
+            ? itemsOf(plan).reduce((sum, item) => sum + item.tokens.length, 0)
+            : 0;
           const rows = plan ? itemsOf(plan).length : 0;
-          const unstarted = harness.alive.filter(({ firstStep }) => firstStep === undefined).length;
-          if (unstarted > 0 && rows < history.maxRows) expect(tokens).toBeGreaterThanOrEqual(history.maxRows);
+          const unstarted = harness.alive.filter(
+            ({ firstStep }) => firstStep === undefined,
+          ).length;
+          if (unstarted > 0 && rows < history.maxRows)
+            expect(tokens).toBeGreaterThanOrEqual(history.maxRows);
         });
       }),
       { numRuns: 300 },

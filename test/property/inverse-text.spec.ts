@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ENGLISH_RULES, EnglishNormalizer, tokenize } from '@switchyard/itn-en/english-normalizer.js';
+import {
+  ENGLISH_RULES,
+  EnglishNormalizer,
+  tokenize,
+} from '@switchyard/itn-en/english-normalizer.js';
 import { rewrite } from '@switchyard/itn-en/token.js';
 
 const english = new EnglishNormalizer();
@@ -9,17 +13,25 @@ const words = (text: string): string[] => text.trim().split(/\s+/);
 const NUMERIC =
   words(`zero one two three five nine ten eleven twelve nineteen twenty thirty ninety hundred thousand to or
   million billion tenth twentieth hundredth thousandth first second third fifth eighties`);
-const AROUND_NUMBERS = words(`a and the of to at in on by past half quarter point minus negative plus oh o double triple
+const AROUND_NUMBERS =
+  words(`a and the of to at in on by past half quarter point minus negative plus oh o double triple
   january may march dollars dollar cents pounds pence sterling percent per cent degrees celsius kilometers meters miles
   square hour second o'clock am pm p.m. a p m minutes morning tonight until twenty-five`);
-const PLAIN = words('we went home and saw nothing but trees while it rained, don’t ask “why” Ah – really? (yes) well');
+const PLAIN = words(
+  'we went home and saw nothing but trees while it rained, don’t ask “why” Ah – really? (yes) well',
+);
 
 const spoken = fc
   .array(
-    fc.tuple(fc.constantFrom(...NUMERIC, ...AROUND_NUMBERS, ...PLAIN), fc.constantFrom(' ', ' ', ' ', ', ', '-', '. ')),
+    fc.tuple(
+      fc.constantFrom(...NUMERIC, ...AROUND_NUMBERS, ...PLAIN),
+      fc.constantFrom(' ', ' ', ' ', ', ', '-', '. '),
+    ),
   )
   .map(parts => parts.flat().join(''));
-const plain = fc.array(fc.constantFrom(...PLAIN), { minLength: 1 }).map(parts => parts.join(' '));
+const plain = fc
+  .array(fc.constantFrom(...PLAIN), { minLength: 1 })
+  .map(parts => parts.join(' '));
 const any = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 80 }),
   fc.string({ unit: 'grapheme', maxLength: 80 }),
@@ -50,9 +62,12 @@ describe('English inverse text normalisation, any text', () => {
 
   it('writes digits only for number words: every other word is still there, in order', () => {
     const numberWords = new Set([...NUMERIC, ...AROUND_NUMBERS]);
-    const others = (text: string) => lettersOf(text).filter(word => PLAIN_WORDS.has(word) && !numberWords.has(word));
+    const others = (text: string) =>
+      lettersOf(text).filter(word => PLAIN_WORDS.has(word) && !numberWords.has(word));
     fc.assert(
-      fc.property(spoken, text => expect(others(english.normalize(text))).toEqual(others(text))),
+      fc.property(spoken, text =>
+        expect(others(english.normalize(text))).toEqual(others(text)),
+      ),
       { numRuns: 2000 },
     );
   });
@@ -61,19 +76,24 @@ describe('English inverse text normalisation, any text', () => {
     const withoutNumbers = fc
       .array(
         fc.constantFrom(
-          ...AROUND_NUMBERS.filter(word => !['twenty-five', 'second', 'oh', 'o'].includes(word)),
+          ...AROUND_NUMBERS.filter(
+            word => !['twenty-five', 'second', 'oh', 'o'].includes(word),
+          ),
           ...PLAIN,
         ),
       )
       .map(parts => parts.join(' '));
     fc.assert(
-      fc.property(withoutNumbers, text => expect(english.normalize(text)).not.toMatch(/\d/)),
+      fc.property(withoutNumbers, text =>
+        expect(english.normalize(text)).not.toMatch(/\d/),
+      ),
       { numRuns: 1000 },
     );
   });
 });
 
-const lettersOf = (text: string): string[] => text.split(/[^\p{L}’']+/u).filter(word => word !== '');
+const lettersOf = (text: string): string[] =>
+  text.split(/[^\p{L}’']+/u).filter(word => word !== '');
 const PLAIN_WORDS = new Set(PLAIN.flatMap(lettersOf));
 
 describe('the work of English inverse text normalisation', () => {

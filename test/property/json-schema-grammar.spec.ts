@@ -42,7 +42,10 @@ function seeded(seed: number): () => number {
 const isValid = (schema: object): ((value: unknown) => unknown) => ajv.compile(schema);
 
 /** @returns texts that the grammar of `schema` lets through and `schema` does not */
-function invalidSamples(schema: object, { seed = 1, samples = SAMPLES, validate = isValid(schema) } = {}) {
+function invalidSamples(
+  schema: object,
+  { seed = 1, samples = SAMPLES, validate = isValid(schema) } = {},
+) {
   const grammar = schemaGrammar(schema, 'schema');
   demandBounded(grammar, 'schema');
   const sampler = new GbnfSampler(grammar, seeded(seed));
@@ -50,7 +53,9 @@ function invalidSamples(schema: object, { seed = 1, samples = SAMPLES, validate 
   return texts.filter(text => !validate(JSON.parse(text)));
 }
 
-const zod = JSON.parse(readFileSync('test/fixtures/json-schemas/zod-4.json', 'utf8')) as Record<string, object>;
+const zod = JSON.parse(
+  readFileSync('test/fixtures/json-schemas/zod-4.json', 'utf8'),
+) as Record<string, object>;
 
 describe('what a grammar lets through is valid under its schema', () => {
   it.each(Object.entries(zod))('zod 4: %s', (_, schema) => {
@@ -58,14 +63,23 @@ describe('what a grammar lets through is valid under its schema', () => {
   });
 
   it('zod 4: all in one object', () => {
-    const schema = { type: 'object', properties: zod, required: Object.keys(zod), additionalProperties: false };
+    const schema = {
+      type: 'object',
+      properties: zod,
+      required: Object.keys(zod),
+      additionalProperties: false,
+    };
     expect(invalidSamples(schema, { samples: 10 })).toEqual([]);
   });
 
   it.each<[string, object]>([
     [
       'pydantic: optional with a default',
-      { anyOf: [{ type: 'integer', minimum: 3 }, { type: 'null' }], default: null, title: 'A' },
+      {
+        anyOf: [{ type: 'integer', minimum: 3 }, { type: 'null' }],
+        default: null,
+        title: 'A',
+      },
     ],
     [
       'pydantic: a discriminated union',
@@ -73,12 +87,22 @@ describe('what a grammar lets through is valid under its schema', () => {
         $defs: {
           Cat: {
             type: 'object',
-            properties: { kind: { const: 'cat', type: 'string' }, lives: { type: 'integer', maximum: 9, minimum: 0 } },
+            properties: {
+              kind: { const: 'cat', type: 'string' },
+              lives: { type: 'integer', maximum: 9, minimum: 0 },
+            },
             required: ['kind', 'lives'],
           },
-          Dog: { type: 'object', properties: { kind: { const: 'dog', type: 'string' } }, required: ['kind'] },
+          Dog: {
+            type: 'object',
+            properties: { kind: { const: 'dog', type: 'string' } },
+            required: ['kind'],
+          },
         },
-        discriminator: { mapping: { cat: '#/$defs/Cat', dog: '#/$defs/Dog' }, propertyName: 'kind' },
+        discriminator: {
+          mapping: { cat: '#/$defs/Cat', dog: '#/$defs/Dog' },
+          propertyName: 'kind',
+        },
         oneOf: [{ $ref: '#/$defs/Cat' }, { $ref: '#/$defs/Dog' }],
       },
     ],
@@ -86,32 +110,72 @@ describe('what a grammar lets through is valid under its schema', () => {
       'instructor: allOf with one reference and a description',
       {
         type: 'object',
-        properties: { at: { allOf: [{ $ref: '#/definitions/P' }], description: 'x', default: {} } },
+        properties: {
+          at: { allOf: [{ $ref: '#/definitions/P' }], description: 'x', default: {} },
+        },
         required: ['at'],
         definitions: {
-          P: { type: 'object', properties: { x: { type: 'number', minimum: -1, maximum: 1 } }, required: ['x'] },
+          P: {
+            type: 'object',
+            properties: { x: { type: 'number', minimum: -1, maximum: 1 } },
+            required: ['x'],
+          },
         },
       },
     ],
-    ['a set of a list', { type: 'array', uniqueItems: true, minItems: 2, items: { enum: ['a', 'b', 'c', 'd'] } }],
-    ['a bounded set', { type: 'array', uniqueItems: true, maxItems: 2, items: { enum: [1, 2, 3, 4, 5] } }],
+    [
+      'a set of a list',
+      {
+        type: 'array',
+        uniqueItems: true,
+        minItems: 2,
+        items: { enum: ['a', 'b', 'c', 'd'] },
+      },
+    ],
+    [
+      'a bounded set',
+      { type: 'array', uniqueItems: true, maxItems: 2, items: { enum: [1, 2, 3, 4, 5] } },
+    ],
     [
       'a reference with keywords beside it',
       { $ref: '#/$defs/s', maxLength: 4, $defs: { s: { type: 'string', minLength: 2 } } },
     ],
-    ['a pattern with lengths', { type: 'string', pattern: '^[a-z]+$', minLength: 3, maxLength: 5 }],
+    [
+      'a pattern with lengths',
+      { type: 'string', pattern: '^[a-z]+$', minLength: 3, maxLength: 5 },
+    ],
     ['a pattern that is not anchored', { type: 'string', pattern: '[0-9]{2}"\\\\' }],
     ['a look-ahead', { type: 'string', pattern: '^(?!admin)(?=.*\\d)[a-z0-9]{3,9}$' }],
     ['negated classes', { type: 'string', pattern: '^[^\\s"\\\\]{1,5}\\S\\W.$' }],
-    ['an email of one host', { type: 'string', format: 'email', pattern: '@example\\.com$' }],
+    [
+      'an email of one host',
+      { type: 'string', format: 'email', pattern: '@example\\.com$' },
+    ],
     [
       'maps with bounds',
-      { type: 'object', additionalProperties: { type: 'boolean' }, minProperties: 1, maxProperties: 3 },
+      {
+        type: 'object',
+        additionalProperties: { type: 'boolean' },
+        minProperties: 1,
+        maxProperties: 3,
+      },
     ],
-    ['named with bounds', { type: 'object', properties: { a: {}, b: {}, c: {} }, minProperties: 2, maxProperties: 2 }],
+    [
+      'named with bounds',
+      {
+        type: 'object',
+        properties: { a: {}, b: {}, c: {} },
+        minProperties: 2,
+        maxProperties: 2,
+      },
+    ],
     [
       'names by pattern',
-      { type: 'object', propertyNames: { pattern: '^k[0-9]$' }, additionalProperties: { type: 'integer' } },
+      {
+        type: 'object',
+        propertyNames: { pattern: '^k[0-9]$' },
+        additionalProperties: { type: 'integer' },
+      },
     ],
     [
       'anyOf beside properties',
@@ -135,12 +199,19 @@ describe('what a grammar lets through is valid under its schema', () => {
       'a closed object in allOf',
       {
         allOf: [
-          { type: 'object', properties: { a: { type: 'integer' } }, additionalProperties: false },
+          {
+            type: 'object',
+            properties: { a: { type: 'integer' } },
+            additionalProperties: false,
+          },
           { properties: { a: { maximum: 3 }, b: {} } },
         ],
       },
     ],
-    ['types with the same keywords', { type: ['string', 'integer', 'null'], minLength: 2, maximum: 3, pattern: '^a' }],
+    [
+      'types with the same keywords',
+      { type: ['string', 'integer', 'null'], minLength: 2, maximum: 3, pattern: '^a' },
+    ],
     [
       'a recursive tree',
       {
@@ -163,19 +234,36 @@ describe('what a grammar lets through is valid under its schema', () => {
     expect(invalidSamples(schema, older ? { validate: olderTuple } : {})).toEqual([]);
   });
 
-  it.each(['date', 'time', 'date-time', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uri', 'uuid'])(
-    'format %s',
-    format => expect(invalidSamples({ type: 'string', format }, { samples: 400 })).toEqual([]),
+  it.each([
+    'date',
+    'time',
+    'date-time',
+    'duration',
+    'email',
+    'hostname',
+    'ipv4',
+    'ipv6',
+    'uri',
+    'uuid',
+  ])('format %s', format =>
+    expect(invalidSamples({ type: 'string', format }, { samples: 400 })).toEqual([]),
   );
 
   const bound = fc.oneof(
     fc.integer({ min: -1000, max: 1000 }),
     fc.maxSafeInteger(),
-    fc.double({ min: -1e4, max: 1e4, noNaN: true }).map(value => Number(value.toFixed(3))),
+    fc
+      .double({ min: -1e4, max: 1e4, noNaN: true })
+      .map(value => Number(value.toFixed(3))),
   );
   const numbers = fc.record(
     {
-      ...{ minimum: bound, maximum: bound, exclusiveMinimum: bound, exclusiveMaximum: bound },
+      ...{
+        minimum: bound,
+        maximum: bound,
+        exclusiveMinimum: bound,
+        exclusiveMaximum: bound,
+      },
       multipleOf: fc.constantFrom(1, 2, 5, 10, 25, 100, 0.5, 0.1, 0.01, 3, 7, 60),
     },
     { requiredKeys: [] },
@@ -184,16 +272,25 @@ describe('what a grammar lets through is valid under its schema', () => {
   it('numbers within any bounds', () => {
     let held = 0;
     fc.assert(
-      fc.property(numbers, fc.constantFrom('number', 'integer'), fc.integer(), (keywords, type, seed) => {
-        try {
-          expect(invalidSamples({ type, ...keywords }, { seed, samples: 30 })).toEqual([]);
-          held += 1;
-        } catch (error) {
-          // Bounds that leave nothing, and steps that no power of ten is a multiple of.
-          if (!(error instanceof GrammarError)) throw error;
-          expect(error.param).toMatch(/^schema\.(minimum|maximum|exclusiveM|multipleOf)/);
-        }
-      }),
+      fc.property(
+        numbers,
+        fc.constantFrom('number', 'integer'),
+        fc.integer(),
+        (keywords, type, seed) => {
+          try {
+            expect(invalidSamples({ type, ...keywords }, { seed, samples: 30 })).toEqual(
+              [],
+            );
+            held += 1;
+          } catch (error) {
+            // Bounds that leave nothing, and steps that no power of ten is a multiple of.
+            if (!(error instanceof GrammarError)) throw error;
+            expect(error.param).toMatch(
+              /^schema\.(minimum|maximum|exclusiveM|multipleOf)/,
+            );
+          }
+        },
+      ),
       { numRuns: 300 },
     );
     expect(held).toBeGreaterThan(20);
@@ -203,7 +300,12 @@ describe('what a grammar lets through is valid under its schema', () => {
 const olderTuple = (value: unknown): boolean => {
   const [first, second, ...rest] = value as unknown[];
   const isMultiple = (one: unknown): boolean => typeof one === 'number' && one % 25 === 0;
-  return first === null && typeof second === 'boolean' && rest.length >= 2 && rest.every(isMultiple);
+  return (
+    first === null &&
+    typeof second === 'boolean' &&
+    rest.length >= 2 &&
+    rest.every(isMultiple)
+  );
 };
 
 function isMultiple(step: number, value: number): boolean {
@@ -225,5 +327,7 @@ function inFull(value: number): string {
   const text = String(value);
   if (!text.includes('e')) return text;
   const [digits, exponent] = text.split('e') as [string, string];
-  return Number(exponent) < 0 ? value.toFixed(digits.length - Number(exponent)) : String(BigInt(value));
+  return Number(exponent) < 0
+    ? value.toFixed(digits.length - Number(exponent))
+    : String(BigInt(value));
 }

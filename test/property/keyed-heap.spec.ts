@@ -9,11 +9,18 @@ interface Entry extends HeapItem {
 
 describe('KeyedHeap against a plain minimum', () => {
   it('knows the smallest key and its size after any puts, re-keys and removals of 12 items', () => {
-    const command = fc.record({ item: fc.nat(11), key: fc.option(fc.integer({ min: -5, max: 5 })) });
+    const command = fc.record({
+      item: fc.nat(11),
+      key: fc.option(fc.integer({ min: -5, max: 5 })),
+    });
     fc.assert(
       fc.property(fc.array(command, { maxLength: 120 }), commands => {
         const heap = new KeyedHeap<Entry>();
-        const items = Array.from({ length: 12 }, (): Entry => ({ heapIndex: -1, key: 0, inside: false }));
+        const items = Array.from({ length: 12 }, (): Entry => ({
+          heapIndex: -1,
+          key: 0,
+          inside: false,
+        }));
         for (const { item, key } of commands) {
           const entry = items[item]!;
           entry.inside = key !== null;
@@ -21,7 +28,9 @@ describe('KeyedHeap against a plain minimum', () => {
           else heap.put(entry, (entry.key = key));
           const inside = items.filter(other => other.inside);
           expect(heap.size).toBe(inside.length);
-          expect(heap.topKey).toBe(inside.length === 0 ? undefined : Math.min(...inside.map(other => other.key)));
+          expect(heap.topKey).toBe(
+            inside.length === 0 ? undefined : Math.min(...inside.map(other => other.key)),
+          );
           expect(heap.top?.key).toBe(heap.topKey);
         }
       }),

@@ -1,10 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type CellRate, remaining, take, waitMs } from '../../src/core/limits/cell-rate.js';
+import {
+  type CellRate,
+  remaining,
+  take,
+  waitMs,
+} from '../../src/core/limits/cell-rate.js';
 
-const rates = fc.record({ limit: fc.integer({ min: 1, max: 10_000 }), periodMs: fc.constantFrom(1000, 60_000) });
+const rates = fc.record({
+  limit: fc.integer({ min: 1, max: 10_000 }),
+  periodMs: fc.constantFrom(1000, 60_000),
+});
 const steps = fc.array(
-  fc.record({ afterMs: fc.integer({ min: 0, max: 90_000 }), units: fc.integer({ min: 1, max: 50 }) }),
+  fc.record({
+    afterMs: fc.integer({ min: 0, max: 90_000 }),
+    units: fc.integer({ min: 1, max: 50 }),
+  }),
   {
     maxLength: 200,
   },
@@ -43,13 +54,21 @@ describe('a rate', () => {
 
   it('gives after the wait it names, and not a unit of it earlier', () => {
     fc.assert(
-      fc.property(rates, steps, fc.integer({ min: 1, max: 50 }), (rate, wishes, units) => {
-        fc.pre(units <= rate.limit);
-        const paidMs = taken(rate, wishes).reduce((paid, { atMs, units: n }) => take(rate, paid, n, atMs), 0);
-        const wait = waitMs(rate, paidMs, units, 0);
-        expect(waitMs(rate, paidMs, units, Math.ceil(wait))).toBe(0);
-        if (wait > 1) expect(waitMs(rate, paidMs, units, wait - 1)).toBeGreaterThan(0);
-      }),
+      fc.property(
+        rates,
+        steps,
+        fc.integer({ min: 1, max: 50 }),
+        (rate, wishes, units) => {
+          fc.pre(units <= rate.limit);
+          const paidMs = taken(rate, wishes).reduce(
+            (paid, { atMs, units: n }) => take(rate, paid, n, atMs),
+            0,
+          );
+          const wait = waitMs(rate, paidMs, units, 0);
+          expect(waitMs(rate, paidMs, units, Math.ceil(wait))).toBe(0);
+          if (wait > 1) expect(waitMs(rate, paidMs, units, wait - 1)).toBeGreaterThan(0);
+        },
+      ),
     );
   });
 

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type LiveDelta, type LiveSnapshot } from '../../src/contracts/events/live-event.js';
+import {
+  type LiveDelta,
+  type LiveSnapshot,
+} from '../../src/contracts/events/live-event.js';
 import { LiveView } from '../../src/contracts/events/live-view.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { DomainError } from '../../src/core/shared/domain-error.js';
@@ -12,11 +15,30 @@ import { DispatchEventBus } from '../../src/platform/events/events.module.js';
 import { aRegistry, LEASE, opened } from '../support/records.js';
 
 const MODELS = ['a', 'b'];
-const GONE = { status: 'cancelled', error: new DomainError('request_cancelled', 'gone') } as const;
-const STEPS = ['accept', 'lease', 'requeue', 'cancel', 'settle', 'reject', 'tell', 'lose'] as const;
-const steps = fc.array(fc.record({ step: fc.constantFrom(...STEPS), pick: fc.nat(1000), realtime: fc.boolean() }), {
-  maxLength: 200,
-});
+const GONE = {
+  status: 'cancelled',
+  error: new DomainError('request_cancelled', 'gone'),
+} as const;
+const STEPS = [
+  'accept',
+  'lease',
+  'requeue',
+  'cancel',
+  'settle',
+  'reject',
+  'tell',
+  'lose',
+] as const;
+const steps = fc.array(
+  fc.record({
+    step: fc.constantFrom(...STEPS),
+    pick: fc.nat(1000),
+    realtime: fc.boolean(),
+  }),
+  {
+    maxLength: 200,
+  },
+);
 type Step = typeof steps extends fc.Arbitrary<(infer S)[]> ? S : never;
 
 /** What happens in the registry, in an order in which it may happen. */
@@ -25,9 +47,13 @@ class History {
   readonly #registry = aRegistry(this.#bus);
   readonly #live: { record: TrackedRequest; running: boolean }[] = [];
   readonly source = new LiveSource(
-    ...([this.#registry, {}, {}, MODELS.map(id => ({ id })), new GatewayIdentity()] as never as [
-      ...ConstructorParameters<typeof LiveSource>,
-    ]),
+    ...([
+      this.#registry,
+      {},
+      {},
+      MODELS.map(id => ({ id })),
+      new GatewayIdentity(),
+    ] as never as [...ConstructorParameters<typeof LiveSource>]),
   );
   #made = 0;
 
@@ -46,7 +72,11 @@ class History {
     return Object.fromEntries(
       MODELS.map(model => [
         model,
-        { realtime: count(model, false, 'realtime'), batch: count(model, false, 'batch'), running: count(model, true) },
+        {
+          realtime: count(model, false, 'realtime'),
+          batch: count(model, false, 'batch'),
+          running: count(model, true),
+        },
       ]),
     );
   }
@@ -61,14 +91,24 @@ class History {
       return;
     }
     const wanted = step === 'lease' ? false : step === 'requeue' ? true : undefined;
-    const able = this.#live.filter(({ running }) => wanted === undefined || running === wanted);
+    const able = this.#live.filter(
+      ({ running }) => wanted === undefined || running === wanted,
+    );
     const chosen = able[pick % (able.length || 1)];
     if (chosen) this.#change(step, chosen);
   }
 
-  #change(step: Step['step'], chosen: { record: TrackedRequest; running: boolean }): void {
+  #change(
+    step: Step['step'],
+    chosen: { record: TrackedRequest; running: boolean },
+  ): void {
     const { record } = chosen;
-    if (step === 'cancel') this.#registry.emit(record, { type: 'cancel_requested', stage: 'queued', reason: 'client' });
+    if (step === 'cancel')
+      this.#registry.emit(record, {
+        type: 'cancel_requested',
+        stage: 'queued',
+        reason: 'client',
+      });
     else if (step === 'settle') {
       this.#live.splice(this.#live.indexOf(chosen), 1);
       this.#registry.settle(record, GONE);
@@ -88,7 +128,12 @@ describe('the live feed, under random histories', () => {
         const { source } = history;
         const [server, client] = [new LiveView('queue'), new LiveView('queue')];
         const snapshot = (): LiveSnapshot => server.part('s')!;
-        server.adopt({ room: 'queue', source: 's', seq: 0, state: source.queues(MODELS) });
+        server.adopt({
+          room: 'queue',
+          source: 's',
+          seq: 0,
+          state: source.queues(MODELS),
+        });
         client.adopt(snapshot());
         let missed = 0;
         for (const step of sequence) {
@@ -98,7 +143,12 @@ describe('the live feed, under random histories', () => {
           }
           const change = stateChange(snapshot().state, source.queues(MODELS));
           if (!change) continue;
-          const delta: LiveDelta = { room: 'queue', source: 's', seq: snapshot().seq + 1, ...change };
+          const delta: LiveDelta = {
+            room: 'queue',
+            source: 's',
+            seq: snapshot().seq + 1,
+            ...change,
+          };
           expect(server.apply(delta)).toBe(true);
           if (step.step === 'lose') missed++;
           else if (!client.apply(delta)) {

@@ -38,7 +38,11 @@ describe('PagedMemory over any history', () => {
           const sequence = held.get(act.key);
           if (act.do === 'allocate' && !sequence) {
             const capacity = act.prompt.length + act.extra;
-            const reused = ledger.allocate(act.key, { salt: act.salt, tokens: act.prompt, capacity });
+            const reused = ledger.allocate(act.key, {
+              salt: act.salt,
+              tokens: act.prompt,
+              capacity,
+            });
             if (reused === undefined) expect(ledger.available).toBe(before);
             else {
               expect(reused).toBeLessThan(act.prompt.length);
@@ -75,7 +79,11 @@ describe('PagedMemory over any history', () => {
 });
 
 const OPTIONS = { blocks: 4, blockTokens: 2 };
-const request = (tokens: number[], capacity = tokens.length, salt = 'tenant') => ({ salt, tokens, capacity });
+const request = (tokens: number[], capacity = tokens.length, salt = 'tenant') => ({
+  salt,
+  tokens,
+  capacity,
+});
 
 describe('PagedMemory', () => {
   const ledger = () => new PagedMemory<string>(OPTIONS);
@@ -96,7 +104,11 @@ describe('PagedMemory', () => {
   it('grows while there is room, and not by halves', () => {
     const blocks = ledger();
     blocks.allocate('a', request([1, 2]));
-    expect([blocks.grow('a', 2), blocks.grow('a', 8), blocks.grow('a', 9)]).toEqual([true, true, false]);
+    expect([blocks.grow('a', 2), blocks.grow('a', 8), blocks.grow('a', 9)]).toEqual([
+      true,
+      true,
+      false,
+    ]);
     expect(blocks.available).toBe(0);
     blocks.audit();
   });

@@ -24,24 +24,37 @@ class ListModel {
 
   /** (effective priority, enqueue time, REALTIME before aged BATCH of the same instant). */
   rank(request: Request): [number, number, number] {
-    return [this.isAged(request) ? 0 : request.priority, request.enqueuedAtMs, request.priority];
+    return [
+      this.isAged(request) ? 0 : request.priority,
+      request.enqueuedAtMs,
+      request.priority,
+    ];
   }
 
   /** The model that goes next, and of several of equal rank `like`; then whose turn it is there. */
   best(exceptModel: string, like?: string): Request | undefined {
     const [first] = this.sorted(({ model }) => model !== exceptModel);
     const [own] = this.sorted(({ model }) => model === like);
-    return first && this.inTurn(own && compare(this.rank(own), this.rank(first)) === 0 ? own : first);
+    return (
+      first &&
+      this.inTurn(own && compare(this.rank(own), this.rank(first)) === 0 ? own : first)
+    );
   }
 
   sorted(accepts: (request: Request) => boolean): Request[] {
-    return this.requests.filter(accepts).sort((a, b) => compare(this.rank(a), this.rank(b)));
+    return this.requests
+      .filter(accepts)
+      .sort((a, b) => compare(this.rank(a), this.rank(b)));
   }
 
   /** Of the model that is served: the aged one in every turn that brings its share to a whole number. */
   inTurn(first: Request): Request {
-    const aged = this.sorted(other => other.model === first.model && this.isAged(other))[0];
-    const realtime = this.sorted(other => other.model === first.model && !other.priority)[0];
+    const aged = this.sorted(
+      other => other.model === first.model && this.isAged(other),
+    )[0];
+    const realtime = this.sorted(
+      other => other.model === first.model && !other.priority,
+    )[0];
     if (this.share === 1 || !aged || !realtime) return first;
     const turns = this.turns.get(first.model) ?? { all: 0, aged: 0 };
     return Math.floor((turns.all + 1) * this.share + 1e-6) > turns.aged ? aged : realtime;
@@ -53,20 +66,28 @@ class ListModel {
 
   isContested(model: string): boolean {
     const own = this.requests.filter(request => request.model === model);
-    return own.some(request => this.isAged(request)) && own.some(({ priority }) => !priority);
+    return (
+      own.some(request => this.isAged(request)) && own.some(({ priority }) => !priority)
+    );
   }
 
   take(request: Request): void {
     const { all, aged } = this.turns.get(request.model) ?? { all: 0, aged: 0 };
     const counted = { all: all + 1, aged: aged + request.priority };
-    this.turns.set(request.model, this.isContested(request.model) ? counted : { all: 0, aged: 0 });
+    this.turns.set(
+      request.model,
+      this.isContested(request.model) ? counted : { all: 0, aged: 0 },
+    );
     this.remove(request.id);
   }
 
   /** Who goes when, if nobody else comes. */
   order(model: string): Request[] {
     const copy = new ListModel(this.share);
-    Object.assign(copy, { nowMs: this.nowMs, requests: this.requests.filter(request => request.model === model) });
+    Object.assign(copy, {
+      nowMs: this.nowMs,
+      requests: this.requests.filter(request => request.model === model),
+    });
     copy.turns.set(model, this.turns.get(model) ?? { all: 0, aged: 0 });
     const order: Request[] = [];
     for (let next = copy.best(''); next; next = copy.best('')) {
@@ -105,7 +126,13 @@ function step(name: string, act: (model: ListModel, real: Real) => void): Step {
 function countsOf(queue: PriorityQueue<undefined>) {
   const models = queue.models().sort();
   const { depth, bytes, nextDeadlineMs } = queue;
-  return { depth, bytes, nextDeadlineMs, ...queue.depthByPriority(), models: models.map(m => [m, queue.depthOf(m)]) };
+  return {
+    depth,
+    bytes,
+    nextDeadlineMs,
+    ...queue.depthByPriority(),
+    models: models.map(m => [m, queue.depthOf(m)]),
+  };
 }
 
 function countsOfModel({ requests }: ListModel) {
@@ -120,7 +147,10 @@ function countsOfModel({ requests }: ListModel) {
     depth: requests.length,
     nextDeadlineMs: deadlines.length === 0 ? undefined : Math.min(...deadlines),
     ...of(requests),
-    models: models.map(model => [model, of(requests.filter(request => request.model === model))]),
+    models: models.map(model => [
+      model,
+      of(requests.filter(request => request.model === model)),
+    ]),
   };
 }
 
@@ -138,7 +168,11 @@ const enqueue = fc
       model.nowMs += afterMs;
       const enqueuedAtMs = model.nowMs;
       const id = `r${(model.made += 1)}`;
-      const request = aRequest(id, { ...fields, enqueuedAtMs, queueDeadlineMs: enqueuedAtMs + patienceMs });
+      const request = aRequest(id, {
+        ...fields,
+        enqueuedAtMs,
+        queueDeadlineMs: enqueuedAtMs + patienceMs,
+      });
       queue.enqueue(request);
       model.requests.push(request);
     }),
@@ -146,7 +180,9 @@ const enqueue = fc
 
 const take = fc.constantFrom('', 'm1', 'm2').map(held =>
   step(`take, ${held || 'nobody'} held back`, (model, { queue }) => {
-    const taken = queue.pick(model.nowMs, lane => (lane.model === held ? undefined : queue.take(lane, 1)[0]));
+    const taken = queue.pick(model.nowMs, lane =>
+      lane.model === held ? undefined : queue.take(lane, 1)[0],
+    );
     const expected = model.best(held, taken?.model);
     expect(rankOf(model, taken)).toEqual(rankOf(model, expected));
     if (taken === undefined) return;
@@ -164,11 +200,17 @@ const measure = fc.nat(2000).map(deviceMs =>
   }),
 );
 
-const rankOf = (model: ListModel, request: Request | undefined) => request && model.rank(request);
+const rankOf = (model: ListModel, request: Request | undefined) =>
+  request && model.rank(request);
 
 /** First in, first out within one model and priority. */
-function oldestOfLane({ requests }: ListModel, { model, priority }: Request): string | undefined {
-  const lane = requests.filter(request => request.model === model && request.priority === priority);
+function oldestOfLane(
+  { requests }: ListModel,
+  { model, priority }: Request,
+): string | undefined {
+  const lane = requests.filter(
+    request => request.model === model && request.priority === priority,
+  );
   return lane.sort((a, b) => a.enqueuedAtMs - b.enqueuedAtMs)[0]?.id;
 }
 
@@ -192,7 +234,9 @@ const remove = fc.nat(100).map(seed =>
 const expire = fc.constantFrom(0, 30, 200).map(afterMs =>
   step(`expire after ${afterMs} ms`, (model, { queue }) => {
     model.nowMs += afterMs;
-    const due = model.requests.filter(({ queueDeadlineMs }) => queueDeadlineMs <= model.nowMs);
+    const due = model.requests.filter(
+      ({ queueDeadlineMs }) => queueDeadlineMs <= model.nowMs,
+    );
     const gone = queue.expired(model.nowMs);
     expect(new Set(gone)).toEqual(new Set(due));
     expect(gone.map(({ queueDeadlineMs }) => queueDeadlineMs)).toEqual(
@@ -209,7 +253,9 @@ const list = fc.constant(
     expect(new Set(listed)).toEqual(new Set(model.requests));
     for (const name of queue.models()) {
       const own = views.filter(({ request }) => request.model === name);
-      expect(own.map(({ position }) => position)).toEqual(own.map((_, index) => index + 1));
+      expect(own.map(({ position }) => position)).toEqual(
+        own.map((_, index) => index + 1),
+      );
       const ranks = own.map(({ request }) => model.rank(request));
       expect(ranks).toEqual(model.order(name).map(request => model.rank(request)));
     }
@@ -223,14 +269,20 @@ describe('PriorityQueue against a plain list', () => {
   it.each([1, 0.25, 0.5, 0.3, 0.75])(
     'agrees on order, turns, first in first out, depth, bytes and deadlines after any 60 commands, share %d',
     agingShare => {
-      const commands = fc.commands([enqueue, enqueue, enqueue, take, take, measure, restore, remove, expire, list], {
-        maxCommands: 60,
-        size: 'max',
-      });
+      const commands = fc.commands(
+        [enqueue, enqueue, enqueue, take, take, measure, restore, remove, expire, list],
+        {
+          maxCommands: 60,
+          size: 'max',
+        },
+      );
       fc.assert(
         fc.property(commands, steps => {
           const queue = new PriorityQueue<undefined>({ agingMs: AGING_MS, agingShare });
-          fc.modelRun(() => ({ model: new ListModel(agingShare), real: { queue } }), steps);
+          fc.modelRun(
+            () => ({ model: new ListModel(agingShare), real: { queue } }),
+            steps,
+          );
         }),
         { numRuns: 200 },
       );

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { changingLoad, forecastAccuracy } from '../bench/support/simulation/forecast-accuracy.js';
+import {
+  changingLoad,
+  forecastAccuracy,
+} from '../bench/support/simulation/forecast-accuracy.js';
 import { FairJobs, fairness } from '../bench/support/simulation/fair-jobs.js';
 import { type DeviceCost } from '../bench/support/simulation/simulated-worker.js';
 import { simulate } from '../bench/support/simulation/simulation-report.js';
@@ -15,7 +18,11 @@ import { VirtualGateway } from '../bench/support/simulation/virtual-gateway.js';
 const COST: DeviceCost = { groupMs: 20, itemMs: 0, prepMs: 0, hopMs: 0, maxBatch: 8 };
 const ONE = new Map([['m', 1]]);
 
-const came = (atMs: number, priority: 'realtime' | 'batch' = 'batch', cancelAfterMs?: number): TraceRequest => ({
+const came = (
+  atMs: number,
+  priority: 'realtime' | 'batch' = 'batch',
+  cancelAfterMs?: number,
+): TraceRequest => ({
   ...{ atMs, model: 'm', tenant: 't', priority },
   ...(cancelAfterMs !== undefined && { cancelAfterMs }),
 });
@@ -41,7 +48,10 @@ describe('the simulation, virtual time', () => {
   });
 
   it('lets REALTIME wait for one engine call at most, behind 1,000 BATCH', () => {
-    const trace = [...Array.from({ length: 1000 }, () => came(0)), came(1000, 'realtime')];
+    const trace = [
+      ...Array.from({ length: 1000 }, () => came(0)),
+      came(1000, 'realtime'),
+    ];
     expect(replayed(trace).report.answerMs.realtime.max).toBeLessThanOrEqual(40);
   });
 
@@ -52,7 +62,9 @@ describe('the simulation, virtual time', () => {
   });
 
   it('forgets whoever hung up in the queue, and returns every slot', () => {
-    const trace = Array.from({ length: 100 }, (_, index) => came(0, 'batch', index < 50 ? undefined : 1));
+    const trace = Array.from({ length: 100 }, (_, index) =>
+      came(0, 'batch', index < 50 ? undefined : 1),
+    );
     const { report } = replayed(trace);
     expect(report).toMatchObject({ cancelled: 50, unsettled: 0, slotsLeaked: 0 });
   });
@@ -64,7 +76,10 @@ describe('the simulation, virtual time', () => {
         realtimeShare: fc.double({ min: 0, max: 1, noNaN: true }),
         models: fc.integer({ min: 1, max: 4 }),
       },
-      ...{ ratePerS: fc.integer({ min: 10, max: 3000 }), cancelShare: fc.constantFrom(0, 0.3) },
+      ...{
+        ratePerS: fc.integer({ min: 10, max: 3000 }),
+        cancelShare: fc.constantFrom(0, 0.3),
+      },
     });
     fc.assert(
       fc.property(any, ({ models, ...mix }) => {
@@ -76,11 +91,19 @@ describe('the simulation, virtual time', () => {
           tenants: ['a', 'b'],
           cancelWithinMs: 100,
         });
-        const harness = new VirtualGateway({ workers: new Map([...shares.keys()].map(name => [name, 1])), cost: COST });
+        const harness = new VirtualGateway({
+          workers: new Map([...shares.keys()].map(name => [name, 1])),
+          cost: COST,
+        });
         harness.replay(trace);
         const { unsettled, slotsLeaked } = simulate(harness);
         const { accepted, refused, settledCount } = harness.book;
-        expect([accepted + refused, settledCount, unsettled, slotsLeaked]).toEqual([300, accepted, 0, 0]);
+        expect([accepted + refused, settledCount, unsettled, slotsLeaked]).toEqual([
+          300,
+          accepted,
+          0,
+          0,
+        ]);
       }),
       { numRuns: 30 },
     );
@@ -88,7 +111,13 @@ describe('the simulation, virtual time', () => {
 
   it('repeats: the same seed gives the same waits', () => {
     const trace = () =>
-      generateTrace({ requests: 500, ratePerS: 300, models: new Map([['m', 1]]), tenants: ['a'], realtimeShare: 0.3 });
+      generateTrace({
+        requests: 500,
+        ratePerS: 300,
+        models: new Map([['m', 1]]),
+        tenants: ['a'],
+        realtimeShare: 0.3,
+      });
     expect(replayed(trace()).report.waitMs).toEqual(replayed(trace()).report.waitMs);
   });
 
@@ -108,8 +137,18 @@ describe('the simulation, virtual time', () => {
 });
 
 describe('forecasts, virtual time', () => {
-  const MIX = { tenants: ['a', 'b', 'c'], realtimeShare: 0.33, bursts: { factor: 4, calmMs: 9000, burstMs: 1000 } };
-  const GPU: DeviceCost = { groupMs: 1000, itemMs: 250, prepMs: 40, hopMs: 0.7, maxBatch: 8 };
+  const MIX = {
+    tenants: ['a', 'b', 'c'],
+    realtimeShare: 0.33,
+    bursts: { factor: 4, calmMs: 9000, burstMs: 1000 },
+  };
+  const GPU: DeviceCost = {
+    groupMs: 1000,
+    itemMs: 250,
+    prepMs: 40,
+    hopMs: 0.7,
+    maxBatch: 8,
+  };
 
   it('nine in ten waits end before their p90 while the load changes, with a median error of 25 % at most', () => {
     const { coverage, medianError, waits } = forecastAccuracy({
@@ -124,10 +163,19 @@ describe('forecasts, virtual time', () => {
   });
 
   it('change nothing: the waits are those without forecasts, whatever comes', () => {
-    const any = fc.record({ seed: fc.nat(), ratePerS: fc.integer({ min: 100, max: 1500 }) });
+    const any = fc.record({
+      seed: fc.nat(),
+      ratePerS: fc.integer({ min: 100, max: 1500 }),
+    });
     fc.assert(
       fc.property(any, mix => {
-        const trace = generateTrace({ ...MIX, ...mix, requests: 300, models: new Map([['m', 1]]), cancelShare: 0.1 });
+        const trace = generateTrace({
+          ...MIX,
+          ...mix,
+          requests: 300,
+          models: new Map([['m', 1]]),
+          cancelShare: 0.1,
+        });
         const waits = [true, false].map(forecasts => {
           const gateway = new VirtualGateway({ workers: ONE, cost: COST, forecasts });
           gateway.replay(trace);
@@ -153,7 +201,8 @@ describe('a trace from a file', () => {
   };
 
   it('is sorted by time, with defaults for tenant and priority', () => {
-    const text = '{"at_ms":5,"model":"m","priority":"realtime","tenant":"t"}\n\n{"at_ms":1,"model":"m"}\n';
+    const text =
+      '{"at_ms":5,"model":"m","priority":"realtime","tenant":"t"}\n\n{"at_ms":1,"model":"m"}\n';
     expect(read(text)).toEqual([
       { atMs: 1, model: 'm', tenant: 'default', priority: 'batch' },
       { atMs: 5, model: 'm', tenant: 't', priority: 'realtime' },
@@ -166,7 +215,10 @@ describe('a trace from a file', () => {
     ['null', ':1: not a JSON object'],
     ['{"at_ms":1}', ':1: model and tenant must be text'],
     ['{"at_ms":1,"model":"m"}\n{"at_ms":-1,"model":"m"}', ':2: at_ms must be'],
-    ['{"at_ms":1,"model":"m","priority":"high"}', ':1: priority must be realtime or batch'],
+    [
+      '{"at_ms":1,"model":"m","priority":"high"}',
+      ':1: priority must be realtime or batch',
+    ],
   ])('names the first bad line: %j', (text, problem) => {
     expect(() => read(text)).toThrow(problem);
   });

@@ -5,7 +5,10 @@ import { type ResponseRecordStore } from '../../src/core/request/response-record
 import { type StoredRequestStore } from '../../src/core/request/stored-request.port.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../src/gateway/responses/parse-response.js';
-import { RESPONSE_RECORDS, STORED_REQUEST_STORE } from '../../src/platform/database/database.tokens.js';
+import {
+  RESPONSE_RECORDS,
+  STORED_REQUEST_STORE,
+} from '../../src/platform/database/database.tokens.js';
 
 export interface AbandonedResponse {
   readonly tenant: string;
@@ -21,25 +24,47 @@ export interface AbandonedResponse {
 }
 
 /** Writes what a gateway leaves that is killed after these events of a background response. */
-export async function abandonResponse(app: INestApplicationContext, left: AbandonedResponse): Promise<void> {
+export async function abandonResponse(
+  app: INestApplicationContext,
+  left: AbandonedResponse,
+): Promise<void> {
   const { tenant, id, body, response, events, attempts } = left;
   const records = app.get<ResponseRecordStore>(RESPONSE_RECORDS, { strict: false });
   const requests = app.get<StoredRequestStore>(STORED_REQUEST_STORE, { strict: false });
   const catalog = app.get(ModelCatalog, { strict: false });
-  const options = { catalog, newId: (prefix: string) => `${prefix}_1`, stores: true, ignored: new IgnoredFields() };
+  const options = {
+    catalog,
+    newId: (prefix: string) => `${prefix}_1`,
+    stores: true,
+    ignored: new IgnoredFields(),
+  };
   const { request } = parseResponse(body, options);
-  const work = { request: { ...request, stream: true }, conversation: request.input, caller: {} };
+  const work = {
+    request: { ...request, stream: true },
+    conversation: request.input,
+    caller: {},
+  };
   const times = { createdAtMs: Date.now() - 3_600_000, expiresAtMs: Date.now() + 60_000 };
   await records.create(
     {
       ...{ tenant, id, status: 'in_progress', chainLength: 1, chainBytes: 1, epoch: 1 },
-      ...{ request: JSON.stringify(work), input: '[]', response: JSON.stringify(response) },
+      ...{
+        request: JSON.stringify(work),
+        input: '[]',
+        response: JSON.stringify(response),
+      },
       ...{ ...times, nextSequence: events.length },
     },
     events,
   );
   const stored = {
-    ...{ tenant, name: `response:${id}`, requestId: id, mode: 'async' as const, path: '/v1/responses/background' },
+    ...{
+      tenant,
+      name: `response:${id}`,
+      requestId: id,
+      mode: 'async' as const,
+      path: '/v1/responses/background',
+    },
     ...{ fingerprint: '', headers: {}, blob: `kept/${id}`, ...times },
   } as const;
   const dead = { owner: 'dead', leaseMs: 3_600_000 };

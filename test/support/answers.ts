@@ -1,12 +1,22 @@
-import { type GenerateItem, type GenerationEvent } from '../../src/worker/engines/text-generator.js';
+import {
+  type GenerateItem,
+  type GenerationEvent,
+} from '../../src/worker/engines/text-generator.js';
 
 export type DoneEvent = Extract<GenerationEvent, { type: 'done' }>;
 
 export interface AnswerChoice {
   readonly index: number;
   readonly finish_reason: string | null;
-  readonly delta?: { readonly role?: string; readonly content?: string; readonly tool_calls?: readonly object[] };
-  readonly message?: { readonly content: string | null; readonly tool_calls?: readonly object[] };
+  readonly delta?: {
+    readonly role?: string;
+    readonly content?: string;
+    readonly tool_calls?: readonly object[];
+  };
+  readonly message?: {
+    readonly content: string | null;
+    readonly tool_calls?: readonly object[];
+  };
   readonly text?: string;
   readonly token_ids?: readonly number[];
   readonly logprobs?: unknown;
@@ -21,10 +31,21 @@ export interface AnswerObject {
 }
 
 /** One request in the form of an engine's item. */
-export function askItem(fields: object, changes: Partial<GenerateItem> = {}): GenerateItem {
+export function askItem(
+  fields: object,
+  changes: Partial<GenerateItem> = {},
+): GenerateItem {
   const { stream = false } = fields as { stream?: boolean };
   return {
-    ...{ requestId: 'r1', form: 'chat', stream, maxTokens: 0, n: 1, priority: 'batch', tenant: '' },
+    ...{
+      requestId: 'r1',
+      form: 'chat',
+      stream,
+      maxTokens: 0,
+      n: 1,
+      priority: 'batch',
+      tenant: '',
+    },
     body: Buffer.from(JSON.stringify({ model: 'm', ...fields })),
     signal: new AbortController().signal,
     ...changes,

@@ -27,7 +27,8 @@ export class BatchCrew {
       const member = this.#members.find(({ child }) => child.pid === pid);
       if (member) return member;
       const ended = this.#members.find(({ child }) => child.exitCode !== null);
-      if (ended) throw new Error(`a processor ended by itself:\n${await ended.logTail()}`);
+      if (ended)
+        throw new Error(`a processor ended by itself:\n${await ended.logTail()}`);
       if (isTerminal((await this.harness.job(id)).status)) return undefined;
     }
   }
@@ -51,6 +52,9 @@ export class BatchCrew {
   }
 
   #replace(member: NodeProcess): void {
-    this.#members = [...this.#members.filter(other => other !== member), this.harness.start(this.settings)];
+    this.#members = [
+      ...this.#members.filter(other => other !== member),
+      this.harness.start(this.settings),
+    ];
   }
 }

@@ -4,13 +4,21 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { type BatchJob } from '../../src/core/jobs/batch-job.js';
 import { isTerminal } from '../../src/core/jobs/batch-status.js';
-import { type BlobStore, type FileStore, type JobStore } from '../../src/core/jobs/job.ports.js';
+import {
+  type BlobStore,
+  type FileStore,
+  type JobStore,
+} from '../../src/core/jobs/job.ports.js';
 import { timeOrderedId } from '../../src/platform/clock/time-ordered-id.js';
 import { PROCESSOR_NODE_FLAGS } from '../../src/platform/config/processor-link.js';
 import { environmentName, type SettingPath } from '../../src/platform/config/settings.js';
 import { KyselyFileStore } from '../../src/platform/database/kysely-file-store.js';
 import { KyselyJobStore } from '../../src/platform/database/kysely-job-store.js';
-import { connectDatabase, migrate, type OpenDatabase } from '../../src/platform/database/open-database.js';
+import {
+  connectDatabase,
+  migrate,
+  type OpenDatabase,
+} from '../../src/platform/database/open-database.js';
 import { fileBlobKey } from '../../src/platform/storage/blob-keys.js';
 import { FsBlobStore } from '../../src/platform/storage/fs-blob-store.js';
 import { S3BlobStore } from '../../src/platform/storage/s3-blob-store.js';
@@ -22,7 +30,11 @@ import { pause } from './waiting.js';
 export const TENANT = 'default';
 
 /** A chat line. */
-export const chatLine = (customId: string, model = 'm', content: unknown = customId): string =>
+export const chatLine = (
+  customId: string,
+  model = 'm',
+  content: unknown = customId,
+): string =>
   JSON.stringify({
     custom_id: customId,
     method: 'POST',
@@ -78,7 +90,10 @@ export class BatchHarness implements AsyncDisposable {
   }
 
   /** The database in the data folder, blobs in a bucket. */
-  static async openS3(server: S3Server, settings: SettingOverrides): Promise<BatchHarness> {
+  static async openS3(
+    server: S3Server,
+    settings: SettingOverrides,
+  ): Promise<BatchHarness> {
     const { bucket, prefix, endpoint = '', credentials } = server.options;
     const s3: SettingOverrides = {
       'blobs.driver': 's3',
@@ -91,7 +106,11 @@ export class BatchHarness implements AsyncDisposable {
       AWS_ACCESS_KEY_ID: credentials?.accessKeyId,
       AWS_SECRET_ACCESS_KEY: credentials?.secretAccessKey,
     };
-    return BatchHarness.open({ settings: { ...settings, ...s3 }, environment, blobs: new S3BlobStore(server.options) });
+    return BatchHarness.open({
+      settings: { ...settings, ...s3 },
+      environment,
+      blobs: new S3BlobStore(server.options),
+    });
   }
 
   get dataDir(): string {
@@ -111,7 +130,10 @@ export class BatchHarness implements AsyncDisposable {
       ...settings,
     };
     const env = Object.fromEntries(
-      Object.entries(overrides).map(([path, value]) => [environmentName(path as SettingPath), String(value)]),
+      Object.entries(overrides).map(([path, value]) => [
+        environmentName(path as SettingPath),
+        String(value),
+      ]),
     );
     const processor = new NodeProcess({
       name: `processor-${this.processors.length}`,
@@ -129,7 +151,9 @@ export class BatchHarness implements AsyncDisposable {
     input: readonly string[] | Buffer,
     job: Partial<BatchJob> & { windowMs?: number } = {},
   ): Promise<BatchJob> {
-    const bytes = Buffer.isBuffer(input) ? input : Buffer.from(input.map(line => `${line}\n`).join(''));
+    const bytes = Buffer.isBuffer(input)
+      ? input
+      : Buffer.from(input.map(line => `${line}\n`).join(''));
     const nowMs = Date.now();
     const id = timeOrderedId('file-', nowMs);
     const { tenant = TENANT } = job;
@@ -169,17 +193,33 @@ export class BatchHarness implements AsyncDisposable {
     return job;
   }
 
-  async until(id: string, what: string, holds: (job: BatchJob) => boolean, limitMs = 60_000): Promise<BatchJob> {
-    for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(20)) {
+  async until(
+    id: string,
+    what: string,
+    holds: (job: BatchJob) => boolean,
+    limitMs = 60_000,
+  ): Promise<BatchJob> {
+    for (
+      const endMs = performance.now() + limitMs;
+      performance.now() < endMs;
+      await pause(20)
+    ) {
       const job = await this.job(id);
       if (holds(job)) return job;
     }
     const logs = await Promise.all(this.processors.map(processor => processor.logTail()));
-    throw new Error(`waited for: ${what}\n${JSON.stringify(await this.job(id))}\n${logs.join('\n')}`);
+    throw new Error(
+      `waited for: ${what}\n${JSON.stringify(await this.job(id))}\n${logs.join('\n')}`,
+    );
   }
 
   untilEnd(id: string, limitMs?: number): Promise<BatchJob> {
-    return this.until(id, 'the end of the batch', ({ status }) => isTerminal(status), limitMs);
+    return this.until(
+      id,
+      'the end of the batch',
+      ({ status }) => isTerminal(status),
+      limitMs,
+    );
   }
 
   async lease(id: string): Promise<RowLease> {
@@ -194,7 +234,8 @@ export class BatchHarness implements AsyncDisposable {
 
   /** Resolves at the end of the batch, too: no processor claims it then. */
   async untilLease(id: string, holds: (lease: RowLease) => boolean): Promise<void> {
-    while (!holds(await this.lease(id)) && !isTerminal((await this.job(id)).status)) await pause(5);
+    while (!holds(await this.lease(id)) && !isTerminal((await this.job(id)).status))
+      await pause(5);
   }
 
   /** Lines of a result file; none for a file that was not made. */

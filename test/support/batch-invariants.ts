@@ -5,7 +5,11 @@ import { type BatchHarness } from './batch-harness.js';
 export interface OutputLine {
   readonly id: string;
   readonly custom_id: string;
-  readonly response: { readonly status_code: number; readonly request_id: string; readonly body: unknown } | null;
+  readonly response: {
+    readonly status_code: number;
+    readonly request_id: string;
+    readonly body: unknown;
+  } | null;
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
@@ -30,20 +34,44 @@ export async function expectWholeBatch(
     (await harness.lines(fileId)).map(line => JSON.parse(line) as OutputLine);
   const [output, errors] = [await read(job.outputFileId), await read(job.errorFileId)];
   const { counts } = job;
-  expect(counts).toEqual({ total: customIds.length, completed: output.length, failed: errors.length });
+  expect(counts).toEqual({
+    total: customIds.length,
+    completed: output.length,
+    failed: errors.length,
+  });
   expect(counts.completed + counts.failed).toBe(counts.total);
-  expect([...output, ...errors].map(line => line.custom_id).sort()).toEqual([...customIds].sort());
-  expect(new Set([...output, ...errors].map(line => line.id)).size).toBe(customIds.length);
+  expect([...output, ...errors].map(line => line.custom_id).sort()).toEqual(
+    [...customIds].sort(),
+  );
+  expect(new Set([...output, ...errors].map(line => line.id)).size).toBe(
+    customIds.length,
+  );
   expect(job.outputFileId !== undefined).toBe(counts.completed > 0);
   expect(job.errorFileId !== undefined).toBe(counts.failed > 0);
   expectOrderedInstants(job);
   return { job, output, errors };
 }
 
-function expectOrderedInstants({ createdAtMs, expiresAtMs, reachedAtMs, status }: BatchJob): void {
-  const order = ['in_progress', 'finalizing', 'cancelling', 'completed', 'failed', 'expired', 'cancelled'] as const;
+function expectOrderedInstants({
+  createdAtMs,
+  expiresAtMs,
+  reachedAtMs,
+  status,
+}: BatchJob): void {
+  const order = [
+    'in_progress',
+    'finalizing',
+    'cancelling',
+    'completed',
+    'failed',
+    'expired',
+    'cancelled',
+  ] as const;
   const instants = order.flatMap(name => reachedAtMs[name] ?? []);
-  expect([createdAtMs, ...instants]).toEqual([createdAtMs, ...instants].sort((a, b) => a - b));
+  expect([createdAtMs, ...instants]).toEqual(
+    [createdAtMs, ...instants].sort((a, b) => a - b),
+  );
   expect(expiresAtMs).toBeGreaterThan(createdAtMs);
-  if (status !== 'validating') expect(reachedAtMs[status]).toBeGreaterThanOrEqual(createdAtMs);
+  if (status !== 'validating')
+    expect(reachedAtMs[status]).toBeGreaterThanOrEqual(createdAtMs);
 }

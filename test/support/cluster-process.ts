@@ -51,19 +51,35 @@ export class ClusterProcess implements AsyncDisposable {
     writeFileSync(modelsFile, JSON.stringify({ models })); // JSON is YAML
     const port = await freePort();
     const overrides = { 'workers.models_file': modelsFile, ...settings };
-    const env = Object.entries(overrides).map(([path, value]) => [environmentName(path), String(value)]);
-    const up = ['scripts/up.mjs', '--topology', 'cluster', '--no-install', '--port', String(port), '--data', folder];
+    const env = Object.entries(overrides).map(([path, value]) => [
+      environmentName(path),
+      String(value),
+    ]);
+    const up = [
+      'scripts/up.mjs',
+      '--topology',
+      'cluster',
+      '--no-install',
+      '--port',
+      String(port),
+      '--data',
+      folder,
+    ];
     const child = spawn(process.execPath, [...up, ...args], {
       env: { ...process.env, NODE_OPTIONS: '', ...Object.fromEntries(env) },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const cluster = new ClusterProcess(folder, `http://127.0.0.1:${port}`, child);
-    await cluster.until('the cluster is ready', () => cluster.output.includes('Switchyard is ready'));
+    await cluster.until('the cluster is ready', () =>
+      cluster.output.includes('Switchyard is ready'),
+    );
     return cluster;
   }
 
   get members(): readonly ClusterMember[] {
-    const { members } = JSON.parse(readFileSync(join(this.folder, 'cluster.json'), 'utf8')) as {
+    const { members } = JSON.parse(
+      readFileSync(join(this.folder, 'cluster.json'), 'utf8'),
+    ) as {
       members: ClusterMember[];
     };
     return members;
@@ -80,12 +96,17 @@ export class ClusterProcess implements AsyncDisposable {
     if (pid === undefined) throw new Error(`${name} is down already`);
     const struckAtMs = performance.now();
     process.kill(pid, 'SIGKILL');
-    await this.until(`${name} runs again`, () => find().restarts > restarts && find().pid !== undefined);
+    await this.until(
+      `${name} runs again`,
+      () => find().restarts > restarts && find().pid !== undefined,
+    );
     return performance.now() - struckAtMs;
   }
 
   async scrape({ port }: ClusterMember): Promise<MetricsScrape> {
-    return new MetricsScrape(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
+    return new MetricsScrape(
+      await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
+    );
   }
 
   /** Every gateway has every model, and nothing is down. */
@@ -93,7 +114,9 @@ export class ClusterProcess implements AsyncDisposable {
     if (this.members.some(({ pid }) => pid === undefined)) return false;
     const healths = await Promise.all(
       this.of('gateway').map(async ({ port }) => {
-        const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined);
+        const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(
+          () => undefined,
+        );
         return ((await answer?.json()) as { status: string } | undefined)?.status;
       }),
     );
@@ -101,12 +124,23 @@ export class ClusterProcess implements AsyncDisposable {
   }
 
   /** A gate on state, not on time. */
-  async until(what: string, holds: () => boolean | Promise<boolean>, limitMs = LIMIT_MS): Promise<void> {
-    for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(25)) {
+  async until(
+    what: string,
+    holds: () => boolean | Promise<boolean>,
+    limitMs = LIMIT_MS,
+  ): Promise<void> {
+    for (
+      const endMs = performance.now() + limitMs;
+      performance.now() < endMs;
+      await pause(25)
+    ) {
       if (await holds()) return;
-      if (this.child.exitCode !== null) throw new Error(`the cluster ended before: ${what}\n${this.output}`);
+      if (this.child.exitCode !== null)
+        throw new Error(`the cluster ended before: ${what}\n${this.output}`);
     }
-    throw new Error(`waited ${limitMs / 1000} s for: ${what}\n${this.output}\n${this.#logTails()}`);
+    throw new Error(
+      `waited ${limitMs / 1000} s for: ${what}\n${this.output}\n${this.#logTails()}`,
+    );
   }
 
   /** kill -9 of the command itself, whose members must notice. */
@@ -127,12 +161,17 @@ export class ClusterProcess implements AsyncDisposable {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return (this.#disposed ??= this.stop().then(() => rmSync(this.folder, { recursive: true, force: true })));
+    return (this.#disposed ??= this.stop().then(() =>
+      rmSync(this.folder, { recursive: true, force: true }),
+    ));
   }
 
   #logTails(): string {
     return this.members
-      .map(({ name }) => `--- ${name}\n${readFileSync(join(this.folder, 'logs', `${name}.log`), 'utf8').slice(-1500)}`)
+      .map(
+        ({ name }) =>
+          `--- ${name}\n${readFileSync(join(this.folder, 'logs', `${name}.log`), 'utf8').slice(-1500)}`,
+      )
       .join('\n');
   }
 }

@@ -41,10 +41,14 @@ const CHOICES = new Set([
 /** Size by area: two folders deep in `src` and `packages`; everything else that is no test is `elsewhere`. */
 export function sizeByArea(): Readonly<Record<string, CodeSize>> {
   const areas: Record<string, CodeSize> = {};
-  const tracked = execFileSync('git', ['ls-files'], { encoding: 'utf8', maxBuffer: 1 << 26 })
+  const tracked = execFileSync('git', ['ls-files'], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  })
     .trim()
     .split('\n');
-  for (const file of tracked.filter(isProductCode)) add((areas[areaOf(file)] ??= nothing()), sizeOf(file));
+  for (const file of tracked.filter(isProductCode))
+    add((areas[areaOf(file)] ??= nothing()), sizeOf(file));
   return areas;
 }
 
@@ -55,7 +59,8 @@ export function sumOf(areas: readonly CodeSize[]): CodeSize {
 }
 
 function isProductCode(file: string): boolean {
-  if (!/\.(ts|tsx|mts|cts|js|mjs|cjs)$/.test(file) || file.endsWith('.d.ts')) return false;
+  if (!/\.(ts|tsx|mts|cts|js|mjs|cjs)$/.test(file) || file.endsWith('.d.ts'))
+    return false;
   if (/(^|\/)(test|tests|__tests__|fixtures?|bench|generated)\//.test(file)) return false;
   return !/\.(spec|test)\./.test(file) && file !== 'console/src/api/schema.ts';
 }
@@ -81,7 +86,12 @@ function add(sum: CodeSize, size: CodeSize): void {
 }
 
 function sizeOf(file: string): CodeSize {
-  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
+  const source = ts.createSourceFile(
+    file,
+    readFileSync(file, 'utf8'),
+    ts.ScriptTarget.Latest,
+    true,
+  );
   const size = nothing();
   countTokens(source, size);
   for (const statement of source.statements) size.exports += exportsOf(statement);
@@ -94,7 +104,12 @@ function countTokens(source: ts.SourceFile, size: CodeSize): void {
   const visit = (node: ts.Node): void => {
     const children = node.getChildren(source).filter(child => !ts.isJSDoc(child));
     children.forEach(visit);
-    if (children.length > 0 || node.kind >= K.FirstJSDocNode || node.end <= node.getStart(source)) return;
+    if (
+      children.length > 0 ||
+      node.kind >= K.FirstJSDocNode ||
+      node.end <= node.getStart(source)
+    )
+      return;
     size.tokens += 1;
     lines.add(source.getLineAndCharacterOfPosition(node.getStart(source)).line);
   };
@@ -103,17 +118,23 @@ function countTokens(source: ts.SourceFile, size: CodeSize): void {
 }
 
 function exportsOf(statement: ts.Statement): number {
-  const modifiers = ts.canHaveModifiers(statement) ? ts.getModifiers(statement) : undefined;
+  const modifiers = ts.canHaveModifiers(statement)
+    ? ts.getModifiers(statement)
+    : undefined;
   if (!modifiers?.some(({ kind }) => kind === K.ExportKeyword)) return 0;
-  return ts.isVariableStatement(statement) ? statement.declarationList.declarations.length : 1;
+  return ts.isVariableStatement(statement)
+    ? statement.declarationList.declarations.length
+    : 1;
 }
 
 function countDeclarations(node: ts.Node, source: ts.SourceFile, size: CodeSize): void {
   if (ts.isClassDeclaration(node)) size.classes += 1;
   if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) size.types += 1;
   if (isFunction(node) && node.body) {
-    const lineAt = (position: number): number => source.getLineAndCharacterOfPosition(position).line;
-    if (lineAt(node.end) - lineAt(node.getStart(source)) + 1 > LONGEST_FUNCTION) size.longFunctions += 1;
+    const lineAt = (position: number): number =>
+      source.getLineAndCharacterOfPosition(position).line;
+    if (lineAt(node.end) - lineAt(node.getStart(source)) + 1 > LONGEST_FUNCTION)
+      size.longFunctions += 1;
     if (complexity(node) > HIGHEST_COMPLEXITY) size.complexFunctions += 1;
   }
   ts.forEachChild(node, child => countDeclarations(child, source, size));
@@ -123,7 +144,8 @@ function complexity(node: ts.Node): number {
   let branches = 1;
   const visit = (inner: ts.Node): void => {
     if (isFunction(inner)) return;
-    const isChoice = ts.isBinaryExpression(inner) && CHOICES.has(inner.operatorToken.kind);
+    const isChoice =
+      ts.isBinaryExpression(inner) && CHOICES.has(inner.operatorToken.kind);
     if (BRANCHES.has(inner.kind) || isChoice) branches += 1;
     ts.forEachChild(inner, visit);
   };

@@ -7,7 +7,9 @@ import { DevicePolicy } from '../../src/worker/execution/device-policy.js';
 import { aRequest } from './requests.js';
 
 /** Who asks: so many callers that each wait for their answer before asking again, or independent ones at a rate. */
-export type Arrivals = { readonly callers: number; readonly start?: CallersStart } | { readonly perMs: number };
+export type Arrivals =
+  | { readonly callers: number; readonly start?: CallersStart }
+  | { readonly perMs: number };
 
 /** Where the callers begin: within 5 ms, or in two halves, the second while the device computes the first. */
 export type CallersStart = 'together' | 'halves';
@@ -67,7 +69,12 @@ export class DeviceModel {
 
   constructor({ window, ...options }: DeviceModelOptions) {
     const costs = { deviceMs: 20, deviceJitter: 0, callerMs: 0, prepMs: 0 };
-    this.#options = { priority: RequestPriority.BATCH, ...costs, forMs: 20_000, ...options };
+    this.#options = {
+      priority: RequestPriority.BATCH,
+      ...costs,
+      forMs: 20_000,
+      ...options,
+    };
     this.#workers.add('m', { slots: 2 * GROUP, maxBatch: GROUP });
     this.#dispatcher = aDispatcher(this.#workers, window).dispatcher;
   }
@@ -75,15 +82,22 @@ export class DeviceModel {
   run(): DeviceModelReport {
     const { arrivals, forMs } = this.#options;
     if ('perMs' in arrivals) this.#independent(arrivals.perMs);
-    else for (let caller = 0; caller < arrivals.callers; caller += 1) this.#begin(caller, arrivals);
+    else
+      for (let caller = 0; caller < arrivals.callers; caller += 1)
+        this.#begin(caller, arrivals);
     while ((this.#events.topKey ?? Infinity) <= forMs) this.#step();
     return this.#report();
   }
 
-  #begin(caller: number, { callers, start }: { readonly callers: number; readonly start?: CallersStart }): void {
+  #begin(
+    caller: number,
+    { callers, start }: { readonly callers: number; readonly start?: CallersStart },
+  ): void {
     const late = start === 'halves' && caller >= callers / 2;
     // Half a device time after the first half was sent: 5 ms of arrivals, 5 ms of quiet gap.
-    this.#after(this.#random() * 5 + (late ? 10 + this.#options.deviceMs / 2 : 0), () => this.#arrive());
+    this.#after(this.#random() * 5 + (late ? 10 + this.#options.deviceMs / 2 : 0), () =>
+      this.#arrive(),
+    );
   }
 
   #step(): void {
@@ -96,8 +110,10 @@ export class DeviceModel {
 
   #report(): DeviceModelReport {
     const sorted = this.#latencies.sort((a, b) => a - b);
-    const at = (fraction: number): number => sorted[Math.floor(sorted.length * fraction)] ?? NaN;
-    const meanGroup = this.#groups.reduce((sum, size) => sum + size, 0) / this.#groups.length;
+    const at = (fraction: number): number =>
+      sorted[Math.floor(sorted.length * fraction)] ?? NaN;
+    const meanGroup =
+      this.#groups.reduce((sum, size) => sum + size, 0) / this.#groups.length;
     return {
       perSecond: (sorted.length / this.#options.forMs) * 1000,
       p50Ms: at(0.5),
@@ -110,7 +126,10 @@ export class DeviceModel {
   #arrive(): void {
     const id = `r${(this.#made += 1)}`;
     const { priority } = this.#options;
-    this.#dispatcher.submit(aRequest(id, { priority, enqueuedAtMs: this.#nowMs }), this.#nowMs);
+    this.#dispatcher.submit(
+      aRequest(id, { priority, enqueuedAtMs: this.#nowMs }),
+      this.#nowMs,
+    );
     this.#turn();
   }
 
@@ -122,10 +141,15 @@ export class DeviceModel {
   }
 
   #turn(): void {
-    for (let plan = this.#dispatcher.next(this.#nowMs); plan; plan = this.#dispatcher.next(this.#nowMs))
+    for (
+      let plan = this.#dispatcher.next(this.#nowMs);
+      plan;
+      plan = this.#dispatcher.next(this.#nowMs)
+    )
       this.#send(plan);
     const wakeAtMs = this.#dispatcher.nextWakeMs(this.#nowMs);
-    if (wakeAtMs !== undefined) this.#after(Math.max(wakeAtMs - this.#nowMs, 0), () => this.#turn());
+    if (wakeAtMs !== undefined)
+      this.#after(Math.max(wakeAtMs - this.#nowMs, 0), () => this.#turn());
   }
 
   #send({ members }: Plan): void {
@@ -144,9 +168,16 @@ export class DeviceModel {
   #pump(): void {
     while (this.#ready.length > 0 && !this.#busy) {
       const group = { id: 'whole', size: this.#ready.length };
-      const view = { ready: this.#ready.length, maxBatch: GROUP, running: 0, group, realtime: this.#isRealtime };
+      const view = {
+        ready: this.#ready.length,
+        maxBatch: GROUP,
+        running: 0,
+        group,
+        realtime: this.#isRealtime,
+      };
       const untilMs = this.#device.waitsUntilMs(view, this.#nowMs);
-      if (untilMs !== undefined) return this.#after(untilMs - this.#nowMs, () => this.#pump());
+      if (untilMs !== undefined)
+        return this.#after(untilMs - this.#nowMs, () => this.#pump());
       this.#compute(this.#ready.splice(0, GROUP));
     }
     this.#device.over();
@@ -156,7 +187,8 @@ export class DeviceModel {
     this.#busy = true;
     this.#groups.push(group.length);
     const { deviceMs, deviceJitter } = this.#options;
-    const elapsedMs = deviceMs * (deviceJitter === 0 ? 1 : 1 + deviceJitter * (2 * this.#random() - 1));
+    const elapsedMs =
+      deviceMs * (deviceJitter === 0 ? 1 : 1 + deviceJitter * (2 * this.#random() - 1));
     this.#after(elapsedMs, () => {
       this.#busy = false;
       this.#device.ended(elapsedMs);
@@ -170,7 +202,8 @@ export class DeviceModel {
       const turnMs = at * this.#options.callerMs;
       lease.release();
       this.#latencies.push(this.#nowMs - request.enqueuedAtMs);
-      if ('callers' in this.#options.arrivals) this.#after(turnMs + 0.8 + this.#exponential(0.6), () => this.#arrive());
+      if ('callers' in this.#options.arrivals)
+        this.#after(turnMs + 0.8 + this.#exponential(0.6), () => this.#arrive());
     }
     this.#turn();
   }

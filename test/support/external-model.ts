@@ -6,12 +6,24 @@ const SCRIPTED = fileURLToPath(new URL('./scripted-worker.mjs', import.meta.url)
 
 /** What starts `scripted-worker.mjs`; `args` may say `--fault NAME`. */
 export const scriptedCommand = (...args: readonly string[]): readonly string[] => [
-  ...[process.execPath, SCRIPTED, '--model', '{model}', '--host', '{host}', '--port', '{port}'],
+  ...[
+    process.execPath,
+    SCRIPTED,
+    '--model',
+    '{model}',
+    '--host',
+    '{host}',
+    '--port',
+    '{port}',
+  ],
   ...args,
 ];
 
 /** A model of engine `external` that is served by `scripted-worker.mjs`. */
-export const externalModel = (args: readonly string[] = [], overrides: Partial<ModelSpec> = {}): ModelSpec =>
+export const externalModel = (
+  args: readonly string[] = [],
+  overrides: Partial<ModelSpec> = {},
+): ModelSpec =>
   modelSpec({
     engine: 'external',
     replicas: 1,

@@ -2,7 +2,11 @@ import { type Observable, Subject } from 'rxjs';
 import { type Placement } from '../../src/core/request/scheduled-request.js';
 import { type Lease } from '../../src/core/shared/lease.js';
 import { SlotLedger } from '../../src/gateway/worker-pool/slot-ledger.js';
-import { type SlotCredit, type SlotOffer, type WorkerPort } from '../../src/core/dispatch/worker.port.js';
+import {
+  type SlotCredit,
+  type SlotOffer,
+  type WorkerPort,
+} from '../../src/core/dispatch/worker.port.js';
 
 export interface FakeWorkerOptions {
   /** The model's name unless told. */
@@ -30,7 +34,14 @@ export class FakeWorker {
 
   constructor(
     readonly model: string,
-    { workerId = model, slots = 16, maxBatch = 8, overdraft = maxBatch, busy = false, ready = true }: FakeWorkerOptions,
+    {
+      workerId = model,
+      slots = 16,
+      maxBatch = 8,
+      overdraft = maxBatch,
+      busy = false,
+      ready = true,
+    }: FakeWorkerOptions,
     onGrowth: () => void = () => undefined,
   ) {
     this.ledger = new SlotLedger(onGrowth);
@@ -65,7 +76,11 @@ export class FakeWorkers implements WorkerPort {
   readonly #capacity = new Subject<string>();
   readonly capacity$: Observable<string> = this.#capacity.asObservable();
   /** Calls of `lease`, oldest first. */
-  readonly leaseCalls: { readonly workerId: string; readonly count: number; readonly credit: SlotCredit }[] = [];
+  readonly leaseCalls: {
+    readonly workerId: string;
+    readonly count: number;
+    readonly credit: SlotCredit;
+  }[] = [];
 
   /** A ready worker, idle until leased. */
   add(model: string, options: FakeWorkerOptions = {}): FakeWorker {
@@ -77,16 +92,26 @@ export class FakeWorkers implements WorkerPort {
 
   offer(model: string, { mostTogether }: Placement = {}): SlotOffer | undefined {
     let best: SlotOffer | undefined;
-    for (const { ready, workerId, maxBatch, inUse, busy, ledger } of this.#byModel.get(model) ?? []) {
+    for (const { ready, workerId, maxBatch, inUse, busy, ledger } of this.#byModel.get(
+      model,
+    ) ?? []) {
       const credits = ledger.creditsFor(mostTogether);
       if (!ready || credits.urgent === 0) continue;
-      const isMore = !best || credits.free > best.free || (credits.free === best.free && credits.urgent > best.urgent);
+      const isMore =
+        !best ||
+        credits.free > best.free ||
+        (credits.free === best.free && credits.urgent > best.urgent);
       if (isMore) best = { workerId, ...credits, maxBatch, idle: inUse === 0 && !busy };
     }
     return best;
   }
 
-  lease(workerId: string, count: number, credit: SlotCredit, mostTogether?: number): readonly Lease[] {
+  lease(
+    workerId: string,
+    count: number,
+    credit: SlotCredit,
+    mostTogether?: number,
+  ): readonly Lease[] {
     const worker = this.#workers.get(workerId);
     if (worker === undefined) throw new Error(`No worker ${workerId}.`);
     this.leaseCalls.push({ workerId, count, credit });

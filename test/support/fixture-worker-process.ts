@@ -20,7 +20,12 @@ if (typeof exitCode === 'number') {
 }
 const told = (tell as string[]).map(name => process.env[name] ?? null);
 const worker = new FixtureWorker(
-  { model: spec.model.id, kind: spec.model.kind, device: device as string, revision: JSON.stringify(told) },
+  {
+    model: spec.model.id,
+    kind: spec.model.kind,
+    device: device as string,
+    revision: JSON.stringify(told),
+  },
   spec.maxMessageBytes,
 );
 const port = await worker.start();

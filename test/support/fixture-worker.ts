@@ -1,5 +1,10 @@
 import { EventEmitter, once } from 'node:events';
-import { Server, ServerCredentials, type ServerDuplexStream, type ServerWritableStream } from '@grpc/grpc-js';
+import {
+  Server,
+  ServerCredentials,
+  type ServerDuplexStream,
+  type ServerWritableStream,
+} from '@grpc/grpc-js';
 import {
   encodeHealth,
   healthDefinition,
@@ -46,7 +51,14 @@ export const script = {
   chunks: (count: number) => `chunks:${count}`,
 };
 
-const EXECUTION = { prepMs: 1, readyWaitMs: 2, deviceMs: 3, batchSize: 1, batchId: 'batch-1', shareMs: 0 };
+const EXECUTION = {
+  prepMs: 1,
+  readyWaitMs: 2,
+  deviceMs: 3,
+  batchSize: 1,
+  batchId: 'batch-1',
+  shareMs: 0,
+};
 const CHUNK = Buffer.alloc(65_536, 1);
 
 /**
@@ -90,15 +102,18 @@ export class FixtureWorker extends EventEmitter {
     server.addService(speechToTextDefinition, this.#speechToText());
     server.addService(textToSpeechDefinition, this.#textToSpeech());
     const health: HealthServer = {
-      check: (_, answer) => answer(null, { status: this.serving ? SERVING : NOT_SERVING }),
+      check: (_, answer) =>
+        answer(null, { status: this.serving ? SERVING : NOT_SERVING }),
       watch: call => call.end(),
     };
     if (this.standardHealth) server.addService(healthDefinition, health);
     this.#server = server;
     FixtureWorker.started.add(this);
     return new Promise((resolve, reject) => {
-      server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) =>
-        error ? reject(error) : resolve(bound),
+      server.bindAsync(
+        `${host}:${port}`,
+        ServerCredentials.createInsecure(),
+        (error, bound) => (error ? reject(error) : resolve(bound)),
       );
     });
   }
@@ -111,7 +126,8 @@ export class FixtureWorker extends EventEmitter {
 
   /** @param id the caller's, or the whole key where several tenants use one id */
   release(id: string): void {
-    for (const [key, { release }] of this.#held) if (key === id || callersId(key) === id) release();
+    for (const [key, { release }] of this.#held)
+      if (key === id || callersId(key) === id) release();
   }
 
   releaseAll(): void {
@@ -160,20 +176,29 @@ export class FixtureWorker extends EventEmitter {
         answer(null, { acknowledged: held !== undefined });
       },
       health: (_, answer) => {
-        if (!this.mute) answer(null, encodeHealth({ ...this.health, inFlight: this.#held.size }));
+        if (!this.mute)
+          answer(null, encodeHealth({ ...this.health, inFlight: this.#held.size }));
       },
     };
   }
 
   /** As a file, but each segment is told before the whole, and again by a worker that begins anew. */
-  async #takeUpload(call: ServerDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>): Promise<void> {
+  async #takeUpload(
+    call: ServerDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>,
+  ): Promise<void> {
     const sent: TranscribeUploadRequest['message'][] = [];
     try {
-      for await (const { message } of call as AsyncIterable<TranscribeUploadRequest>) sent.push(message);
+      for await (const { message } of call as AsyncIterable<TranscribeUploadRequest>)
+        sent.push(message);
       const [start, ...pieces] = sent;
       if (start?.$case !== 'start') throw new DomainError('invalid_value', 'no start');
-      const audio = Buffer.concat(pieces.flatMap(piece => (piece?.$case === 'audio' ? [piece.value] : [])));
-      const request = decodeTranscribeCall({ ...start.value, ...(start.value.audioUrl === '' && { audio }) });
+      const audio = Buffer.concat(
+        pieces.flatMap(piece => (piece?.$case === 'audio' ? [piece.value] : [])),
+      );
+      const request = decodeTranscribeCall({
+        ...start.value,
+        ...(start.value.audioUrl === '' && { audio }),
+      });
       const transcript = transcriptOf(request);
       for (const segment of transcript.segments) {
         const words = transcript.words.filter(({ start: at }) => at === segment.start);
@@ -187,17 +212,27 @@ export class FixtureWorker extends EventEmitter {
     }
   }
 
-  async #speak(call: ServerWritableStream<SynthesizeRequest, SynthesizeResponse>): Promise<void> {
+  async #speak(
+    call: ServerWritableStream<SynthesizeRequest, SynthesizeResponse>,
+  ): Promise<void> {
     const { requestId, text } = call.request;
     try {
-      call.write({ message: { $case: 'header', value: { contentType: 'audio/wav', sampleRate: 24_000 } } });
+      call.write({
+        message: {
+          $case: 'header',
+          value: { contentType: 'audio/wav', sampleRate: 24_000 },
+        },
+      });
       const chunks = text.startsWith('chunks:') ? Number(text.slice(7)) : 1;
       for (let written = 0; written < chunks; written += 1) {
         this.chunksWritten = written + 1;
-        if (!call.write({ message: { $case: 'audio', value: CHUNK } })) await once(call, 'drain');
+        if (!call.write({ message: { $case: 'audio', value: CHUNK } }))
+          await once(call, 'drain');
       }
       await this.#perform(requestId, text);
-      call.write({ message: { $case: 'done', value: { durationS: 1.5, execution: EXECUTION } } });
+      call.write({
+        message: { $case: 'done', value: { durationS: 1.5, execution: EXECUTION } },
+      });
       call.end();
     } catch (error) {
       call.emit('error', encodeFailure(error));
@@ -209,21 +244,29 @@ export class FixtureWorker extends EventEmitter {
     this.received.push(callersId(requestId));
     if (this.refusal) throw this.refusal;
     const held =
-      verb === 'hold' || verb === 'deaf' || verb === 'sayAndHold' ? this.#hold(requestId, verb === 'deaf') : undefined;
+      verb === 'hold' || verb === 'deaf' || verb === 'sayAndHold'
+        ? this.#hold(requestId, verb === 'deaf')
+        : undefined;
     this.emit('received', callersId(requestId));
     await held;
     for (let line = 0; verb === 'flood' && line < Number(argument); line += 1) {
-      if (!process.stderr.write(`native library says ${line}\n`)) await once(process.stderr, 'drain');
+      if (!process.stderr.write(`native library says ${line}\n`))
+        await once(process.stderr, 'drain');
     }
     // What is still buffered here would die with a kill -9: the answer means that all lines are in the pipe.
     if (verb === 'flood') await new Promise(written => process.stderr.write('', written));
-    if (verb === 'fail' && isErrorCode(argument)) throw new DomainError(argument, 'as the script says', { param: 'x' });
+    if (verb === 'fail' && isErrorCode(argument))
+      throw new DomainError(argument, 'as the script says', { param: 'x' });
   }
 
   #hold(requestId: string, deaf: boolean): Promise<void> {
     return new Promise<void>((resolve, reject) => {
-      const cancel = () => reject(new DomainError('request_cancelled', 'stopped at a checkpoint'));
-      this.#held.set(requestId, { release: resolve, cancel: deaf ? () => undefined : cancel });
+      const cancel = () =>
+        reject(new DomainError('request_cancelled', 'stopped at a checkpoint'));
+      this.#held.set(requestId, {
+        release: resolve,
+        cancel: deaf ? () => undefined : cancel,
+      });
     }).finally(() => this.#held.delete(requestId));
   }
 }

@@ -15,4 +15,5 @@ link.onLost(() => {
 });
 setInterval(flood, 1);
 await link.report({ type: 'ready' });
-if (process.argv[2] === 'blocked') setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0), 20);
+if (process.argv[2] === 'blocked')
+  setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0), 20);

@@ -5,7 +5,10 @@ import { type NodeProcess } from './node-process.js';
 import { pause } from './waiting.js';
 
 /** Flags of Node for a process that `freezeAt` can stop. */
-export const FREEZABLE = ['--import', pathToFileURL(resolve('test/support/freeze-hook.mjs')).href] as const;
+export const FREEZABLE = [
+  '--import',
+  pathToFileURL(resolve('test/support/freeze-hook.mjs')).href,
+] as const;
 
 export interface FreezePoint {
   /** Counting starts behind the first operation that matches. */

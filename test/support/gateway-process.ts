@@ -47,7 +47,10 @@ export class GatewayProcess implements AsyncDisposable {
       ...settings,
     };
     const env = Object.fromEntries(
-      Object.entries(overrides).map(([path, value]) => [environmentName(path), String(value)]),
+      Object.entries(overrides).map(([path, value]) => [
+        environmentName(path),
+        String(value),
+      ]),
     );
     const gateway = new GatewayProcess(
       new NodeProcess({
@@ -91,9 +94,15 @@ export class GatewayProcess implements AsyncDisposable {
   }
 
   async #answers(path: string): Promise<void> {
-    for (const endMs = performance.now() + 60_000; performance.now() < endMs && this.#lives; await pause(100)) {
+    for (
+      const endMs = performance.now() + 60_000;
+      performance.now() < endMs && this.#lives;
+      await pause(100)
+    ) {
       if ((await this.call('GET', path)).status === 200) return;
     }
-    throw new Error(`the gateway did not answer ${path} in 60 s:\n${await this.process.logTail()}`);
+    throw new Error(
+      `the gateway did not answer ${path} in 60 s:\n${await this.process.logTail()}`,
+    );
   }
 }

@@ -3,7 +3,12 @@ type Node =
   | { readonly type: 'class'; readonly ranges: readonly (readonly [number, number])[] }
   | { readonly type: 'rule'; readonly name: string }
   | { readonly type: 'either'; readonly options: readonly (readonly Node[])[] }
-  | { readonly type: 'repeat'; readonly of: Node; readonly least: number; readonly most: number };
+  | {
+      readonly type: 'repeat';
+      readonly of: Node;
+      readonly least: number;
+      readonly most: number;
+    };
 
 /** Writes random texts of a grammar as `grammar-text` makes them. Deeper than `DEEP` it takes the shortest way out. */
 export class GbnfSampler {
@@ -16,7 +21,10 @@ export class GbnfSampler {
     private readonly random: () => number,
   ) {
     for (const line of grammar.split('\n')) {
-      const [name, body] = [line.slice(0, line.indexOf(' ::= ')), line.slice(line.indexOf(' ::= ') + 5)];
+      const [name, body] = [
+        line.slice(0, line.indexOf(' ::= ')),
+        line.slice(line.indexOf(' ::= ') + 5),
+      ];
       this.#rules.set(name, new Parser(body).either());
     }
     this.#measure();
@@ -32,7 +40,9 @@ export class GbnfSampler {
         return node.text;
       case 'class': {
         const [first, last] = this.#pick(node.ranges);
-        return String.fromCodePoint(first + Math.floor(this.random() * (last - first + 1)));
+        return String.fromCodePoint(
+          first + Math.floor(this.random() * (last - first + 1)),
+        );
       }
       case 'rule':
         return this.#write(this.#rules.get(node.name)!, depth + 1);
@@ -41,8 +51,13 @@ export class GbnfSampler {
           .map(one => this.#write(one, depth))
           .join('');
       case 'repeat': {
-        const more = depth > DEEP ? 0 : Math.min(node.most - node.least, Math.floor(this.random() ** 3 * 12));
-        return Array.from({ length: node.least + more }, () => this.#write(node.of, depth + 1)).join('');
+        const more =
+          depth > DEEP
+            ? 0
+            : Math.min(node.most - node.least, Math.floor(this.random() ** 3 * 12));
+        return Array.from({ length: node.least + more }, () =>
+          this.#write(node.of, depth + 1),
+        ).join('');
       }
     }
   }
@@ -104,7 +119,11 @@ class Parser {
 
   #sequence(): readonly Node[] {
     const items: Node[] = [];
-    for (this.#space(); this.#at < this.text.length && !'|)'.includes(this.text[this.#at]!); this.#space())
+    for (
+      this.#space();
+      this.#at < this.text.length && !'|)'.includes(this.text[this.#at]!);
+      this.#space()
+    )
       items.push(this.#repeated(this.#item()));
     return items;
   }
@@ -167,7 +186,8 @@ class Parser {
     if (sign === '*') return { type: 'repeat', of, least: 0, most: Infinity };
     if (sign === '+') return { type: 'repeat', of, least: 1, most: Infinity };
     if (sign === '?') return { type: 'repeat', of, least: 0, most: 1 };
-    const upper = comma === undefined ? Number(least) : most === '' ? Infinity : Number(most);
+    const upper =
+      comma === undefined ? Number(least) : most === '' ? Infinity : Number(most);
     return { type: 'repeat', of, least: Number(least), most: upper };
   }
 

@@ -1,6 +1,13 @@
-import { type GenerationPlan, itemsOf, type StepItem } from '@switchyard/engine-api/generation-plan.js';
+import {
+  type GenerationPlan,
+  itemsOf,
+  type StepItem,
+} from '@switchyard/engine-api/generation-plan.js';
 import { type GenerationEnd } from '@switchyard/engine-api/generation-request.js';
-import { type GenerationOptions, GenerationScheduler } from '../../src/core/iteration/generation-scheduler.js';
+import {
+  type GenerationOptions,
+  GenerationScheduler,
+} from '../../src/core/iteration/generation-scheduler.js';
 import { BackendDied, StepSimulator, type SimulatorOptions } from './step-simulator.js';
 import { TOY_END, toyNext, type ToyRequest } from './toy-model.js';
 
@@ -15,7 +22,9 @@ export interface ToyRecord {
   firstMs: number | undefined;
 }
 
-export type HarnessOptions = Partial<Omit<GenerationOptions<ToyRequest>, 'memory' | 'emitted' | 'ended'>> &
+export type HarnessOptions = Partial<
+  Omit<GenerationOptions<ToyRequest>, 'memory' | 'emitted' | 'ended'>
+> &
   Pick<SimulatorOptions<ToyRequest>, 'beforeRun' | 'itemError'> & {
     readonly blocks?: number;
     readonly blockTokens?: number;
@@ -54,7 +63,14 @@ export class GenerationHarness {
   nowMs = 0;
 
   constructor(options: HarnessOptions = {}) {
-    const { blocks = 16, blockTokens = 4, ahead = false, beforeRun, itemError, ...rest } = options;
+    const {
+      blocks = 16,
+      blockTokens = 4,
+      ahead = false,
+      beforeRun,
+      itemError,
+      ...rest
+    } = options;
     this.#ahead = ahead;
     this.#options = { ...YARD_DEFAULTS, ...rest };
     const cost = { fixedMs: 2, perTokenMs: 0.5, perPastTokenMs: 0.01 };
@@ -62,7 +78,14 @@ export class GenerationHarness {
       const token = toyNext(past, seed);
       return token === TOY_END ? undefined : token;
     };
-    this.simulator = new StepSimulator({ blocks, blockTokens, cost, next, beforeRun, itemError });
+    this.simulator = new StepSimulator({
+      blocks,
+      blockTokens,
+      cost,
+      next,
+      beforeRun,
+      itemError,
+    });
     this.scheduler = new GenerationScheduler<ToyRequest>({
       ...this.#options,
       memory: this.simulator.memory,
@@ -74,13 +97,22 @@ export class GenerationHarness {
   /** False when it was refused. */
   submit(request: ToyRequest): boolean {
     if (this.scheduler.submit(request)) return false;
-    const record = { request, output: [], ends: [], endedMs: 0, firstStep: undefined, firstMs: undefined };
+    const record = {
+      request,
+      output: [],
+      ends: [],
+      endedMs: 0,
+      firstStep: undefined,
+      firstMs: undefined,
+    };
     this.records.set(request, record);
     return true;
   }
 
   /** One iteration, or the wait until the next wake. `during` happens while the step runs. @returns what ran */
-  step(during: (plan: GenerationPlan<ToyRequest>) => void = () => undefined): GenerationPlan<ToyRequest> | undefined {
+  step(
+    during: (plan: GenerationPlan<ToyRequest>) => void = () => undefined,
+  ): GenerationPlan<ToyRequest> | undefined {
     if (this.#flying.length === 0) this.#plan();
     const [plan] = this.#flying;
     if (plan === undefined) {
@@ -98,7 +130,9 @@ export class GenerationHarness {
   drain(limit = 4000): void {
     for (let step = 0; this.scheduler.waiting + this.scheduler.running > 0; step++) {
       if (step > limit)
-        throw new Error(`Still ${this.scheduler.waiting} waiting and ${this.scheduler.running} running.`);
+        throw new Error(
+          `Still ${this.scheduler.waiting} waiting and ${this.scheduler.running} running.`,
+        );
       this.step();
     }
   }
@@ -110,13 +144,15 @@ export class GenerationHarness {
   #plan(): void {
     const wakeMs = this.scheduler.nextWakeMs(this.nowMs);
     const plan = this.scheduler.plan(this.nowMs);
-    if (plan && wakeMs > this.nowMs && itemsOf(plan).length > 0) this.#mustBeTimed(plan, wakeMs);
+    if (plan && wakeMs > this.nowMs && itemsOf(plan).length > 0)
+      this.#mustBeTimed(plan, wakeMs);
     this.#fly(plan);
   }
 
   #fly(plan: GenerationPlan<ToyRequest> | undefined): void {
     if (plan === undefined) return;
-    if (plan.ahead !== this.#flying.length > 0) throw new Error('A plan that does not know what it follows.');
+    if (plan.ahead !== this.#flying.length > 0)
+      throw new Error('A plan that does not know what it follows.');
     this.#check(plan);
     this.#flying.push(plan);
   }
@@ -150,15 +186,21 @@ export class GenerationHarness {
     const items = itemsOf(plan);
     const { maxRows, budget } = this.#options;
     const tokens = items.reduce((sum, item) => sum + item.count, 0);
-    if (tokens > budget.maxTokens) throw new Error(`${tokens} tokens in a step of ${budget.maxTokens}.`);
-    if (items.length > maxRows) throw new Error(`${items.length} items for ${maxRows} rows.`);
+    if (tokens > budget.maxTokens)
+      throw new Error(`${tokens} tokens in a step of ${budget.maxTokens}.`);
+    if (items.length > maxRows)
+      throw new Error(`${items.length} items for ${maxRows} rows.`);
     if (new Set(items.map(({ request }) => request)).size !== items.length)
       throw new Error('Two items of one sequence.');
     for (const request of plan.leave) this.#expected.delete(request);
     for (const item of items) this.#checkItem(item);
-    for (const { count } of plan.decode) if (count !== 1) throw new Error('A decode item of several tokens.');
+    for (const { count } of plan.decode)
+      if (count !== 1) throw new Error('A decode item of several tokens.');
     this.log.push(
-      JSON.stringify([plan.leave.map(this.#name), ...[plan.decode, plan.prefill].map(list => list.map(this.#line))]),
+      JSON.stringify([
+        plan.leave.map(this.#name),
+        ...[plan.decode, plan.prefill].map(list => list.map(this.#line)),
+      ]),
     );
   }
 
@@ -167,12 +209,15 @@ export class GenerationHarness {
     if (record.ends.length > 0) throw new Error('An item of a request that has ended.');
     const all = [...request.prompt, ...record.output];
     const expected = this.#expected.get(request);
-    if (expected !== undefined && expected !== position) throw new Error(`Position ${position} after ${expected}.`);
+    if (expected !== undefined && expected !== position)
+      throw new Error(`Position ${position} after ${expected}.`);
     this.#expected.set(request, position + count);
     if (count === 0) throw new Error('An item without tokens.');
     const isAwaited = this.#flying.length > 0 && count === 1 && position === all.length;
-    if (tokens.length !== (isAwaited ? 0 : count)) throw new Error(`${tokens.length} of ${count} tokens are known.`);
-    if (all.slice(position, position + tokens.length).join() !== tokens.join()) throw new Error('Not its own tokens.');
+    if (tokens.length !== (isAwaited ? 0 : count))
+      throw new Error(`${tokens.length} of ${count} tokens are known.`);
+    if (all.slice(position, position + tokens.length).join() !== tokens.join())
+      throw new Error('Not its own tokens.');
     record.firstStep ??= this.log.length;
     record.firstMs ??= this.nowMs;
   }
@@ -180,7 +225,8 @@ export class GenerationHarness {
   #emitted(request: ToyRequest, token: number, index: number): void {
     const record = this.records.get(request)!;
     if (record.ends.length > 0) throw new Error('A token after the end.');
-    if (index !== record.output.length) throw new Error(`Token ${index} after ${record.output.length}.`);
+    if (index !== record.output.length)
+      throw new Error(`Token ${index} after ${record.output.length}.`);
     record.output.push(token);
   }
 
@@ -190,7 +236,14 @@ export class GenerationHarness {
     record.endedMs = this.nowMs;
   }
 
-  readonly #name = (request: ToyRequest): number => [...this.records.keys()].indexOf(request);
-  readonly #line = ({ request, position, count, sample, blocks }: StepItem<ToyRequest>): string =>
+  readonly #name = (request: ToyRequest): number =>
+    [...this.records.keys()].indexOf(request);
+  readonly #line = ({
+    request,
+    position,
+    count,
+    sample,
+    blocks,
+  }: StepItem<ToyRequest>): string =>
     `${this.#name(request)}@${position}+${count}${sample ? '!' : ''}[${blocks.join()}]`;
 }

@@ -17,7 +17,16 @@ const arrival = fc.record({
   cancelInStep: fc.boolean(),
   pauseAtStep: fc.option(fc.nat(30), { freq: 5 }),
   pauseSteps: fc.nat(40),
-  fault: fc.constantFrom(undefined, undefined, undefined, undefined, undefined, 'item', 'run', 'process'),
+  fault: fc.constantFrom(
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    'item',
+    'run',
+    'process',
+  ),
   /** Position whose computation goes wrong. */
   faultAt: fc.nat(30),
 });
@@ -45,7 +54,12 @@ export const calm = ({ arrivals, ...rest }: Trace): Trace => ({
   ...rest,
   failedRuns: [],
   deadRuns: [],
-  arrivals: arrivals.map(fields => ({ ...fields, deadlineAfterMs: null, cancelAtStep: null, fault: undefined })),
+  arrivals: arrivals.map(fields => ({
+    ...fields,
+    deadlineAfterMs: null,
+    cancelAtStep: null,
+    fault: undefined,
+  })),
 });
 
 export interface Played {
@@ -57,28 +71,54 @@ export interface Played {
   readonly hit: ReadonlySet<ToyRequest>;
 }
 
-type Check = (harness: GenerationHarness, plan: ReturnType<GenerationHarness['step']>) => void;
+type Check = (
+  harness: GenerationHarness,
+  plan: ReturnType<GenerationHarness['step']>,
+) => void;
 
 /** Plays a whole history; the rules of `GenerationHarness` hold in each step, and `check` looks at each. */
 export function play(history: Trace, check: Check = () => undefined): Played {
   const fieldsOf = new Map<ToyRequest, Fields>();
   const hit = new Set<ToyRequest>();
-  const covers = ({ request, position, count }: StepItem<ToyRequest>, fault: Fields['fault']): boolean => {
+  const covers = (
+    { request, position, count }: StepItem<ToyRequest>,
+    fault: Fields['fault'],
+  ): boolean => {
     const fields = fieldsOf.get(request)!;
-    return fields.fault === fault && position <= fields.faultAt && fields.faultAt < position + count;
+    return (
+      fields.fault === fault &&
+      position <= fields.faultAt &&
+      fields.faultAt < position + count
+    );
   };
   const beforeRun = (items: readonly StepItem<ToyRequest>[]): void => {
     const { runs } = harness.simulator;
-    if ([...history.deadRuns, ...history.failedRuns].includes(runs)) items.forEach(({ request }) => hit.add(request));
+    if ([...history.deadRuns, ...history.failedRuns].includes(runs))
+      items.forEach(({ request }) => hit.add(request));
     if (history.deadRuns.includes(runs)) throw new BackendDied('A process died.');
-    if (items.some(item => covers(item, 'process'))) throw new BackendDied('A request killed the process.');
+    if (items.some(item => covers(item, 'process')))
+      throw new BackendDied('A request killed the process.');
     if (history.failedRuns.includes(runs)) throw new Error('A run failed.');
-    if (items.some(item => covers(item, 'run'))) throw new Error('A request spoiled the run.');
+    if (items.some(item => covers(item, 'run')))
+      throw new Error('A request spoiled the run.');
   };
   const { blocks, maxRows, headroomTokens, ahead } = history;
-  const budget = { ...YARD_DEFAULTS.budget, minTokens: maxRows, maxTokens: history.maxTokens };
-  const itemError = (item: StepItem<ToyRequest>) => (covers(item, 'item') ? new Error('An item failed.') : undefined);
-  const harness = new GenerationHarness({ blocks, maxRows, headroomTokens, budget, ahead, beforeRun, itemError });
+  const budget = {
+    ...YARD_DEFAULTS.budget,
+    minTokens: maxRows,
+    maxTokens: history.maxTokens,
+  };
+  const itemError = (item: StepItem<ToyRequest>) =>
+    covers(item, 'item') ? new Error('An item failed.') : undefined;
+  const harness = new GenerationHarness({
+    blocks,
+    maxRows,
+    headroomTokens,
+    budget,
+    ahead,
+    beforeRun,
+    itemError,
+  });
   const actors = new Actors(history, harness, fieldsOf);
   for (let step = 0; !actors.isOver(step); step++) {
     actors.before(step);
@@ -95,15 +135,24 @@ export function play(history: Trace, check: Check = () => undefined): Played {
 class Actors {
   readonly cancelled = new Set<ToyRequest>();
   readonly refused: ToyRequest[] = [];
-  readonly #script: { readonly at: number; readonly fields: Fields; request?: ToyRequest }[] = [];
+  readonly #script: {
+    readonly at: number;
+    readonly fields: Fields;
+    request?: ToyRequest;
+  }[] = [];
   readonly #harness: GenerationHarness;
   readonly #fieldsOf: Map<ToyRequest, Fields>;
 
-  constructor({ arrivals }: Trace, harness: GenerationHarness, fieldsOf: Map<ToyRequest, Fields>) {
+  constructor(
+    { arrivals }: Trace,
+    harness: GenerationHarness,
+    fieldsOf: Map<ToyRequest, Fields>,
+  ) {
     this.#harness = harness;
     this.#fieldsOf = fieldsOf;
     let at = 0;
-    for (const fields of arrivals) this.#script.push({ at: (at += fields.afterSteps), fields });
+    for (const fields of arrivals)
+      this.#script.push({ at: (at += fields.afterSteps), fields });
   }
 
   isOver(step: number): boolean {
@@ -115,8 +164,10 @@ class Actors {
     this.#cancel(step, false);
     for (const { request, fields, at } of this.#script) {
       if (!request || fields.pauseAtStep === null) continue;
-      if (step === at + fields.pauseAtStep) this.#harness.scheduler.pause(request, this.#harness.nowMs);
-      if (step === at + fields.pauseAtStep + fields.pauseSteps) this.#harness.scheduler.resume(request);
+      if (step === at + fields.pauseAtStep)
+        this.#harness.scheduler.pause(request, this.#harness.nowMs);
+      if (step === at + fields.pauseAtStep + fields.pauseSteps)
+        this.#harness.scheduler.resume(request);
     }
   }
 
@@ -125,9 +176,11 @@ class Actors {
   }
 
   #submit(entry: { readonly fields: Fields; request?: ToyRequest }): void {
-    const { tenant, priorityClass, prompt, maxTokens, seed, deadlineAfterMs } = entry.fields;
+    const { tenant, priorityClass, prompt, maxTokens, seed, deadlineAfterMs } =
+      entry.fields;
     const arrivalMs = this.#harness.nowMs;
-    const deadline = deadlineAfterMs === null ? {} : { deadlineMs: arrivalMs + deadlineAfterMs };
+    const deadline =
+      deadlineAfterMs === null ? {} : { deadlineMs: arrivalMs + deadlineAfterMs };
     const request = {
       ...{ tenant, priorityClass, prompt, maxTokens, seed, arrivalMs },
       salt: `salt of ${tenant}`,
@@ -140,12 +193,16 @@ class Actors {
 
   #cancel(step: number, inStep: boolean): void {
     for (const { request, fields, at } of this.#script) {
-      if (!request || fields.cancelAtStep === null || fields.cancelInStep !== inStep) continue;
+      if (!request || fields.cancelAtStep === null || fields.cancelInStep !== inStep)
+        continue;
       const due = step >= at + fields.cancelAtStep && !this.cancelled.has(request);
-      if (due && this.#harness.scheduler.cancel(request, 'consumer_gone')) this.cancelled.add(request);
+      if (due && this.#harness.scheduler.cancel(request, 'consumer_gone'))
+        this.cancelled.add(request);
     }
   }
 }
 
-export const isPlanned = (plan: ReturnType<GenerationHarness['step']>, request: ToyRequest): boolean =>
-  plan !== undefined && itemsOf(plan).some(item => item.request === request);
+export const isPlanned = (
+  plan: ReturnType<GenerationHarness['step']>,
+  request: ToyRequest,
+): boolean => plan !== undefined && itemsOf(plan).some(item => item.request === request);

@@ -35,7 +35,10 @@ export async function writeGguf(
   for (const tensor of tensors) {
     const { buffer, byteOffset, byteLength } = tensor.values();
     const isRoomy = out.write(
-      Buffer.concat([Buffer.from(buffer, byteOffset, byteLength), Buffer.alloc(padding(byteLength))]),
+      Buffer.concat([
+        Buffer.from(buffer, byteOffset, byteLength),
+        Buffer.alloc(padding(byteLength)),
+      ]),
     );
     if (!isRoomy) await once(out, 'drain');
   }
@@ -46,14 +49,25 @@ export async function writeGguf(
 export const sizeOf = ({ shape }: Pick<GgufTensor, 'shape'>): number =>
   shape.reduce((product, length) => product * length, 1);
 
-function headerOf(fields: Readonly<Record<string, GgufValue>>, tensors: readonly GgufTensor[]): Buffer {
+function headerOf(
+  fields: Readonly<Record<string, GgufValue>>,
+  tensors: readonly GgufTensor[],
+): Buffer {
   const entries = Object.entries(fields);
   const begin = [Buffer.from('GGUF'), u32(3), u64(tensors.length), u64(entries.length)];
   // Not pushed one by one: a large vocabulary has more parts than a call may have arguments.
-  const parts = begin.concat(...entries.map(([name, value]) => [text(name), ...valueOf(value)]));
+  const parts = begin.concat(
+    ...entries.map(([name, value]) => [text(name), ...valueOf(value)]),
+  );
   let offset = 0;
   for (const tensor of tensors) {
-    parts.push(text(tensor.name), u32(tensor.shape.length), ...tensor.shape.map(u64), u32(F32), u64(offset));
+    parts.push(
+      text(tensor.name),
+      u32(tensor.shape.length),
+      ...tensor.shape.map(u64),
+      u32(F32),
+      u64(offset),
+    );
     const bytes = sizeOf(tensor) * 4;
     offset += bytes + padding(bytes);
   }
@@ -71,15 +85,31 @@ function valueOf(field: GgufValue): Buffer[] {
     case 'text':
       return [u32(CODE.text), text(field.value)];
     case 'texts':
-      return [u32(CODE.list), u32(CODE.text), u64(field.value.length), ...field.value.map(text)];
+      return [
+        u32(CODE.list),
+        u32(CODE.text),
+        u64(field.value.length),
+        ...field.value.map(text),
+      ];
     case 'f32s':
-      return [u32(CODE.list), u32(CODE.f32), u64(field.value.length), ...field.value.map(f32)];
+      return [
+        u32(CODE.list),
+        u32(CODE.f32),
+        u64(field.value.length),
+        ...field.value.map(f32),
+      ];
     case 'i32s':
-      return [u32(CODE.list), u32(CODE.i32), u64(field.value.length), ...field.value.map(u32)];
+      return [
+        u32(CODE.list),
+        u32(CODE.i32),
+        u64(field.value.length),
+        ...field.value.map(u32),
+      ];
   }
 }
 
-const padding = (length: number): number => (ALIGNMENT - (length % ALIGNMENT)) % ALIGNMENT;
+const padding = (length: number): number =>
+  (ALIGNMENT - (length % ALIGNMENT)) % ALIGNMENT;
 
 function u32(value: number): Buffer {
   const bytes = Buffer.alloc(4);

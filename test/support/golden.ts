@@ -5,7 +5,11 @@ import { openApiDocument } from '../../scripts/console/openapi-document.js';
 import { program } from '../../src/cli/program.js';
 import { helpOf, leafCommands } from '../../src/cli/shared/command-tree.js';
 import { ERROR_REGISTRY } from '../../src/core/shared/domain-error.js';
-import { environmentName, SETTING_PATHS, settingDefinition } from '../../src/platform/config/settings.js';
+import {
+  environmentName,
+  SETTING_PATHS,
+  settingDefinition,
+} from '../../src/platform/config/settings.js';
 import { METRICS } from '../../src/platform/metrics/registry.js';
 
 /** What users and other programs depend on. A change of the code that is not meant to change it leaves it byte-equal. */
@@ -45,7 +49,14 @@ function settingFace(path: (typeof SETTING_PATHS)[number]): object {
 /** Numbers, names and types of every message and method; without comments and places in the files. */
 function protoDescriptors(): string {
   const args = ['build', 'proto', '--exclude-source-info', '-o', '-#format=json'];
-  return json(JSON.parse(execFileSync('node_modules/.bin/buf', args, { encoding: 'utf8', maxBuffer: 1 << 26 })));
+  return json(
+    JSON.parse(
+      execFileSync('node_modules/.bin/buf', args, {
+        encoding: 'utf8',
+        maxBuffer: 1 << 26,
+      }),
+    ),
+  );
 }
 
 function specsIn(folder: string): readonly string[] {
@@ -62,7 +73,12 @@ const SUITES = new Set(['describe', 'describe.each', 'describe.skipIf']);
 const CASES = new Set(['it', 'it.each', 'test', 'test.each']);
 
 function titlesIn(file: string): readonly string[] {
-  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
+  const source = ts.createSourceFile(
+    file,
+    readFileSync(file, 'utf8'),
+    ts.ScriptTarget.Latest,
+    true,
+  );
   const titles: string[] = [];
   const visit = (node: ts.Node, above: readonly string[]): void => {
     const [kind, title] = ts.isCallExpression(node) ? titled(node, source) : [];
@@ -75,7 +91,10 @@ function titlesIn(file: string): readonly string[] {
 }
 
 /** `it('…')`, `it.each(rows)('…')` and tagged templates of these. */
-function titled(call: ts.CallExpression, source: ts.SourceFile): readonly [('suite' | 'case')?, string?] {
+function titled(
+  call: ts.CallExpression,
+  source: ts.SourceFile,
+): readonly [('suite' | 'case')?, string?] {
   const callee = called(call.expression).getText(source);
   const kind = SUITES.has(callee) ? 'suite' : CASES.has(callee) ? 'case' : undefined;
   const [first] = call.arguments;
@@ -88,7 +107,8 @@ function called(expression: ts.Expression): ts.Expression {
   return ts.isTaggedTemplateExpression(expression) ? expression.tag : expression;
 }
 
-const isTitle = (node: ts.Node): boolean => ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
+const isTitle = (node: ts.Node): boolean =>
+  ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 1)}\n`;
 

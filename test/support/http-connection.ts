@@ -91,7 +91,8 @@ const headerPatterns = new Map<string, RegExp>();
 /** Value of a header of the answer, or undefined. */
 export function replyHeader(reply: HttpReply, name: string): string | undefined {
   let pattern = headerPatterns.get(name);
-  if (!pattern) headerPatterns.set(name, (pattern = new RegExp(`\\r\\n${name}: ([^\\r]*)`, 'i')));
+  if (!pattern)
+    headerPatterns.set(name, (pattern = new RegExp(`\\r\\n${name}: ([^\\r]*)`, 'i')));
   return pattern.exec(reply.head)?.[1];
 }
 
@@ -101,11 +102,16 @@ function parseReply(bytes: Buffer): Omit<HttpReply, 'firstMs'> | undefined {
   if (headEnd < 0) return undefined;
   const head = bytes.toString('latin1', 0, headEnd);
   const body = bytes.subarray(headEnd + HEAD_END.length);
-  return bodyComplete(head, body) ? { status: Number(head.slice(9, 12)), head, body } : undefined;
+  return bodyComplete(head, body)
+    ? { status: Number(head.slice(9, 12)), head, body }
+    : undefined;
 }
 
 function bodyComplete(head: string, body: Buffer): boolean {
   const declared = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
   if (declared !== undefined) return body.length >= Number(declared);
-  return !/\r\ntransfer-encoding: chunked/i.test(head) || body.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK);
+  return (
+    !/\r\ntransfer-encoding: chunked/i.test(head) ||
+    body.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)
+  );
 }

@@ -32,7 +32,9 @@ export function transcriptionRequest(upload: TranscriptionUpload): Buffer {
 
 /** A request without a body. */
 export function plainRequest(method: 'GET' | 'POST', path: string): Buffer {
-  return Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n`);
+  return Buffer.from(
+    `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n`,
+  );
 }
 
 export const WAV_SECONDS = 0.1;
@@ -46,10 +48,16 @@ export function silentWav(): Buffer {
 function multipartBody(upload: TranscriptionUpload): Buffer {
   const field = (name: string, value: string): string =>
     `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-  const fields = field('model', upload.model) + (upload.prompt === undefined ? '' : field('prompt', upload.prompt));
+  const fields =
+    field('model', upload.model) +
+    (upload.prompt === undefined ? '' : field('prompt', upload.prompt));
   const fileHead =
     `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="audio.wav"\r\n` +
     'Content-Type: audio/wav\r\n\r\n';
   const { file = silentWav() } = upload;
-  return Buffer.concat([Buffer.from(fields + fileHead), file, Buffer.from(`\r\n--${BOUNDARY}--\r\n`)]);
+  return Buffer.concat([
+    Buffer.from(fields + fileHead),
+    file,
+    Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
+  ]);
 }

@@ -1,6 +1,9 @@
 import { type GenerationEnd } from '@switchyard/engine-api/generation-request.js';
 import { type GenerationPlan, itemsOf } from '@switchyard/engine-api/generation-plan.js';
-import { type GenerationOptions, GenerationScheduler } from '../../src/core/iteration/generation-scheduler.js';
+import {
+  type GenerationOptions,
+  GenerationScheduler,
+} from '../../src/core/iteration/generation-scheduler.js';
 import { LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
 import { type LlamaOptions } from '@switchyard/engine-llama-cpp/options.js';
 import {
@@ -16,7 +19,9 @@ export const GREEDY: Sampling = {
   ...{ frequencyPenalty: 0, presencePenalty: 0, repeatPenalty: 1 },
 };
 
-export async function llamaBackend(changes: Partial<LlamaOptions> = {}): Promise<LlamaBackend> {
+export async function llamaBackend(
+  changes: Partial<LlamaOptions> = {},
+): Promise<LlamaBackend> {
   const backend = new LlamaBackend({
     ...{
       modelFile: await llamaModel(),
@@ -34,10 +39,20 @@ export async function llamaBackend(changes: Partial<LlamaOptions> = {}): Promise
   return backend;
 }
 
-export function textSequence(prompt: readonly number[], changes: Partial<TextSequence> = {}): TextSequence {
+export function textSequence(
+  prompt: readonly number[],
+  changes: Partial<TextSequence> = {},
+): TextSequence {
   const { tenant = 'a' } = changes;
   return {
-    ...{ priorityClass: 0, arrivalMs: 0, tenant, salt: tenant, maxTokens: 24, sampling: GREEDY },
+    ...{
+      priorityClass: 0,
+      arrivalMs: 0,
+      tenant,
+      salt: tenant,
+      maxTokens: 24,
+      sampling: GREEDY,
+    },
     prompt,
     ...changes,
   };
@@ -62,7 +77,10 @@ export class LlamaHarness {
   /** Steps that were sent while another one ran. */
   stepsAhead = 0;
   #nowMs = 0;
-  #flights: { readonly plan: GenerationPlan<TextSequence>; readonly outcome: Promise<TextOutcome> }[] = [];
+  #flights: {
+    readonly plan: GenerationPlan<TextSequence>;
+    readonly outcome: Promise<TextOutcome>;
+  }[] = [];
   /** What the step that is being learnt drew. */
   #drawn: ReadonlyMap<TextSequence, Drawn> = new Map();
 
@@ -72,9 +90,25 @@ export class LlamaHarness {
   ) {
     const { rows, stepTokens, contextTokens } = backend.info;
     this.scheduler = new GenerationScheduler<TextSequence>({
-      ...{ memory: backend.memory, maxRows: rows, maxContext: contextTokens, outputWeight: 2 },
-      ...{ classWidthMs: 1000, headroomTokens: 8, maxPreemptions: 2, maxOvertakes: 4, backoffMs: 5, pauseGraceMs: 100 },
-      ...{ budget: { minTokens: rows, maxTokens: stepTokens, targetMs: 1e9 }, idleWaitMs: 50, loadWaitMs: 5 },
+      ...{
+        memory: backend.memory,
+        maxRows: rows,
+        maxContext: contextTokens,
+        outputWeight: 2,
+      },
+      ...{
+        classWidthMs: 1000,
+        headroomTokens: 8,
+        maxPreemptions: 2,
+        maxOvertakes: 4,
+        backoffMs: 5,
+        pauseGraceMs: 100,
+      },
+      ...{
+        budget: { minTokens: rows, maxTokens: stepTokens, targetMs: 1e9 },
+        idleWaitMs: 50,
+        loadWaitMs: 5,
+      },
       ...scheduling,
       emitted: (sequence, token) => this.#emitted(sequence, token),
       ended: (sequence, end) => void (this.played.get(sequence)!.end = end),
@@ -114,7 +148,9 @@ export class LlamaHarness {
 
   #send(plan: GenerationPlan<TextSequence> | undefined): void {
     if (plan === undefined) return;
-    this.preemptions += plan.leave.filter(sequence => this.played.get(sequence)?.end === undefined).length;
+    this.preemptions += plan.leave.filter(
+      sequence => this.played.get(sequence)?.end === undefined,
+    ).length;
     this.stepsAhead += plan.ahead ? 1 : 0;
     const outcome = this.backend.run(plan);
     outcome.catch(() => undefined);

@@ -31,7 +31,16 @@ export const CHAT_TEMPLATE = [
 ].join('');
 
 const TINY: LlamaShape = {
-  ...{ width: 64, layers: 2, heads: 4, keyHeads: 2, feedForward: 192, contextTokens: 2048, seed: 1, extraTokens: 0 },
+  ...{
+    width: 64,
+    layers: 2,
+    heads: 4,
+    keyHeads: 2,
+    feedForward: 192,
+    contextTokens: 2048,
+    seed: 1,
+    extraTokens: 0,
+  },
   chatTemplate: CHAT_TEMPLATE,
 };
 
@@ -60,7 +69,8 @@ export async function llamaModel(changes: Partial<LlamaShape> = {}): Promise<str
 const VERSION = 1;
 
 const KIND = { normal: 1, unknown: 2, control: 3, userDefined: 4, byte: 6 } as const;
-const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;:!?\'-{}[]"_<>/|\n';
+const LETTERS =
+  'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;:!?\'-{}[]"_<>/|\n';
 
 interface Piece {
   readonly text: string;
@@ -71,13 +81,29 @@ interface Piece {
 function vocabularyOf({ extraTokens }: LlamaShape): Piece[] {
   const special: Piece[] = [
     { text: '<unk>', kind: KIND.unknown, score: 0 },
-    ...['<s>', '</s>', '<|im_start|>', '<|im_end|>'].map(text => ({ text, kind: KIND.control, score: 0 })),
-    ...['<tool_call>', '</tool_call>'].map(text => ({ text, kind: KIND.userDefined, score: 0 })),
+    ...['<s>', '</s>', '<|im_start|>', '<|im_end|>'].map(text => ({
+      text,
+      kind: KIND.control,
+      score: 0,
+    })),
+    ...['<tool_call>', '</tool_call>'].map(text => ({
+      text,
+      kind: KIND.userDefined,
+      score: 0,
+    })),
   ];
   const bytes = Array.from({ length: 256 }, (_, byte) => ({
-    ...{ text: `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`, kind: KIND.byte, score: 0 },
+    ...{
+      text: `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`,
+      kind: KIND.byte,
+      score: 0,
+    },
   }));
-  const letters = ['\u2581', ...LETTERS].map((text, index) => ({ text, kind: KIND.normal, score: -300 - index }));
+  const letters = ['\u2581', ...LETTERS].map((text, index) => ({
+    text,
+    kind: KIND.normal,
+    score: -300 - index,
+  }));
   const extra = Array.from({ length: extraTokens }, (_, index) => ({
     ...{ text: `w${index}_`, kind: KIND.normal, score: -1000 - index },
   }));
@@ -115,7 +141,9 @@ function fieldsOf(shape: LlamaShape): Record<string, GgufValue> {
     'tokenizer.ggml.unknown_token_id': u32(0),
     'tokenizer.ggml.add_bos_token': { type: 'bool', value: true },
     'tokenizer.ggml.add_eos_token': { type: 'bool', value: false },
-    ...(shape.chatTemplate !== '' && { 'tokenizer.chat_template': text(shape.chatTemplate) }),
+    ...(shape.chatTemplate !== '' && {
+      'tokenizer.chat_template': text(shape.chatTemplate),
+    }),
   };
 }
 
@@ -124,13 +152,25 @@ function tensorsOf(shape: LlamaShape): GgufTensor[] {
   const words = vocabularyOf(shape).length;
   const keys = (width / heads) * keyHeads;
   const normal = normalNumbers(seed);
-  const matrix = (name: string, inputs: number, outputs: number, gain = 1): GgufTensor => {
+  const matrix = (
+    name: string,
+    inputs: number,
+    outputs: number,
+    gain = 1,
+  ): GgufTensor => {
     const tensor = { name, shape: [inputs, outputs] };
     const values = (): Float32Array =>
-      Float32Array.from({ length: sizeOf(tensor) }, () => (normal() * gain) / Math.sqrt(inputs));
+      Float32Array.from(
+        { length: sizeOf(tensor) },
+        () => (normal() * gain) / Math.sqrt(inputs),
+      );
     return { ...tensor, values };
   };
-  const ones = (name: string): GgufTensor => ({ name, shape: [width], values: () => new Float32Array(width).fill(1) });
+  const ones = (name: string): GgufTensor => ({
+    name,
+    shape: [width],
+    values: () => new Float32Array(width).fill(1),
+  });
   const layer = (at: string): GgufTensor[] => [
     ones(`${at}.attn_norm.weight`),
     matrix(`${at}.attn_q.weight`, width, width, 1.5),
@@ -159,5 +199,6 @@ function normalNumbers(seed: number): () => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
-  return () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
+  return () =>
+    Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
 }

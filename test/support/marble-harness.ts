@@ -1,7 +1,10 @@
 import { expect } from '@jest/globals';
 import { Subject } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { type BatchWindowOptions, BatchWindow } from '../../src/core/batching/batch-window.js';
+import {
+  type BatchWindowOptions,
+  BatchWindow,
+} from '../../src/core/batching/batch-window.js';
 import { WindowTimers } from '../../src/core/batching/window-timers.js';
 import { type DispatchPlan } from '../../src/core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../src/core/dispatch/dispatcher.js';
@@ -20,7 +23,12 @@ export const GENEROUS_BOUNDS: QueueBounds = {
 };
 
 /** The defaults of the product: 8 per group, 50 ms window, 5 ms quiet gap (D-02). */
-export const DEFAULT_WINDOW: BatchWindowOptions = { policy: 'adaptive', maxSize: 8, windowMs: 50, quietGapMs: 5 };
+export const DEFAULT_WINDOW: BatchWindowOptions = {
+  policy: 'adaptive',
+  maxSize: 8,
+  windowMs: 50,
+  quietGapMs: 5,
+};
 
 export interface HarnessOptions extends Partial<BatchWindowOptions> {
   readonly agingMs?: number;
@@ -61,7 +69,9 @@ export function describePlan({ members, reason }: Plan): string {
 export class MarbleHarness {
   readonly workers = new FakeWorkers();
   readonly plans: Plan[] = [];
-  readonly #scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected));
+  readonly #scheduler = new TestScheduler((actual, expected) =>
+    expect(actual).toEqual(expected),
+  );
   readonly #timers: WindowTimers;
   readonly #sent = new Subject<string>();
   readonly #harness: ReturnType<typeof aDispatcher>;
@@ -70,7 +80,10 @@ export class MarbleHarness {
 
   constructor(options: HarnessOptions = {}) {
     this.#harness = aDispatcher(this.workers, options);
-    this.#timers = new WindowTimers({ nowMs: () => this.#scheduler.now() }, this.#scheduler);
+    this.#timers = new WindowTimers(
+      { nowMs: () => this.#scheduler.now() },
+      this.#scheduler,
+    );
   }
 
   get dispatcher(): Dispatcher<undefined> {
@@ -92,7 +105,9 @@ export class MarbleHarness {
     plans: Record<string, string>;
   }): void {
     this.#scheduler.run(({ hot, expectObservable }) => {
-      hot(picture.arrive).subscribe(letter => this.#arrive(letter, picture.models?.[letter] ?? 'm'));
+      hot(picture.arrive).subscribe(letter =>
+        this.#arrive(letter, picture.models?.[letter] ?? 'm'),
+      );
       hot(picture.slots ?? '').subscribe(() => this.#releaseAll());
       hot(picture.losses ?? '').subscribe(() => this.#loseLast());
       hot(picture.drain ?? '').subscribe(() => this.#drain());
@@ -106,7 +121,8 @@ export class MarbleHarness {
 
   #arrive(id: string, model: string): void {
     const nowMs = this.#scheduler.now();
-    const priority = id === id.toUpperCase() ? RequestPriority.REALTIME : RequestPriority.BATCH;
+    const priority =
+      id === id.toUpperCase() ? RequestPriority.REALTIME : RequestPriority.BATCH;
     this.dispatcher.submit(aRequest(id, { model, priority, enqueuedAtMs: nowMs }), nowMs);
     this.#turn();
   }
@@ -133,7 +149,11 @@ export class MarbleHarness {
     const nowMs = this.#scheduler.now();
     this.dispatcher.aged(nowMs);
     for (const { id } of this.dispatcher.expire(nowMs)) this.#sent.next(`${id} expired`);
-    for (let plan = this.dispatcher.next(nowMs); plan !== undefined; plan = this.dispatcher.next(nowMs)) {
+    for (
+      let plan = this.dispatcher.next(nowMs);
+      plan !== undefined;
+      plan = this.dispatcher.next(nowMs)
+    ) {
       this.plans.push(plan);
       this.#sent.next(describePlan(plan));
     }

@@ -28,7 +28,12 @@ export class NodeProcess implements AsyncDisposable {
     this.#logFile = join(options.folder, `${options.name}.log`);
     this.child = spawn(
       process.execPath,
-      [...(options.flags ?? []), ...nodeFlags(options), options.script, ...(options.args ?? [])],
+      [
+        ...(options.flags ?? []),
+        ...nodeFlags(options),
+        options.script,
+        ...(options.args ?? []),
+      ],
       {
         env: { ...process.env, ...options.env },
         cwd: options.cwd,
@@ -71,7 +76,10 @@ export class NodeProcess implements AsyncDisposable {
 
   /** Empty until something is logged. */
   async logTail(): Promise<string> {
-    return (await readFile(this.#logFile, 'utf8').catch(() => '')).split('\n').slice(-25).join('\n');
+    return (await readFile(this.#logFile, 'utf8').catch(() => ''))
+      .split('\n')
+      .slice(-25)
+      .join('\n');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -88,5 +96,7 @@ export class NodeProcess implements AsyncDisposable {
 function nodeFlags({ name, folder }: NodeProcessOptions): string[] {
   const flags = process.env.BENCH_NODE_FLAGS?.split(' ').filter(Boolean) ?? [];
   const profiling = flags.includes('--cpu-prof');
-  return profiling ? [...flags, `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${name}.cpuprofile`] : flags;
+  return profiling
+    ? [...flags, `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${name}.cpuprofile`]
+    : flags;
 }

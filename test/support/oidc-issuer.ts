@@ -1,7 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
+import {
+  type CryptoKey,
+  exportJWK,
+  exportSPKI,
+  generateKeyPair,
+  type JWK,
+  type JWTPayload,
+  SignJWT,
+} from 'jose';
 
 interface IssuerKey {
   readonly kid: string;
@@ -35,11 +43,17 @@ export class OidcIssuer implements AsyncDisposable {
       this.requests.push(request.url ?? '');
       const { issuer } = this;
       const documents: Record<string, object> = {
-        '/.well-known/openid-configuration': { issuer, jwks_uri: `${issuer}/keys`, ...this.document },
+        '/.well-known/openid-configuration': {
+          issuer,
+          jwks_uri: `${issuer}/keys`,
+          ...this.document,
+        },
         '/keys': { keys: this.#served },
       };
       const found = this.away ? undefined : documents[request.url ?? ''];
-      response.writeHead(found ? 200 : 503, { 'content-type': 'application/json' }).end(JSON.stringify(found ?? {}));
+      response
+        .writeHead(found ? 200 : 503, { 'content-type': 'application/json' })
+        .end(JSON.stringify(found ?? {}));
     });
   }
 
@@ -69,9 +83,22 @@ export class OidcIssuer implements AsyncDisposable {
     this.#served = [jwk];
   }
 
-  token({ claims = {}, alg, kid, signWith, expiresInS = 300 }: TokenWish = {}): Promise<string> {
+  token({
+    claims = {},
+    alg,
+    kid,
+    signWith,
+    expiresInS = 300,
+  }: TokenWish = {}): Promise<string> {
     const nowS = Math.floor(Date.now() / 1000);
-    const payload = { iss: this.issuer, aud: 'switchyard', sub: 'alice', iat: nowS, exp: nowS + expiresInS, ...claims };
+    const payload = {
+      iss: this.issuer,
+      aud: 'switchyard',
+      sub: 'alice',
+      iat: nowS,
+      exp: nowS + expiresInS,
+      ...claims,
+    };
     return new SignJWT(payload)
       .setProtectedHeader({ alg: alg ?? this.#key.alg, kid: kid ?? this.#key.kid })
       .sign(signWith ?? this.#key.privateKey);

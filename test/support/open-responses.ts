@@ -6,7 +6,13 @@ import {
   type ResponseItem,
   type ResponseObject,
 } from '../../src/contracts/openai/responses.js';
-import { made, type OpenResponsesTarget, QUESTION, refused, streamed } from './open-responses-client.js';
+import {
+  made,
+  type OpenResponsesTarget,
+  QUESTION,
+  refused,
+  streamed,
+} from './open-responses-client.js';
 
 export interface OpenResponsesCase {
   /** Of the public specification, in short. */
@@ -15,19 +21,43 @@ export interface OpenResponsesCase {
 }
 
 const properties = { celsius: { type: 'boolean' } };
-const parameters = { type: 'object', properties, required: ['celsius'], additionalProperties: false };
-const weather = { type: 'function', name: 'weather', description: 'The weather.', parameters };
+const parameters = {
+  type: 'object',
+  properties,
+  required: ['celsius'],
+  additionalProperties: false,
+};
+const weather = {
+  type: 'function',
+  name: 'weather',
+  description: 'The weather.',
+  parameters,
+};
 const clock = { type: 'function', name: 'clock', parameters };
-const called = { tools: [weather, clock], tool_choice: 'required', parallel_tool_calls: false, temperature: 0 };
-const formatOf = (schema: object): object => ({ format: { type: 'json_schema', name: 'answer', schema } });
+const called = {
+  tools: [weather, clock],
+  tool_choice: 'required',
+  parallel_tool_calls: false,
+  temperature: 0,
+};
+const formatOf = (schema: object): object => ({
+  format: { type: 'json_schema', name: 'answer', schema },
+});
 
 const calling = (target: OpenResponsesTarget, fields: object): Promise<ResponseObject> =>
   made(target, { model: target.tools, max_output_tokens: 200, ...called, ...fields });
 
-const typesOf = (events: readonly ResponseEvent[]): string[] => events.map(({ type }) => type.replace('response.', ''));
-const callsIn = ({ output }: ResponseObject) => output.filter(item => item.type === 'function_call');
-const partOf = (item?: ResponseItem) => (item as MessageItem).content[0] as OutputTextPart;
-const message = (role: string, content: unknown): object => ({ type: 'message', role, content });
+const typesOf = (events: readonly ResponseEvent[]): string[] =>
+  events.map(({ type }) => type.replace('response.', ''));
+const callsIn = ({ output }: ResponseObject) =>
+  output.filter(item => item.type === 'function_call');
+const partOf = (item?: ResponseItem) =>
+  (item as MessageItem).content[0] as OutputTextPart;
+const message = (role: string, content: unknown): object => ({
+  type: 'message',
+  role,
+  content,
+});
 
 /** What the public specification demands, as far as text and functions go. Each was written for this project. */
 export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
@@ -55,17 +85,44 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
         message('user', parts),
       ];
       equal((await made(target, { input })).status, 'completed');
-      equal((await made(target, { model: target.tools, input, max_output_tokens: 16 })).object, 'response');
+      equal(
+        (await made(target, { model: target.tools, input, max_output_tokens: 16 }))
+          .object,
+        'response',
+      );
     },
   },
   {
     rule: 'Nullable fields may be null',
     run: async target => {
-      const names = ['previous_response_id', 'tools', 'tool_choice', 'metadata', 'text', 'temperature', 'top_p'];
-      names.push('presence_penalty', 'frequency_penalty', 'parallel_tool_calls', 'stream_options', 'instructions');
-      names.push('max_output_tokens', 'max_tool_calls', 'reasoning', 'safety_identifier', 'prompt_cache_key');
+      const names = [
+        'previous_response_id',
+        'tools',
+        'tool_choice',
+        'metadata',
+        'text',
+        'temperature',
+        'top_p',
+      ];
+      names.push(
+        'presence_penalty',
+        'frequency_penalty',
+        'parallel_tool_calls',
+        'stream_options',
+        'instructions',
+      );
+      names.push(
+        'max_output_tokens',
+        'max_tool_calls',
+        'reasoning',
+        'safety_identifier',
+        'prompt_cache_key',
+      );
       names.push('top_logprobs');
-      equal((await made(target, Object.fromEntries(names.map(name => [name, null])))).status, 'completed');
+      equal(
+        (await made(target, Object.fromEntries(names.map(name => [name, null])))).status,
+        'completed',
+      );
     },
   },
   {
@@ -99,16 +156,26 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
       const { events, response } = await streamed(target, {});
       const inItem = events.slice(2, -1);
       const begin = ['output_item.added', 'content_part.added', 'output_text.delta'];
-      deepEqual([...new Set(typesOf(inItem))], [...begin, 'output_text.done', 'content_part.done', 'output_item.done']);
+      deepEqual(
+        [...new Set(typesOf(inItem))],
+        [...begin, 'output_text.done', 'content_part.done', 'output_item.done'],
+      );
       const [added] = inItem as [ResponseEvent & { item: ResponseItem }];
-      deepEqual([added.item.status, 'role' in added.item && added.item.role], ['in_progress', 'assistant']);
-      const deltas = inItem.map(event => (event.type === 'response.output_text.delta' ? event.delta : '')).join('');
+      deepEqual(
+        [added.item.status, 'role' in added.item && added.item.role],
+        ['in_progress', 'assistant'],
+      );
+      const deltas = inItem
+        .map(event => (event.type === 'response.output_text.delta' ? event.delta : ''))
+        .join('');
       const done = inItem.at(-1) as ResponseEvent & { item: ResponseItem };
       deepEqual(done.item, response.output[0]);
       deepEqual((done.item as { content: unknown }).content, [
         { type: 'output_text', text: deltas, annotations: [], logprobs: [] },
       ]);
-      const ids = new Set(inItem.map(event => ('item_id' in event ? event.item_id : done.item.id)));
+      const ids = new Set(
+        inItem.map(event => ('item_id' in event ? event.item_id : done.item.id)),
+      );
       deepEqual([...ids], [done.item.id]);
     },
   },
@@ -117,11 +184,21 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
     run: async target => {
       const fields = { model: target.tools, max_output_tokens: 200, ...called };
       const { events, response } = await streamed(target, fields);
-      const types = ['output_item.added', 'function_call_arguments.delta', 'function_call_arguments.done'];
-      deepEqual([...new Set(typesOf(events.slice(2, -1)))], [...types, 'output_item.done']);
+      const types = [
+        'output_item.added',
+        'function_call_arguments.delta',
+        'function_call_arguments.done',
+      ];
+      deepEqual(
+        [...new Set(typesOf(events.slice(2, -1)))],
+        [...types, 'output_item.done'],
+      );
       const added = events[2] as ResponseEvent & { item: ResponseItem };
       const [call] = callsIn(response);
-      deepEqual('name' in added.item && [added.item.name, added.item.id], [call!.name, call!.id]);
+      deepEqual('name' in added.item && [added.item.name, added.item.id], [
+        call!.name,
+        call!.id,
+      ]);
     },
   },
   {
@@ -135,7 +212,10 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
       } = await made(target, {
         ...{ model: target.tools, text, max_output_tokens: 16 },
       });
-      deepEqual([status, why, output.at(-1)?.status], ['incomplete', { reason: 'max_output_tokens' }, 'incomplete']);
+      deepEqual(
+        [status, why, output.at(-1)?.status],
+        ['incomplete', { reason: 'max_output_tokens' }, 'incomplete'],
+      );
     },
   },
   {
@@ -157,7 +237,9 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
   {
     rule: 'A named function is called',
     run: async target => {
-      const answer = await calling(target, { tool_choice: { type: 'function', name: 'clock' } });
+      const answer = await calling(target, {
+        tool_choice: { type: 'function', name: 'clock' },
+      });
       deepEqual(
         callsIn(answer).map(({ name }) => name),
         ['clock'],
@@ -166,13 +248,22 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
   },
   {
     rule: '`tool_choice: none` calls nothing',
-    run: async target => deepEqual(callsIn(await calling(target, { tool_choice: 'none', max_output_tokens: 16 })), []),
+    run: async target =>
+      deepEqual(
+        callsIn(await calling(target, { tool_choice: 'none', max_output_tokens: 16 })),
+        [],
+      ),
   },
   {
     rule: '`allowed_tools` bounds the calls, in the modes auto, required and none',
     run: async target => {
-      const allowed = { type: 'allowed_tools', tools: [{ type: 'function', name: 'clock' }] };
-      const forced = await calling(target, { tool_choice: { ...allowed, mode: 'required' } });
+      const allowed = {
+        type: 'allowed_tools',
+        tools: [{ type: 'function', name: 'clock' }],
+      };
+      const forced = await calling(target, {
+        tool_choice: { ...allowed, mode: 'required' },
+      });
       deepEqual(
         callsIn(forced).map(({ name }) => name),
         ['clock'],
@@ -182,7 +273,10 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
         ['weather', 'clock'],
       );
       for (const mode of [undefined, 'auto', 'none']) {
-        const answer = await calling(target, { tool_choice: { ...allowed, mode }, max_output_tokens: 16 });
+        const answer = await calling(target, {
+          tool_choice: { ...allowed, mode },
+          max_output_tokens: 16,
+        });
         ok(callsIn(answer).every(({ name }) => mode !== 'none' && name === 'clock'));
       }
     },
@@ -196,12 +290,27 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
     run: async target => {
       const first = await calling(target, {});
       const [call] = callsIn(first);
-      const output = { type: 'function_call_output', call_id: call!.call_id, output: '21 degrees' };
+      const output = {
+        type: 'function_call_output',
+        call_id: call!.call_id,
+        output: '21 degrees',
+      };
       const next = { model: target.tools, max_output_tokens: 16, tools: called.tools };
-      const stored = await made(target, { ...next, input: [output], previous_response_id: first.id });
-      const whole = await made(target, { ...next, input: [message('user', QUESTION), call, output] });
+      const stored = await made(target, {
+        ...next,
+        input: [output],
+        previous_response_id: first.id,
+      });
+      const whole = await made(target, {
+        ...next,
+        input: [message('user', QUESTION), call, output],
+      });
       equal(stored.usage!.input_tokens, whole.usage!.input_tokens);
-      const orphan = { type: 'function_call_output', call_id: 'call_of_none', output: '' };
+      const orphan = {
+        type: 'function_call_output',
+        call_id: 'call_of_none',
+        output: '',
+      };
       equal((await refused(target, 400, { input: [orphan] })).param, 'input');
     },
   },
@@ -211,26 +320,49 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
       const first = await made(target, { model: target.tools, max_output_tokens: 16 });
       const next = { model: target.tools, max_output_tokens: 16 };
       const stored = await made(target, { ...next, previous_response_id: first.id });
-      const input = [message('user', QUESTION), ...first.output, message('user', QUESTION)];
-      equal(stored.usage!.input_tokens, (await made(target, { ...next, input })).usage!.input_tokens);
+      const input = [
+        message('user', QUESTION),
+        ...first.output,
+        message('user', QUESTION),
+      ];
+      equal(
+        stored.usage!.input_tokens,
+        (await made(target, { ...next, input })).usage!.input_tokens,
+      );
       equal(stored.previous_response_id, first.id);
-      equal((await refused(target, 404, { previous_response_id: 'resp_of_none' })).param, 'previous_response_id');
+      equal(
+        (await refused(target, 404, { previous_response_id: 'resp_of_none' })).param,
+        'previous_response_id',
+      );
     },
   },
   {
     rule: 'Items go back as input: messages, calls, `reasoning`, and an `item_reference` to a stored item',
     run: async target => {
       const { output } = await made(target, {});
-      const thought = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'It is about trains.' }] };
+      const thought = {
+        type: 'reasoning',
+        summary: [{ type: 'summary_text', text: 'It is about trains.' }],
+      };
       const reference = { type: 'item_reference', id: output[0]!.id };
-      const input = [message('user', QUESTION), thought, ...output, reference, message('user', QUESTION)];
+      const input = [
+        message('user', QUESTION),
+        thought,
+        ...output,
+        reference,
+        message('user', QUESTION),
+      ];
       equal((await made(target, { input })).status, 'completed');
     },
   },
   {
     rule: '`text.format` holds the answer to a JSON schema',
     run: async target => {
-      const { output } = await made(target, { model: target.tools, text: formatOf(parameters), temperature: 0 });
+      const { output } = await made(target, {
+        model: target.tools,
+        text: formatOf(parameters),
+        temperature: 0,
+      });
       const { text } = partOf(output[0]);
       equal(typeof (JSON.parse(text) as { celsius: unknown }).celsius, 'boolean');
     },
@@ -240,11 +372,18 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
     run: async target => {
       const text = formatOf({ const: 'on' });
       const include = ['message.output_text.logprobs'];
-      const { output } = await made(target, { model: target.tools, text, include, top_logprobs: 2 });
+      const { output } = await made(target, {
+        model: target.tools,
+        text,
+        include,
+        top_logprobs: 2,
+      });
       const { logprobs } = partOf(output[0]);
       ok(
         logprobs.length > 0 &&
-          logprobs.every(token => (token as { top_logprobs: unknown[] }).top_logprobs.length === 2),
+          logprobs.every(
+            token => (token as { top_logprobs: unknown[] }).top_logprobs.length === 2,
+          ),
       );
     },
   },
@@ -252,13 +391,32 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
     rule: 'What was asked for is repeated: instructions, metadata, limits, tools, choice, sampling, tier',
     run: async target => {
       const asked = {
-        ...{ instructions: 'Be brief.', metadata: { a: 'b' }, max_output_tokens: 100, max_tool_calls: 3, top_p: 0.5 },
-        ...{ temperature: 0.5, presence_penalty: 1, frequency_penalty: -1, truncation: 'disabled', store: false },
-        ...{ safety_identifier: 's', prompt_cache_key: 'k', service_tier: 'default', parallel_tool_calls: false },
+        ...{
+          instructions: 'Be brief.',
+          metadata: { a: 'b' },
+          max_output_tokens: 100,
+          max_tool_calls: 3,
+          top_p: 0.5,
+        },
+        ...{
+          temperature: 0.5,
+          presence_penalty: 1,
+          frequency_penalty: -1,
+          truncation: 'disabled',
+          store: false,
+        },
+        ...{
+          safety_identifier: 's',
+          prompt_cache_key: 'k',
+          service_tier: 'default',
+          parallel_tool_calls: false,
+        },
       };
       const answer = await made(target, asked);
       deepEqual(
-        Object.fromEntries(Object.keys(asked).map(name => [name, answer[name as keyof ResponseObject]])),
+        Object.fromEntries(
+          Object.keys(asked).map(name => [name, answer[name as keyof ResponseObject]]),
+        ),
         asked,
       );
     },
@@ -275,7 +433,11 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
   {
     rule: '`truncation: disabled` fails an input that is too long',
     run: async target => {
-      const long = { model: target.tools, input: 'x '.repeat(5000), truncation: 'disabled' };
+      const long = {
+        model: target.tools,
+        input: 'x '.repeat(5000),
+        truncation: 'disabled',
+      };
       equal((await refused(target, 400, long)).code, 'context_length_exceeded');
     },
   },
@@ -285,42 +447,94 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
       const unknown = await refused(target, 404, { model: 'no-such-model' });
       deepEqual([unknown.code, unknown.param], ['model_not_found', 'model']);
       equal((await refused(target, 400, '{')).type, 'invalid_request_error');
-      const hosted = await refused(target, 400, { tools: [weather], tool_choice: { type: 'web_search' } });
+      const hosted = await refused(target, 400, {
+        tools: [weather],
+        tool_choice: { type: 'web_search' },
+      });
       equal(hosted.param, 'tool_choice.type');
     },
   },
   {
     rule: 'Bounds: 16 tokens at least, 20 `top_logprobs`, 16 labels, 64 characters of identifiers, names of functions',
     run: async target => {
-      const labels = Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`k${at}`, 'v']));
-      const wrong = { max_output_tokens: 15, top_logprobs: 21, metadata: labels, safety_identifier: 'x'.repeat(65) };
-      for (const [name, value] of Object.entries({ ...wrong, prompt_cache_key: 'x'.repeat(65), temperature: 2.5 }))
-        match((await refused(target, 400, { [name]: value })).param ?? '', new RegExp(`^${name}`));
+      const labels = Object.fromEntries(
+        Array.from({ length: 17 }, (_, at) => [`k${at}`, 'v']),
+      );
+      const wrong = {
+        max_output_tokens: 15,
+        top_logprobs: 21,
+        metadata: labels,
+        safety_identifier: 'x'.repeat(65),
+      };
+      for (const [name, value] of Object.entries({
+        ...wrong,
+        prompt_cache_key: 'x'.repeat(65),
+        temperature: 2.5,
+      }))
+        match(
+          (await refused(target, 400, { [name]: value })).param ?? '',
+          new RegExp(`^${name}`),
+        );
       for (const name of ['', 'a b', 'x'.repeat(129)])
-        equal((await refused(target, 400, { tools: [{ ...weather, name }] })).param, 'tools[0].name');
-      equal((await refused(target, 400, { tool_choice: { type: 'allowed_tools', tools: [] } })).type.length > 0, true);
+        equal(
+          (await refused(target, 400, { tools: [{ ...weather, name }] })).param,
+          'tools[0].name',
+        );
+      equal(
+        (
+          await refused(target, 400, {
+            tool_choice: { type: 'allowed_tools', tools: [] },
+          })
+        ).type.length > 0,
+        true,
+      );
     },
   },
 ];
 
 /** What the specification has and this server does not, and why. */
-export const OPEN_RESPONSES_OTHERS: readonly (readonly [rule: string, result: string])[] = [
-  ['`input_image`', 'not applicable: passed to models behind other servers; local models read text'],
-  ['`input_file`, `input_video` (MAY)', 'not applicable: no model here reads them; refused by name'],
-  ['`conversation` (MAY)', 'not applicable: conversations are chains of `previous_response_id`; refused by name'],
-  ['Compaction: its route and its items (MAY)', 'not applicable: no model here compacts; 404'],
-  ['WebSocket at `/responses` (MAY)', 'not applicable: streams are server-sent events'],
-  ['Hosted tools: file search, web search, MCP', 'not applicable: functions only; refused by name'],
-  ['Items and events of providers have a prefix', 'not applicable: none are added'],
-  ['`encrypted_content`, summaries of reasoning (MAY)', 'not applicable: reasoning is plain text in `content`'],
-  ['`truncation: auto` (MAY)', 'not applicable: nothing is dropped; reported as ignored'],
+export const OPEN_RESPONSES_OTHERS: readonly (readonly [rule: string, result: string])[] =
   [
-    'Events `response.reasoning.delta` and `.done`',
-    'differs: `response.reasoning_text.*`, as the official SDKs know them (models behind other servers only)',
-  ],
-  ['`text.format.schema` of a response is null', 'differs: the schema is repeated, as OpenAI and its SDKs have it'],
-  [
-    '`allowed_tools`: all tools stay in the context',
-    'differs: the model sees the allowed ones only, so that it cannot call another',
-  ],
-];
+    [
+      '`input_image`',
+      'not applicable: passed to models behind other servers; local models read text',
+    ],
+    [
+      '`input_file`, `input_video` (MAY)',
+      'not applicable: no model here reads them; refused by name',
+    ],
+    [
+      '`conversation` (MAY)',
+      'not applicable: conversations are chains of `previous_response_id`; refused by name',
+    ],
+    [
+      'Compaction: its route and its items (MAY)',
+      'not applicable: no model here compacts; 404',
+    ],
+    ['WebSocket at `/responses` (MAY)', 'not applicable: streams are server-sent events'],
+    [
+      'Hosted tools: file search, web search, MCP',
+      'not applicable: functions only; refused by name',
+    ],
+    ['Items and events of providers have a prefix', 'not applicable: none are added'],
+    [
+      '`encrypted_content`, summaries of reasoning (MAY)',
+      'not applicable: reasoning is plain text in `content`',
+    ],
+    [
+      '`truncation: auto` (MAY)',
+      'not applicable: nothing is dropped; reported as ignored',
+    ],
+    [
+      'Events `response.reasoning.delta` and `.done`',
+      'differs: `response.reasoning_text.*`, as the official SDKs know them (models behind other servers only)',
+    ],
+    [
+      '`text.format.schema` of a response is null',
+      'differs: the schema is repeated, as OpenAI and its SDKs have it',
+    ],
+    [
+      '`allowed_tools`: all tools stay in the context',
+      'differs: the model sees the allowed ones only, so that it cannot call another',
+    ],
+  ];

@@ -11,11 +11,17 @@ export const ENDLESS = 'ENDLESS';
  * The words of the last message again, one chunk each; `FLOOD:n` is n chunks of a kilobyte, `ENDLESS` one chunk and
  * silence.
  */
-export async function answerText(body: Body, chat: boolean, response: ServerResponse): Promise<void> {
+export async function answerText(
+  body: Body,
+  chat: boolean,
+  response: ServerResponse,
+): Promise<void> {
   const said = lastWords(body);
   if (body.stream !== true) {
     if (said === ENDLESS) return;
-    return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(whole(body, chat)));
+    return void response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify(whole(body, chat)));
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const closed = new Promise(resolve => response.once('close', resolve));
@@ -35,10 +41,17 @@ export function embeddingsOf(body: Body): object {
     const digest = createHash('sha256').update(String(input)).digest();
     const numbers = [0, 1, 2].map(at => Math.fround(digest[at]! / 256));
     const embedding =
-      body.encoding_format === 'base64' ? Buffer.from(Float32Array.from(numbers).buffer).toString('base64') : numbers;
+      body.encoding_format === 'base64'
+        ? Buffer.from(Float32Array.from(numbers).buffer).toString('base64')
+        : numbers;
     return { object: 'embedding', index, embedding };
   });
-  return { object: 'list', data: data.reverse(), model: body.model, usage: { prompt_tokens: 5, total_tokens: 5 } };
+  return {
+    object: 'list',
+    data: data.reverse(),
+    model: body.model,
+    usage: { prompt_tokens: 5, total_tokens: 5 },
+  };
 }
 
 /** The longer a document, the higher its score; the most relevant first, and at most `top_n`. */
@@ -48,12 +61,20 @@ export function scoresOf(body: Body): object {
     const { length } = typeof document === 'string' ? document : document.text;
     return { index, relevance_score: length / (1 + length) };
   });
-  const sorted = results.sort((a, b) => b.relevance_score - a.relevance_score).slice(0, body.top_n as number);
-  return { model: body.model, results: sorted, usage: { prompt_tokens: 7, total_tokens: 7 } };
+  const sorted = results
+    .sort((a, b) => b.relevance_score - a.relevance_score)
+    .slice(0, body.top_n as number);
+  return {
+    model: body.model,
+    results: sorted,
+    usage: { prompt_tokens: 7, total_tokens: 7 },
+  };
 }
 
 function lastWords({ messages, prompt }: Body): string {
-  const last = Array.isArray(messages) ? (messages.at(-1) as { content?: unknown }).content : prompt;
+  const last = Array.isArray(messages)
+    ? (messages.at(-1) as { content?: unknown }).content
+    : prompt;
   return String(last);
 }
 
@@ -64,18 +85,32 @@ const headOf = ({ model }: Body, object: string) => ({
   model,
   system_fingerprint: 'f',
 });
-const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5, prompt_tokens_details: { cached_tokens: 1 } };
+const usage = {
+  prompt_tokens: 3,
+  completion_tokens: 2,
+  total_tokens: 5,
+  prompt_tokens_details: { cached_tokens: 1 },
+};
 
 function* chunksOf(body: Body, chat: boolean): Generator<object> {
   const head = headOf(body, chat ? 'chat.completion.chunk' : 'text_completion');
   const flood = /^FLOOD:(\d+)$/.exec(lastWords(body));
-  const words = flood ? Array.from({ length: Number(flood[1]) }, () => 'x'.repeat(1024)) : lastWords(body).split(' ');
+  const words = flood
+    ? Array.from({ length: Number(flood[1]) }, () => 'x'.repeat(1024))
+    : lastWords(body).split(' ');
   for (const [at, word] of words.entries()) {
     const text = at === 0 ? word : ` ${word}`;
-    const choice = chat ? { delta: { ...(at === 0 && { role: 'assistant' }), content: text } } : { text };
+    const choice = chat
+      ? { delta: { ...(at === 0 && { role: 'assistant' }), content: text } }
+      : { text };
     yield { ...head, choices: [{ index: 0, ...choice, finish_reason: null }] };
   }
-  yield { ...head, choices: [{ index: 0, ...(chat ? { delta: {} } : { text: '' }), finish_reason: 'stop' }] };
+  yield {
+    ...head,
+    choices: [
+      { index: 0, ...(chat ? { delta: {} } : { text: '' }), finish_reason: 'stop' },
+    ],
+  };
   const { include_usage } = (body.stream_options ?? {}) as { include_usage?: boolean };
   if (include_usage) yield { ...head, choices: [], usage };
 }

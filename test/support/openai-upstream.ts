@@ -72,7 +72,9 @@ export class SeenCall {
   }
 
   form(): Promise<FormData> {
-    return new Response(this.body, { headers: { 'content-type': this.headers['content-type']! } }).formData();
+    return new Response(this.body, {
+      headers: { 'content-type': this.headers['content-type']! },
+    }).formData();
   }
 
   json(): Record<string, unknown> {
@@ -137,7 +139,8 @@ export class OpenAiUpstream implements AsyncDisposable {
 
   /** Resolves with the POST of that number, from 0, once its body has arrived. */
   async post(index: number): Promise<SeenCall> {
-    while (this.posts.length <= index) await new Promise<void>(resolve => this.#waiting.push(resolve));
+    while (this.posts.length <= index)
+      await new Promise<void>(resolve => this.#waiting.push(resolve));
     const call = this.posts[index]!;
     await call.received.passed;
     return call;
@@ -149,7 +152,10 @@ export class OpenAiUpstream implements AsyncDisposable {
     await once(this.server, 'close').catch(() => undefined);
   }
 
-  async #serve(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+  async #serve(
+    request: http.IncomingMessage,
+    response: http.ServerResponse,
+  ): Promise<void> {
     const call = new SeenCall(request.method!, request.url!, request.headers, response);
     this.calls.push(call);
     for (const wake of this.#waiting.splice(0)) wake();
@@ -176,12 +182,17 @@ export class OpenAiUpstream implements AsyncDisposable {
     const { key, models, delayMs = 0 } = this.options;
     if (call.method === 'POST' && delayMs > 0) await sleep(delayMs);
     if (key !== undefined && call.headers.authorization !== `Bearer ${key}`) {
-      return sendError(response, 401, { message: `Incorrect API key provided: ${call.headers.authorization}.` });
+      return sendError(response, 401, {
+        message: `Incorrect API key provided: ${call.headers.authorization}.`,
+      });
     }
     switch (`${call.method} ${call.path}`) {
       case 'GET /v1/models':
         if (!models) break;
-        return sendJson(response, { object: 'list', data: models.map(id => ({ id, created: 1_714_521_600 })) });
+        return sendJson(response, {
+          object: 'list',
+          data: models.map(id => ({ id, created: 1_714_521_600 })),
+        });
       case 'POST /v1/audio/transcriptions':
       case 'POST /v1/audio/translations':
         return answerTranscript(await call.form(), call, response);
@@ -189,11 +200,13 @@ export class OpenAiUpstream implements AsyncDisposable {
         return answerSpeech(call, response);
       case 'POST /v1/chat/completions':
       case 'POST /v1/completions':
-        if (call.body.includes('FAIL')) return sendError(response, 400, { message: 'Too long.', param: 'messages' });
+        if (call.body.includes('FAIL'))
+          return sendError(response, 400, { message: 'Too long.', param: 'messages' });
         return answerText(call.json(), call.path.includes('chat'), response);
       case 'POST /v1/embeddings':
         if (call.body.includes('ENDLESS')) return;
-        if (call.body.includes('FAIL')) return sendError(response, 400, { message: 'Too long.', param: 'input' });
+        if (call.body.includes('FAIL'))
+          return sendError(response, 400, { message: 'Too long.', param: 'input' });
         return sendJson(response, embeddingsOf(call.json()));
       case 'POST /tokenize':
         return sendJson(response, { tokens: [1, 2], count: 2, asked: call.json() });
@@ -204,7 +217,11 @@ export class OpenAiUpstream implements AsyncDisposable {
   }
 }
 
-async function play(step: UpstreamStep, call: SeenCall, response: http.ServerResponse): Promise<void> {
+async function play(
+  step: UpstreamStep,
+  call: SeenCall,
+  response: http.ServerResponse,
+): Promise<void> {
   switch (step.kind) {
     case 'status':
       response.writeHead(step.status, step.headers).end(step.body ?? '');
@@ -217,11 +234,14 @@ async function play(step: UpstreamStep, call: SeenCall, response: http.ServerRes
     case 'hang':
       return;
     case 'cut':
-      if (step.after === 'head') await new Promise(sent => response.writeHead(200).write('{"text": "half', sent));
+      if (step.after === 'head')
+        await new Promise(sent => response.writeHead(200).write('{"text": "half', sent));
       response.destroy();
       return;
     case 'parts':
-      response.writeHead(200, { 'content-type': step.type ?? 'audio/pcm' }).flushHeaders();
+      response
+        .writeHead(200, { 'content-type': step.type ?? 'audio/pcm' })
+        .flushHeaders();
       for (const part of step.parts) {
         await call.passed();
         await new Promise(sent => response.write(part, sent));
@@ -231,27 +251,46 @@ async function play(step: UpstreamStep, call: SeenCall, response: http.ServerRes
   }
 }
 
-async function answerTranscript(form: FormData, call: SeenCall, response: http.ServerResponse): Promise<void> {
+async function answerTranscript(
+  form: FormData,
+  call: SeenCall,
+  response: http.ServerResponse,
+): Promise<void> {
   const heard = await (form.get('file') as File).text();
-  if (heard === 'FAIL') return sendError(response, 400, { message: 'The audio is damaged.', param: 'file' });
+  if (heard === 'FAIL')
+    return sendError(response, 400, { message: 'The audio is damaged.', param: 'file' });
   if (heard === 'ENDLESS') return;
   const translated = call.path.endsWith('translations');
   sendJson(response, transcriptOf(heard, { form, translated }));
 }
 
-async function answerSpeech(call: SeenCall, response: http.ServerResponse): Promise<void> {
+async function answerSpeech(
+  call: SeenCall,
+  response: http.ServerResponse,
+): Promise<void> {
   response.writeHead(200, { 'content-type': 'audio/pcm' });
   for (const part of speechOf(call.json())) {
     if (response.destroyed) return;
-    if (!response.write(part)) await Promise.race([once(response, 'drain'), call.closed.passed]);
+    if (!response.write(part))
+      await Promise.race([once(response, 'drain'), call.closed.passed]);
   }
   response.end();
 }
 
 function sendJson(response: http.ServerResponse, body: unknown, status = 200): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  response
+    .writeHead(status, { 'content-type': 'application/json' })
+    .end(JSON.stringify(body));
 }
 
-function sendError(response: http.ServerResponse, status: number, error: Record<string, unknown>): void {
-  sendJson(response, { error: { type: 'invalid_request_error', param: null, code: null, ...error } }, status);
+function sendError(
+  response: http.ServerResponse,
+  status: number,
+  error: Record<string, unknown>,
+): void {
+  sendJson(
+    response,
+    { error: { type: 'invalid_request_error', param: null, code: null, ...error } },
+    status,
+  );
 }

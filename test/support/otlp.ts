@@ -6,13 +6,18 @@ export interface OtlpSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
-  readonly attributes: readonly { readonly key: string; readonly value: { stringValue?: string; intValue?: number } }[];
+  readonly attributes: readonly {
+    readonly key: string;
+    readonly value: { stringValue?: string; intValue?: number };
+  }[];
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
   readonly status: { readonly code: number; readonly message?: string };
 }
 
 interface Export {
-  readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly OtlpSpan[] }[] }[];
+  readonly resourceSpans: readonly {
+    readonly scopeSpans: readonly { readonly spans: readonly OtlpSpan[] }[];
+  }[];
 }
 
 /** What a collector has received. */

@@ -17,14 +17,18 @@ export function dockerStages(file: string): DockerStage[] {
   const stages: { name: string; from: string; instructions: string[] }[] = [];
   for (const line of lines) {
     const [, from, name] = /^FROM (\S+) AS (\S+)$/.exec(line) ?? [];
-    if (from !== undefined && name !== undefined) stages.push({ name, from, instructions: [] });
+    if (from !== undefined && name !== undefined)
+      stages.push({ name, from, instructions: [] });
     else stages.at(-1)?.instructions.push(line.trim());
   }
   return stages;
 }
 
 /** The instructions of a stage and of those it stands on, in the order they act. */
-export function inherited(stages: readonly DockerStage[], name: string): readonly string[] {
+export function inherited(
+  stages: readonly DockerStage[],
+  name: string,
+): readonly string[] {
   const stage = stages.find(candidate => candidate.name === name);
   return stage ? [...inherited(stages, stage.from), ...stage.instructions] : [];
 }
@@ -38,7 +42,8 @@ export function importedPackages(entry: string): ReadonlySet<string> {
     seen.add(file);
     for (const name of imports(readFileSync(file, 'utf8'))) {
       if (name.startsWith('.')) visit(join(dirname(file), name).replace(/\.js$/, '.ts'));
-      else if (name.startsWith('@switchyard/')) visit(name.replace('@switchyard', 'packages').replace(/\.js$/, '.ts'));
+      else if (name.startsWith('@switchyard/'))
+        visit(name.replace('@switchyard', 'packages').replace(/\.js$/, '.ts'));
       else if (!name.startsWith('node:')) packages.add(packageOf(name));
     }
   };
@@ -47,9 +52,13 @@ export function importedPackages(entry: string): ReadonlySet<string> {
 }
 
 function imports(source: string): string[] {
-  const statements = source.matchAll(/^\s*(?:import|export)\s+(?!type\b)([^;'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gm);
+  const statements = source.matchAll(
+    /^\s*(?:import|export)\s+(?!type\b)([^;'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gm,
+  );
   const calls = source.matchAll(/\b(?:import|require)\(\s*['"]([^'"]+)['"]\s*\)/g);
-  const named = [...statements].filter(([, names = '']) => !onlyTypes(names)).map(([, , from = '']) => from);
+  const named = [...statements]
+    .filter(([, names = '']) => !onlyTypes(names))
+    .map(([, , from = '']) => from);
   return [...named, ...[...calls].map(([, from = '']) => from)].filter(
     name => !name.startsWith('.') || name.endsWith('.js'),
   );
@@ -58,7 +67,11 @@ function imports(source: string): string[] {
 /** `{ type A, type B } from`: nothing of it is left at run time. */
 function onlyTypes(names: string): boolean {
   const [, list] = /^\{([^}]*)\}\s*from\s*$/.exec(names.trim() + ' ') ?? [];
-  return list?.split(',').every(name => name.trim() === '' || name.trim().startsWith('type ')) ?? false;
+  return (
+    list
+      ?.split(',')
+      .every(name => name.trim() === '' || name.trim().startsWith('type ')) ?? false
+  );
 }
 
 const packageOf = (name: string): string =>
@@ -75,24 +88,35 @@ export function metricsOf(expression: string): string[] {
     .replace(/\bby\s*\([^)]*\)/g, '')
     .replace(/\{[^}]*\}/g, '');
   const names = [...bare.matchAll(/\b[a-z]\w*_\w+\b|\bup\b/g)].map(([name]) => name);
-  return names.filter(name => !FUNCTIONS.includes(name)).map(name => name.replace(/_(bucket|sum|count)$/, ''));
+  return names
+    .filter(name => !FUNCTIONS.includes(name))
+    .map(name => name.replace(/_(bucket|sum|count)$/, ''));
 }
 
 const FUNCTIONS = ['histogram_quantile', 'label_values'];
 
 /** Labels that an expression groups by or asks for. */
 export function labelsOf(expression: string): string[] {
-  const groups = [...expression.matchAll(/\bby\s*\(([^)]*)\)/g)].flatMap(([, names = '']) => names.split(','));
-  const matchers = [...expression.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g)].map(([, name = '']) => name);
+  const groups = [...expression.matchAll(/\bby\s*\(([^)]*)\)/g)].flatMap(
+    ([, names = '']) => names.split(','),
+  );
+  const matchers = [...expression.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g)].map(
+    ([, name = '']) => name,
+  );
   return [...groups, ...matchers].map(name => name.trim());
 }
 
 export const environmentNames = (text: string): string[] => [
-  ...new Set([...text.matchAll(/\bSWITCHYARD_[A-Z0-9_]+[A-Z0-9]\b/g)].map(([name]) => name)),
+  ...new Set(
+    [...text.matchAll(/\bSWITCHYARD_[A-Z0-9_]+[A-Z0-9]\b/g)].map(([name]) => name),
+  ),
 ];
 
 /** Where helm was put by `npm run lint:packaging`, or the one of this machine. */
 export function helmBinary(): string | undefined {
-  const folders = ['node_modules/.cache/switchyard-tools/bin', ...(process.env.PATH ?? '').split(':')];
+  const folders = [
+    'node_modules/.cache/switchyard-tools/bin',
+    ...(process.env.PATH ?? '').split(':'),
+  ];
   return folders.map(folder => join(folder, 'helm')).find(existsSync);
 }

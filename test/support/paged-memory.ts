@@ -1,4 +1,7 @@
-import { type KvMemory, type MemoryRequest } from '@switchyard/engine-api/kv-memory.port.js';
+import {
+  type KvMemory,
+  type MemoryRequest,
+} from '@switchyard/engine-api/kv-memory.port.js';
 import { PrefixIndex } from './prefix-index.js';
 
 export interface PagedMemoryOptions {
@@ -34,7 +37,10 @@ export class PagedMemory<K> implements KvMemory<K> {
 
   constructor(private readonly options: PagedMemoryOptions) {
     this.#references = new Uint32Array(options.blocks);
-    this.#blank = Array.from({ length: options.blocks }, (_, index) => options.blocks - 1 - index);
+    this.#blank = Array.from(
+      { length: options.blocks },
+      (_, index) => options.blocks - 1 - index,
+    );
   }
 
   get blocks(): number {
@@ -62,7 +68,8 @@ export class PagedMemory<K> implements KvMemory<K> {
   }
 
   heldAlone(key: K): number {
-    return this.#holding(key).blocks.filter(block => this.#references[block] === 1).length;
+    return this.#holding(key).blocks.filter(block => this.#references[block] === 1)
+      .length;
   }
 
   allocate(key: K, { salt, tokens, capacity }: MemoryRequest): number | undefined {
@@ -73,7 +80,10 @@ export class PagedMemory<K> implements KvMemory<K> {
     const revived = shared.filter(block => this.#references[block] === 0).length;
     if (fresh > this.available - revived) return undefined;
     for (const block of shared) this.#hold(block);
-    const blocks = [...shared, ...Array.from({ length: Math.max(0, fresh) }, () => this.#fresh())];
+    const blocks = [
+      ...shared,
+      ...Array.from({ length: Math.max(0, fresh) }, () => this.#fresh()),
+    ];
     const computed = shared.length * this.blockTokens;
     this.#holdings.set(key, { salt, tokens, blocks, computed, published: shared.length });
     return computed;
@@ -95,7 +105,11 @@ export class PagedMemory<K> implements KvMemory<K> {
     if (holding.published >= full) return false;
     const paths = this.#paths(holding.tokens, full);
     for (; holding.published < full; holding.published++)
-      this.#index.add(holding.salt, paths.slice(0, holding.published + 1), holding.blocks[holding.published]!);
+      this.#index.add(
+        holding.salt,
+        paths.slice(0, holding.published + 1),
+        holding.blocks[holding.published]!,
+      );
     return true;
   }
 
@@ -123,13 +137,18 @@ export class PagedMemory<K> implements KvMemory<K> {
 
   audit(): void {
     const counted = new Uint32Array(this.blocks);
-    for (const { blocks } of this.#holdings.values()) for (const block of blocks) counted[block]! += 1;
+    for (const { blocks } of this.#holdings.values())
+      for (const block of blocks) counted[block]! += 1;
     const held = counted.filter(count => count > 0).length;
     if (held + this.available !== this.blocks)
-      throw new Error(`${held} held and ${this.available} free do not add up to ${this.blocks} blocks.`);
+      throw new Error(
+        `${held} held and ${this.available} free do not add up to ${this.blocks} blocks.`,
+      );
     counted.forEach((count, block) => {
       if (count !== this.#references[block])
-        throw new Error(`Block ${block} has ${count} holders; counted ${this.#references[block]}.`);
+        throw new Error(
+          `Block ${block} has ${count} holders; counted ${this.#references[block]}.`,
+        );
     });
   }
 
@@ -166,6 +185,8 @@ export class PagedMemory<K> implements KvMemory<K> {
   /** The first `count` full blocks as keys of the index. */
   #paths(tokens: readonly number[], count: number): string[] {
     const size = this.blockTokens;
-    return Array.from({ length: count }, (_, index) => tokens.slice(index * size, (index + 1) * size).join(','));
+    return Array.from({ length: count }, (_, index) =>
+      tokens.slice(index * size, (index + 1) * size).join(','),
+    );
   }
 }

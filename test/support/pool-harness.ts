@@ -4,7 +4,10 @@ import { Logger } from '@nestjs/common';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/transcript.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
-import { type AddressResolver, systemResolver } from '../../src/gateway/worker-pool/address-watch.js';
+import {
+  type AddressResolver,
+  systemResolver,
+} from '../../src/gateway/worker-pool/address-watch.js';
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
 import { type WorkerLaunch } from '../../src/gateway/worker-pool/worker-roster.js';
 import {
@@ -27,7 +30,12 @@ const path = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 /** Starts `fixture-worker-process.ts` instead of the built worker. */
 export const fixtureLaunch: WorkerLaunch = {
   command: process.execPath,
-  args: ['--no-warnings', '--import', path('./typescript-loader.mjs'), path('./fixture-worker-process.ts')],
+  args: [
+    '--no-warnings',
+    '--import',
+    path('./typescript-loader.mjs'),
+    path('./fixture-worker-process.ts'),
+  ],
   environment: (spec, replica) => workerEnvironment(spec, undefined, replica?.env),
   stopGraceMs: 5000,
 };
@@ -63,7 +71,12 @@ const QUICK = {
   'server.upload_limit_bytes': 4 * 1024 * 1024,
 } as const;
 
-export function makePool({ models, settings, launch, resolve = systemResolver }: PoolOptions): WorkerPoolService {
+export function makePool({
+  models,
+  settings,
+  launch,
+  resolve = systemResolver,
+}: PoolOptions): WorkerPoolService {
   Logger.overrideLogger(false);
   const pool = new WorkerPoolService(
     settingsFrom({ ...QUICK, ...settings }),
@@ -91,14 +104,20 @@ export async function workerThat(
     if (found) return found;
     await new Promise(resolve => setTimeout(resolve, 5));
   }
-  throw new Error(`waited ${WAIT_MS} ms for ${condition.toString()} in ${JSON.stringify(pool.workers())}`);
+  throw new Error(
+    `waited ${WAIT_MS} ms for ${condition.toString()} in ${JSON.stringify(pool.workers())}`,
+  );
 }
 
-export const isReady = ({ state }: WorkerView): boolean => state === 'ready' || state === 'busy';
+export const isReady = ({ state }: WorkerView): boolean =>
+  state === 'ready' || state === 'busy';
 
 let made = 0;
 
-export function request(payload: WorkerTask, id = `r-${++made}`): ScheduledRequest<WorkerTask> {
+export function request(
+  payload: WorkerTask,
+  id = `r-${++made}`,
+): ScheduledRequest<WorkerTask> {
   return {
     id,
     key: aKey(id),
@@ -123,7 +142,10 @@ export const transcribe = (
     id,
   );
 
-export const transcribeTask = (prompt: string, bytes: () => Promise<Buffer>): TranscribeTask => ({
+export const transcribeTask = (
+  prompt: string,
+  bytes: () => Promise<Buffer>,
+): TranscribeTask => ({
   ...PLAIN_TRANSCRIPTION,
   kind: 'transcribe',
   audio: audioSource(bytes),
@@ -149,10 +171,19 @@ export interface HeardSpeech {
 }
 
 /** A synthesis that the fixture treats as `text` says. */
-export function synthesize(text: string, audio: Writable = new PassThrough()): HeardSpeech {
+export function synthesize(
+  text: string,
+  audio: Writable = new PassThrough(),
+): HeardSpeech {
   const headers: HeardSpeech['headers'] = [];
-  const sink = { header: (header: HeardSpeech['headers'][number]) => void headers.push(header), audio };
-  return { headers, task: { kind: 'synthesize', text, voice: 'v', speed: 1, format: 'wav', sink } };
+  const sink = {
+    header: (header: HeardSpeech['headers'][number]) => void headers.push(header),
+    audio,
+  };
+  return {
+    headers,
+    task: { kind: 'synthesize', text, voice: 'v', speed: 1, format: 'wav', sink },
+  };
 }
 
 export const alone = { id: 'g', size: 1 };

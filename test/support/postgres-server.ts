@@ -1,6 +1,13 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +30,18 @@ export class PostgresServer implements AsyncDisposable {
     const account = serverAccount();
     if (account) chownSync(folder, account.uid, account.gid);
     chmodSync(folder, 0o700);
-    const initdb = ['-D', folder, '-U', 'switchyard', '-A', 'trust', '-E', 'UTF8', '--no-sync', '--no-locale'];
+    const initdb = [
+      '-D',
+      folder,
+      '-U',
+      'switchyard',
+      '-A',
+      'trust',
+      '-E',
+      'UTF8',
+      '--no-sync',
+      '--no-locale',
+    ];
     execFileSync(binary('initdb'), initdb, { stdio: 'pipe', cwd: folder, ...account });
     const server = new PostgresServer(folder, await freePort());
     await server.launch();
@@ -36,16 +54,39 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   createDatabase(name: string): string {
-    execFileSync(binary('createdb'), ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'switchyard', name]);
+    execFileSync(binary('createdb'), [
+      '-h',
+      '127.0.0.1',
+      '-p',
+      String(this.port),
+      '-U',
+      'switchyard',
+      name,
+    ]);
     return this.url(name);
   }
 
   async launch(): Promise<void> {
-    const options = ['-D', this.folder, '-p', String(this.port), '-h', '127.0.0.1', '-k', this.folder, '-F'];
-    this.#server = spawn(binary('postgres'), options, { stdio: 'ignore', cwd: this.folder, ...serverAccount() });
+    const options = [
+      '-D',
+      this.folder,
+      '-p',
+      String(this.port),
+      '-h',
+      '127.0.0.1',
+      '-k',
+      this.folder,
+      '-F',
+    ];
+    this.#server = spawn(binary('postgres'), options, {
+      stdio: 'ignore',
+      cwd: this.folder,
+      ...serverAccount(),
+    });
     const deadline = Date.now() + START_MS;
     while (!this.#accepts()) {
-      if (Date.now() > deadline || this.#server.exitCode !== null) throw new Error('PostgreSQL did not start');
+      if (Date.now() > deadline || this.#server.exitCode !== null)
+        throw new Error('PostgreSQL did not start');
       await sleep(50);
     }
   }
@@ -66,9 +107,22 @@ export class PostgresServer implements AsyncDisposable {
 
   /** As a standby that took over but was not promoted: sessions that exist refuse writes from their next statement. */
   setReadOnly(readOnly: boolean): void {
-    const database = ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'switchyard', '-d', 'postgres'];
+    const database = [
+      '-h',
+      '127.0.0.1',
+      '-p',
+      String(this.port),
+      '-U',
+      'switchyard',
+      '-d',
+      'postgres',
+    ];
     const value = `ALTER SYSTEM SET default_transaction_read_only = ${readOnly ? 'on' : 'off'}`;
-    execFileSync(binary('psql'), [...database, '-q', '-c', value, '-c', 'SELECT pg_reload_conf()'], { stdio: 'pipe' });
+    execFileSync(
+      binary('psql'),
+      [...database, '-q', '-c', value, '-c', 'SELECT pg_reload_conf()'],
+      { stdio: 'pipe' },
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -88,13 +142,22 @@ export class PostgresServer implements AsyncDisposable {
   #signalAll(signal: NodeJS.Signals): void {
     const pid = this.#server?.pid;
     if (pid === undefined) throw new Error('PostgreSQL does not run');
-    const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
-    for (const one of [pid, ...children.split('\n').filter(Boolean).map(Number)]) process.kill(one, signal);
+    const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], {
+      encoding: 'utf8',
+    });
+    for (const one of [pid, ...children.split('\n').filter(Boolean).map(Number)])
+      process.kill(one, signal);
   }
 
   #accepts(): boolean {
     try {
-      execFileSync(binary('pg_isready'), ['-q', '-h', '127.0.0.1', '-p', String(this.port)]);
+      execFileSync(binary('pg_isready'), [
+        '-q',
+        '-h',
+        '127.0.0.1',
+        '-p',
+        String(this.port),
+      ]);
       return true;
     } catch {
       return false;
@@ -103,14 +166,18 @@ export class PostgresServer implements AsyncDisposable {
 }
 
 function binary(name: string): string {
-  const [version] = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort((a, b) => Number(b) - Number(a)) : [];
-  if (version === undefined) throw new Error('PostgreSQL is not installed: apt-get install postgresql');
+  const [version] = existsSync(VERSIONS)
+    ? readdirSync(VERSIONS).sort((a, b) => Number(b) - Number(a))
+    : [];
+  if (version === undefined)
+    throw new Error('PostgreSQL is not installed: apt-get install postgresql');
   return join(VERSIONS, version, 'bin', name);
 }
 
 /** PostgreSQL refuses to run as root; Debian's package made an account for it. */
 function serverAccount(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const idOf = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  const idOf = (flag: string): number =>
+    Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: idOf('-u'), gid: idOf('-g') };
 }

@@ -58,7 +58,8 @@ export class PrefixIndex {
     if (node === undefined) return;
     node.parent.children.delete(node.tokens);
     this.#forgetTree(node);
-    if ('salt' in node.parent && node.parent.children.size === 0) this.#roots.delete(node.parent.salt);
+    if ('salt' in node.parent && node.parent.children.size === 0)
+      this.#roots.delete(node.parent.salt);
   }
 
   #forgetTree(node: PrefixNode): void {

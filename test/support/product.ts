@@ -2,7 +2,11 @@ import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GatewayProcess, type GatewayProcessOptions, type SettingOverrides } from './gateway-process.js';
+import {
+  GatewayProcess,
+  type GatewayProcessOptions,
+  type SettingOverrides,
+} from './gateway-process.js';
 import { pause } from './waiting.js';
 
 interface WorkerSummary {
@@ -28,7 +32,10 @@ export class Product implements AsyncDisposable {
     options: Pick<GatewayProcessOptions, 'until'> = {},
   ): Promise<Product> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-e2e-'));
-    return new Product(await GatewayProcess.start(models, settings, { folder, ...options }), folder);
+    return new Product(
+      await GatewayProcess.start(models, settings, { folder, ...options }),
+      folder,
+    );
   }
 
   get url(): string {
@@ -46,7 +53,11 @@ export class Product implements AsyncDisposable {
     const headers: Record<string, string> = { connection: 'close' };
     if (options.id) headers['x-request-id'] = options.id;
     if (options.priority) headers['x-priority'] = options.priority;
-    return fetch(`${this.url}/v1/audio/transcriptions`, { method: 'POST', body: form, headers });
+    return fetch(`${this.url}/v1/audio/transcriptions`, {
+      method: 'POST',
+      body: form,
+      headers,
+    });
   }
 
   async json<T>(path: string): Promise<T> {
@@ -68,13 +79,20 @@ export class Product implements AsyncDisposable {
 
   untilRunning(count: number): Promise<void> {
     return this.until(`${count} requests on workers`, async () => {
-      const { data } = await this.json<{ data: unknown[] }>('/admin/v1/requests?state=running');
+      const { data } = await this.json<{ data: unknown[] }>(
+        '/admin/v1/requests?state=running',
+      );
       return data.length >= count;
     });
   }
 
   /** accepted = queued + running + completed + failed + cancelled (docs/reference/metrics.md). */
-  async books(): Promise<{ accepted: number; queued: number; running: number; settled: number }> {
+  async books(): Promise<{
+    accepted: number;
+    queued: number;
+    running: number;
+    settled: number;
+  }> {
     const scrape = await this.gateway.scrape();
     return {
       accepted: scrape.sum('switchyard_requests_accepted_total'),

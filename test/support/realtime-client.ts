@@ -47,7 +47,11 @@ export class RealtimeClient {
   /** A session of the synthetic engine at 16 kHz, where audio is the text that is heard, without voice activity. */
   static async synthetic(url: string, input: object = {}): Promise<RealtimeClient> {
     const client = await RealtimeClient.open(url, { model: 'synthetic' });
-    client.update({ format: { type: 'audio/pcm', rate: 16_000 }, turn_detection: null, ...input });
+    client.update({
+      format: { type: 'audio/pcm', rate: 16_000 },
+      turn_detection: null,
+      ...input,
+    });
     await client.next('session.updated');
     return client;
   }
@@ -57,7 +61,10 @@ export class RealtimeClient {
   }
 
   update(input: object): void {
-    this.send({ type: 'session.update', session: { type: 'transcription', audio: { input } } });
+    this.send({
+      type: 'session.update',
+      session: { type: 'transcription', audio: { input } },
+    });
   }
 
   /** A binary frame. */
@@ -66,7 +73,10 @@ export class RealtimeClient {
   }
 
   append(audio: string | Buffer): void {
-    this.send({ type: 'input_audio_buffer.append', audio: Buffer.from(audio as string).toString('base64') });
+    this.send({
+      type: 'input_audio_buffer.append',
+      audio: Buffer.from(audio as string).toString('base64'),
+    });
   }
 
   commit(): void {
@@ -76,7 +86,9 @@ export class RealtimeClient {
   /** The next event of that type after the last one asked for. Rejects when the connection closes first. */
   async next(type: string): Promise<RealtimeEvent> {
     for (;;) {
-      const at = this.events.findIndex((event, index) => index >= this.#seen && event.type === type);
+      const at = this.events.findIndex(
+        (event, index) => index >= this.#seen && event.type === type,
+      );
       if (at >= 0) {
         this.#seen = at + 1;
         return this.events[at]!;

@@ -1,5 +1,8 @@
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
-import { type RequestLease, TrackedRequest } from '../../src/gateway/scheduler/tracked-request.js';
+import {
+  type RequestLease,
+  TrackedRequest,
+} from '../../src/gateway/scheduler/tracked-request.js';
 import { RequestRegistry } from '../../src/gateway/scheduler/request-registry.js';
 import { settingsFrom } from '../../src/platform/config/settings.js';
 import { DispatchEventBus } from '../../src/platform/events/events.module.js';

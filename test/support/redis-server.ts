@@ -20,7 +20,10 @@ export class RedisServer implements AsyncDisposable {
   ) {}
 
   static async start(): Promise<RedisServer> {
-    const server = new RedisServer(await freePort(), await mkdtemp(join(tmpdir(), 'switchyard-redis-')));
+    const server = new RedisServer(
+      await freePort(),
+      await mkdtemp(join(tmpdir(), 'switchyard-redis-')),
+    );
     await server.restart();
     return server;
   }
@@ -35,12 +38,26 @@ export class RedisServer implements AsyncDisposable {
 
   /** Resolves when it takes connections. */
   async restart(): Promise<void> {
-    const flags = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--dir', this.folder];
+    const flags = [
+      '--port',
+      String(this.port),
+      '--bind',
+      '127.0.0.1',
+      '--save',
+      '',
+      '--dir',
+      this.folder,
+    ];
     const child = spawn(BINARY, flags, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#child = child;
     const ready = new Promise<void>((resolve, reject) => {
-      child.stdout.on('data', chunk => String(chunk).includes('Ready to accept connections') && resolve());
-      child.once('error', error => reject(new Error(`${BINARY} cannot be started: ${error.message}`)));
+      child.stdout.on(
+        'data',
+        chunk => String(chunk).includes('Ready to accept connections') && resolve(),
+      );
+      child.once('error', error =>
+        reject(new Error(`${BINARY} cannot be started: ${error.message}`)),
+      );
       child.once('exit', code => reject(new Error(`redis-server ended with ${code}`)));
     });
     await ready;

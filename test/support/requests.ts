@@ -1,8 +1,13 @@
-import { type RequestKey, requestKey, type RequestRef } from '../../src/core/request/request-key.js';
+import {
+  type RequestKey,
+  requestKey,
+  type RequestRef,
+} from '../../src/core/request/request-key.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 
-export const aKey = (id: string, tenant?: string): RequestKey => requestKey({ tenant, id });
+export const aKey = (id: string, tenant?: string): RequestKey =>
+  requestKey({ tenant, id });
 
 /** As its caller names it; of the default tenant unless told otherwise. */
 export const aRef = (id: string, tenant?: string): RequestRef => ({ tenant, id });

@@ -11,14 +11,24 @@ export interface Requirement {
 }
 
 export const REDIS: Requirement = { name: 'redis-server', present: hasRedis };
-export const POSTGRES: Requirement = { name: 'postgresql', present: existsSync('/usr/lib/postgresql') };
-export const CONSOLE: Requirement = { name: 'console/node_modules', present: existsSync('console/node_modules') };
+export const POSTGRES: Requirement = {
+  name: 'postgresql',
+  present: existsSync('/usr/lib/postgresql'),
+};
+export const CONSOLE: Requirement = {
+  name: 'console/node_modules',
+  present: existsSync('console/node_modules'),
+};
 export const BROWSER: Requirement = { name: 'chromium', present: hasBrowser };
 
 /** `describe`, or a skipped one whose title names what is missing. */
-export function describeWith(...requirements: readonly Requirement[]): (title: string, body: () => void) => void {
+export function describeWith(
+  ...requirements: readonly Requirement[]
+): (title: string, body: () => void) => void {
   const needs = missing(requirements);
-  return needs === '' ? describe : (title, body) => describe.skip(`${title} ${needs}`, body);
+  return needs === ''
+    ? describe
+    : (title, body) => describe.skip(`${title} ${needs}`, body);
 }
 
 /** `it`, or a skipped one whose title names what is missing. */

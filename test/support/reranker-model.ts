@@ -13,7 +13,18 @@ const SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'];
 const KIND = { normal: 1, unknown: 2, control: 3 } as const;
 
 /** Words of the vocabulary, beside letters. */
-export const WORDS = ['where', 'trains', 'change', 'tracks', 'bread', 'is', 'baked', 'at', 'night', 'switchyard'];
+export const WORDS = [
+  'where',
+  'trains',
+  'change',
+  'tracks',
+  'bread',
+  'is',
+  'baked',
+  'at',
+  'night',
+  'switchyard',
+];
 
 /**
  * A cross-encoder of BERT's kind with random weights and one score: the file is as small as it is meaningless, but
@@ -31,11 +42,17 @@ export async function rerankerModel(): Promise<string> {
 }
 
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];
-const VOCABULARY = [...SPECIAL, ...[...WORDS, ...letters].map(word => `\u2581${word}`), ...letters];
+const VOCABULARY = [
+  ...SPECIAL,
+  ...[...WORDS, ...letters].map(word => `\u2581${word}`),
+  ...letters,
+];
 
 function fields(): Record<string, GgufValue> {
   const u32 = (value: number): GgufValue => ({ type: 'u32', value });
-  const kinds = VOCABULARY.map((_, id) => (id === 1 ? KIND.unknown : id < SPECIAL.length ? KIND.control : KIND.normal));
+  const kinds = VOCABULARY.map((_, id) =>
+    id === 1 ? KIND.unknown : id < SPECIAL.length ? KIND.control : KIND.normal,
+  );
   return {
     'general.architecture': { type: 'text', value: 'bert' },
     'general.name': { type: 'text', value: 'random-reranker' },
@@ -65,16 +82,24 @@ function fields(): Record<string, GgufValue> {
 
 function tensors(): GgufTensor[] {
   let state = 7;
-  const next = (): number => (state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff) / 0x40000000 - 1;
+  const next = (): number =>
+    (state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff) / 0x40000000 - 1;
   const random = (name: string, ...shape: number[]): GgufTensor => {
     const gain = Math.sqrt(3 / shape[0]!);
-    return { name, shape, values: () => Float32Array.from({ length: sizeOf({ shape }) }, () => next() * gain) };
+    return {
+      name,
+      shape,
+      values: () => Float32Array.from({ length: sizeOf({ shape }) }, () => next() * gain),
+    };
   };
   const filled = (name: string, length: number, value: number): GgufTensor => {
     const values = (): Float32Array => new Float32Array(length).fill(value);
     return { name, shape: [length], values };
   };
-  const norm = (name: string): GgufTensor[] => [filled(`${name}.weight`, WIDTH, 1), filled(`${name}.bias`, WIDTH, 0)];
+  const norm = (name: string): GgufTensor[] => [
+    filled(`${name}.weight`, WIDTH, 1),
+    filled(`${name}.bias`, WIDTH, 0),
+  ];
   const linear = (name: string, inputs: number, outputs: number): GgufTensor[] => [
     random(`${name}.weight`, inputs, outputs),
     filled(`${name}.bias`, outputs, 0),
@@ -84,7 +109,9 @@ function tensors(): GgufTensor[] {
     random('token_types.weight', WIDTH, 2),
     random('position_embd.weight', WIDTH, CONTEXT),
     ...norm('token_embd_norm'),
-    ...['attn_q', 'attn_k', 'attn_v', 'attn_output'].flatMap(name => linear(`blk.0.${name}`, WIDTH, WIDTH)),
+    ...['attn_q', 'attn_k', 'attn_v', 'attn_output'].flatMap(name =>
+      linear(`blk.0.${name}`, WIDTH, WIDTH),
+    ),
     ...norm('blk.0.attn_output_norm'),
     ...linear('blk.0.ffn_up', WIDTH, FEED_FORWARD),
     ...linear('blk.0.ffn_down', FEED_FORWARD, WIDTH),

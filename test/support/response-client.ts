@@ -1,4 +1,7 @@
-import { type ResponseEvent, type ResponseObject } from '../../src/contracts/openai/responses.js';
+import {
+  type ResponseEvent,
+  type ResponseObject,
+} from '../../src/contracts/openai/responses.js';
 
 /** A caller of `/v1/responses` at one gateway. */
 export class ResponseClient {
@@ -34,11 +37,17 @@ export class ResponseClient {
   }
 
   cancel(id: string): Promise<Response> {
-    return fetch(`${this.url}/v1/responses/${id}/cancel`, { method: 'POST', headers: this.headers });
+    return fetch(`${this.url}/v1/responses/${id}/cancel`, {
+      method: 'POST',
+      headers: this.headers,
+    });
   }
 
   remove(id: string): Promise<Response> {
-    return fetch(`${this.url}/v1/responses/${id}`, { method: 'DELETE', headers: this.headers });
+    return fetch(`${this.url}/v1/responses/${id}`, {
+      method: 'DELETE',
+      headers: this.headers,
+    });
   }
 
   async *follow(id: string, after = -1): AsyncGenerator<ResponseEvent> {
@@ -85,7 +94,9 @@ export const textOf = ({ output }: Pick<ResponseObject, 'output'>): string =>
     .join('');
 
 export const deltasOf = (events: readonly ResponseEvent[]): string =>
-  events.map(event => (event.type === 'response.output_text.delta' ? event.delta : '')).join('');
+  events
+    .map(event => (event.type === 'response.output_text.delta' ? event.delta : ''))
+    .join('');
 
 export const numbersOf = (events: readonly ResponseEvent[]): number[] =>
   events.map(({ sequence_number }) => sequence_number);

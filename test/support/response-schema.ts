@@ -3,10 +3,34 @@ import { type ResponseRequest } from '../../src/contracts/openai/responses.js';
 
 /** A request that asks for nothing in particular. */
 export const aRequest = (changes: Partial<ResponseRequest> = {}): ResponseRequest => ({
-  ...{ model: 'm', input: [], include: [], stream: false, store: false, background: false },
-  ...{ instructions: null, previous_response_id: null, tools: [], tool_choice: 'auto', parallel_tool_calls: true },
-  ...{ max_output_tokens: null, max_tool_calls: null, text: { format: { type: 'text' } }, reasoning: null },
-  ...{ truncation: 'disabled', top_logprobs: 0, metadata: {}, user: null, safety_identifier: null },
+  ...{
+    model: 'm',
+    input: [],
+    include: [],
+    stream: false,
+    store: false,
+    background: false,
+  },
+  ...{
+    instructions: null,
+    previous_response_id: null,
+    tools: [],
+    tool_choice: 'auto',
+    parallel_tool_calls: true,
+  },
+  ...{
+    max_output_tokens: null,
+    max_tool_calls: null,
+    text: { format: { type: 'text' } },
+    reasoning: null,
+  },
+  ...{
+    truncation: 'disabled',
+    top_logprobs: 0,
+    metadata: {},
+    user: null,
+    safety_identifier: null,
+  },
   ...{ prompt_cache_key: null },
   ...changes,
 });
@@ -24,7 +48,9 @@ function object(fields: Readonly<Record<string, object>>): object {
   const entries = Object.entries(fields);
   return {
     type: 'object',
-    properties: Object.fromEntries(entries.map(([name, schema]) => [name.replace('?', ''), schema])),
+    properties: Object.fromEntries(
+      entries.map(([name, schema]) => [name.replace('?', ''), schema]),
+    ),
     required: entries.map(([name]) => name).filter(name => !name.endsWith('?')),
   };
 }
@@ -37,7 +63,12 @@ const logprob = object({
 });
 const part = {
   anyOf: [
-    object({ type: oneOf('output_text'), text, annotations: listOf({}), logprobs: listOf(logprob) }),
+    object({
+      type: oneOf('output_text'),
+      text,
+      annotations: listOf({}),
+      logprobs: listOf(logprob),
+    }),
     object({ type: oneOf('refusal'), refusal: text }),
     object({ type: oneOf('reasoning_text', 'summary_text', 'input_text'), text }),
   ],
@@ -45,9 +76,27 @@ const part = {
 const status = oneOf('in_progress', 'completed', 'incomplete');
 const item = {
   anyOf: [
-    object({ type: oneOf('message'), id: text, status, role: oneOf('assistant'), content: listOf(part) }),
-    object({ type: oneOf('function_call'), id: text, call_id: text, name: text, arguments: text, status }),
-    object({ type: oneOf('reasoning'), id: text, summary: listOf(part), 'content?': listOf(part) }),
+    object({
+      type: oneOf('message'),
+      id: text,
+      status,
+      role: oneOf('assistant'),
+      content: listOf(part),
+    }),
+    object({
+      type: oneOf('function_call'),
+      id: text,
+      call_id: text,
+      name: text,
+      arguments: text,
+      status,
+    }),
+    object({
+      type: oneOf('reasoning'),
+      id: text,
+      summary: listOf(part),
+      'content?': listOf(part),
+    }),
   ],
 };
 
@@ -76,21 +125,61 @@ const format = {
   ],
 };
 const usage = object({
-  ...{ input_tokens: count, input_tokens_details: object({ cached_tokens: count }), output_tokens: count },
+  ...{
+    input_tokens: count,
+    input_tokens_details: object({ cached_tokens: count }),
+    output_tokens: count,
+  },
   ...{ output_tokens_details: object({ reasoning_tokens: count }), total_tokens: count },
 });
 
 /** What the public Open Responses schema demands of a response of functions and text. */
 const response = object({
-  ...{ id: text, object: oneOf('response'), created_at: count, completed_at: orNull(count), model: text },
-  status: oneOf('queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'),
+  ...{
+    id: text,
+    object: oneOf('response'),
+    created_at: count,
+    completed_at: orNull(count),
+    model: text,
+  },
+  status: oneOf(
+    'queued',
+    'in_progress',
+    'completed',
+    'incomplete',
+    'failed',
+    'cancelled',
+  ),
   incomplete_details: orNull(object({ reason: text })),
-  ...{ previous_response_id: orNull(text), instructions: orNull(text), output: listOf(item) },
+  ...{
+    previous_response_id: orNull(text),
+    instructions: orNull(text),
+    output: listOf(item),
+  },
   error: orNull(object({ code: text, message: text })),
-  ...{ tools: listOf(tool), tool_choice: toolChoice, truncation: oneOf('auto', 'disabled'), parallel_tool_calls: flag },
-  ...{ text: object({ format }), top_p: number, presence_penalty: number, frequency_penalty: number },
-  ...{ top_logprobs: count, temperature: number, reasoning: orNull(object({ effort: orNull(text) })) },
-  ...{ user: orNull(text), usage: orNull(usage), max_output_tokens: orNull(count), max_tool_calls: orNull(count) },
+  ...{
+    tools: listOf(tool),
+    tool_choice: toolChoice,
+    truncation: oneOf('auto', 'disabled'),
+    parallel_tool_calls: flag,
+  },
+  ...{
+    text: object({ format }),
+    top_p: number,
+    presence_penalty: number,
+    frequency_penalty: number,
+  },
+  ...{
+    top_logprobs: count,
+    temperature: number,
+    reasoning: orNull(object({ effort: orNull(text) })),
+  },
+  ...{
+    user: orNull(text),
+    usage: orNull(usage),
+    max_output_tokens: orNull(count),
+    max_tool_calls: orNull(count),
+  },
   ...{ store: flag, background: flag, service_tier: text, metadata: { type: 'object' } },
   ...{ safety_identifier: orNull(text), prompt_cache_key: orNull(text) },
 });
@@ -99,7 +188,9 @@ const inItem = { item_id: text, output_index: count };
 const inPart = { ...inItem, content_index: count };
 const EVENTS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
   ...Object.fromEntries(
-    ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'failed'].map(name => [name, { response }]),
+    ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'failed'].map(
+      name => [name, { response }],
+    ),
   ),
   'output_item.added': { output_index: count, item },
   'output_item.done': { output_index: count, item },
@@ -120,11 +211,24 @@ const judgeResponse = ajv.compile<unknown>(response);
 const judges = new Map(
   Object.entries(EVENTS).map(([name, fields]) => {
     const type = `response.${name}`;
-    return [type, ajv.compile<unknown>(object({ type: oneOf(type), sequence_number: count, ...fields }))];
+    return [
+      type,
+      ajv.compile<unknown>(
+        object({ type: oneOf(type), sequence_number: count, ...fields }),
+      ),
+    ];
   }),
 );
-const error = object({ type: text, code: orNull(text), message: text, param: orNull(text) });
-judges.set('error', ajv.compile<unknown>(object({ type: oneOf('error'), sequence_number: count, error })));
+const error = object({
+  type: text,
+  code: orNull(text),
+  message: text,
+  param: orNull(text),
+});
+judges.set(
+  'error',
+  ajv.compile<unknown>(object({ type: oneOf('error'), sequence_number: count, error })),
+);
 
 /** What is wrong with a response; empty: nothing. */
 export function faultsOfResponse(value: unknown): string[] {
@@ -146,6 +250,11 @@ export function faultsOfEvents(events: readonly AnyEvent[]): string[] {
     if (!judge) return [`${type} is no event`];
     const numbered = number === at ? [] : [`${type} has number ${String(number)}`];
     if (judge(event)) return numbered;
-    return [...numbered, ...(judge.errors ?? []).map(fault => `${type}${fault.instancePath} ${fault.message}`)];
+    return [
+      ...numbered,
+      ...(judge.errors ?? []).map(
+        fault => `${type}${fault.instancePath} ${fault.message}`,
+      ),
+    ];
   });
 }

@@ -9,7 +9,10 @@ declare module 's3rver' {
       readonly port: number;
       readonly silent: boolean;
       readonly directory: string;
-      readonly configureBuckets: readonly { readonly name: string; readonly configs: readonly string[] }[];
+      readonly configureBuckets: readonly {
+        readonly name: string;
+        readonly configs: readonly string[];
+      }[];
     });
     /** While it runs. */
     readonly httpServer: Server;

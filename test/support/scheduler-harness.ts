@@ -13,7 +13,10 @@ import { OpenAiExceptionFilter } from '../../src/gateway/http/error-reply.js';
 import { DispatchLoop } from '../../src/gateway/scheduler/dispatch-loop.js';
 import { SchedulerModule } from '../../src/gateway/scheduler/scheduler.module.js';
 import { SchedulerService } from '../../src/gateway/scheduler/scheduler.service.js';
-import { type RequestSpec, type SettledRequest } from '../../src/gateway/scheduler/submitted-request.js';
+import {
+  type RequestSpec,
+  type SettledRequest,
+} from '../../src/gateway/scheduler/submitted-request.js';
 import { SharedQueueLink } from '../../src/gateway/shared-queue/shared-queue-link.js';
 import { WorkerDirectory } from '../../src/gateway/shared-queue/worker-directory.js';
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
@@ -23,7 +26,10 @@ import { ConfigModule } from '../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type SettingValue } from '../../src/platform/config/setting-definition.js';
 import { type SettingPath, settingsFrom } from '../../src/platform/config/settings.js';
-import { DispatchEventBus, EventsModule } from '../../src/platform/events/events.module.js';
+import {
+  DispatchEventBus,
+  EventsModule,
+} from '../../src/platform/events/events.module.js';
 import { audioSource } from './pool-harness.js';
 import { ScriptedPool } from './scripted-pool.js';
 
@@ -43,7 +49,14 @@ export class JumpingClock {
 }
 
 export const stt = (id: string): ModelSpec => ({
-  ...{ id, kind: 'stt', engine: 'synthetic', aliases: [], capabilities: ['transcribe'], languages: [] },
+  ...{
+    id,
+    kind: 'stt',
+    engine: 'synthetic',
+    aliases: [],
+    capabilities: ['transcribe'],
+    languages: [],
+  },
   ...{ replicas: 0, addresses: ['127.0.0.1:1'], voices: {}, options: {} },
 });
 
@@ -67,7 +80,10 @@ export class SchedulerHarness {
     readonly clock: JumpingClock,
   ) {}
 
-  static async start({ settings = {}, scheduler }: HarnessOptions = {}): Promise<SchedulerHarness> {
+  static async start({
+    settings = {},
+    scheduler,
+  }: HarnessOptions = {}): Promise<SchedulerHarness> {
     const pool = new ScriptedPool();
     const clock = new JumpingClock(scheduler);
     const testing = await Test.createTestingModule({
@@ -86,7 +102,10 @@ export class SchedulerHarness {
       .overrideProvider(WorkerPoolService)
       .useValue(pool)
       .compile();
-    const app = testing.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), { logger: false });
+    const app = testing.createNestApplication<NestFastifyApplication>(
+      new FastifyAdapter(),
+      { logger: false },
+    );
     const harness = new SchedulerHarness(
       app.useGlobalFilters(new OpenAiExceptionFilter()).useGlobalPipes(new FieldsPipe()),
       pool,
@@ -127,27 +146,43 @@ export class SchedulerHarness {
     return this.scheduler.submit({ ...request(id), ...spec }).settled;
   }
 
-  submitAll(ids: readonly string[], spec: Partial<RequestSpec> = {}): Promise<SettledRequest>[] {
+  submitAll(
+    ids: readonly string[],
+    spec: Partial<RequestSpec> = {},
+  ): Promise<SettledRequest>[] {
     return ids.map(id => this.submit(id, spec));
   }
 
   types(requestId: string): DispatchEvent['type'][] {
-    return this.events.filter(event => event.requestId === requestId).map(({ type }) => type);
+    return this.events
+      .filter(event => event.requestId === requestId)
+      .map(({ type }) => type);
   }
 
   of<T extends DispatchEvent['type']>(type: T): Extract<DispatchEvent, { type: T }>[] {
-    return this.events.filter((event): event is Extract<DispatchEvent, { type: T }> => event.type === type);
+    return this.events.filter(
+      (event): event is Extract<DispatchEvent, { type: T }> => event.type === type,
+    );
   }
 
   /** An HTTP request to the admin routes: status and body. */
-  async http(method: 'GET' | 'POST', url: string, payload?: object): Promise<{ status: number; body: Json }> {
-    const { statusCode, body } = await this.app.inject({ method, url, ...(payload && { payload }) });
+  async http(
+    method: 'GET' | 'POST',
+    url: string,
+    payload?: object,
+  ): Promise<{ status: number; body: Json }> {
+    const { statusCode, body } = await this.app.inject({
+      method,
+      url,
+      ...(payload && { payload }),
+    });
     return { status: statusCode, body: JSON.parse(body) as Json };
   }
 
   /** The loop has acted on everything that happened until now. */
   async settle(): Promise<void> {
-    for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve));
+    for (let turn = 0; turn < 3; turn++)
+      await new Promise(resolve => setImmediate(resolve));
   }
 
   /** Ends what still runs, so that the drain has nothing to wait for. */
@@ -180,13 +215,22 @@ export const ids = (count: number, prefix = 'r'): string[] =>
 export const REALTIME = { priority: RequestPriority.REALTIME } as const;
 
 /** Sum of a metric over the labels given, as a scrape would show it. */
-export async function scraped(name: string, labels: Record<string, string> = {}): Promise<number> {
+export async function scraped(
+  name: string,
+  labels: Record<string, string> = {},
+): Promise<number> {
   const metric = (await register.getMetricsAsJSON()).find(
     candidate => candidate.name === name.replace(/_(count|sum)$/, ''),
   );
-  const values = (metric?.values ?? []) as { value: number; labels: Record<string, string>; metricName?: string }[];
+  const values = (metric?.values ?? []) as {
+    value: number;
+    labels: Record<string, string>;
+    metricName?: string;
+  }[];
   return values
     .filter(value => (value.metricName ?? name) === name)
-    .filter(value => Object.entries(labels).every(([label, wanted]) => value.labels[label] === wanted))
+    .filter(value =>
+      Object.entries(labels).every(([label, wanted]) => value.labels[label] === wanted),
+    )
     .reduce((sum, { value }) => sum + value, 0);
 }

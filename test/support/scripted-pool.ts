@@ -2,7 +2,10 @@ import { EventEmitter, once } from 'node:events';
 import { NEVER, Subject } from 'rxjs';
 import { type CallExecution } from '../../src/contracts/grpc/call.codec.js';
 import { type SlotCredit, type SlotOffer } from '../../src/core/dispatch/worker.port.js';
-import { type Placement, type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
+import {
+  type Placement,
+  type ScheduledRequest,
+} from '../../src/core/request/scheduled-request.js';
 import { type CancelReason } from '../../src/core/request/settlement.js';
 import { WorkerLostError } from '../../src/core/request/worker-lost.js';
 import { DomainError, type ErrorCode } from '../../src/core/shared/domain-error.js';
@@ -11,8 +14,14 @@ import { SlotLedger } from '../../src/gateway/worker-pool/slot-ledger.js';
 import { type CallGroup } from '../../src/contracts/grpc/call.codec.js';
 import { type WorkerCall } from '../../src/gateway/worker-pool/worker-call.js';
 import { type WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
-import { type WorkerReply, type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
-import { type ModelView, type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
+import {
+  type WorkerReply,
+  type WorkerTask,
+} from '../../src/gateway/worker-pool/worker-task.js';
+import {
+  type ModelView,
+  type WorkerView,
+} from '../../src/gateway/worker-pool/worker-view.js';
 
 interface ScriptedWorker {
   readonly model: string;
@@ -42,7 +51,9 @@ export class ScriptedCall implements WorkerCall {
     readonly request: ScheduledRequest<WorkerTask>,
     readonly group: CallGroup,
   ) {
-    this.reply = new Promise((resolve, reject) => ([this.#answer, this.#refuse] = [resolve, reject]));
+    this.reply = new Promise(
+      (resolve, reject) => ([this.#answer, this.#refuse] = [resolve, reject]),
+    );
     this.finished = new Promise(resolve => (this.#finish = resolve));
   }
 
@@ -57,7 +68,14 @@ export class ScriptedCall implements WorkerCall {
   }
 
   answerOnly(execution: Partial<CallExecution> = {}): void {
-    const done = { prepMs: 1, readyWaitMs: 0, deviceMs: 2, batchSize: 1, batchId: `call-${this.id}`, ...execution };
+    const done = {
+      prepMs: 1,
+      readyWaitMs: 0,
+      deviceMs: 2,
+      batchSize: 1,
+      batchId: `call-${this.id}`,
+      ...execution,
+    };
     this.#answer(
       this.request.payload.kind === 'synthesize'
         ? { kind: 'speech', durationS: 1, execution: done }
@@ -66,8 +84,13 @@ export class ScriptedCall implements WorkerCall {
   }
 
   fail(error: ErrorCode | Error): void {
-    const lost = error === 'worker_lost' && new WorkerLostError('died', 'scripted death', undefined, this.together);
-    this.#refuse(lost || (error instanceof Error ? error : new DomainError(error, `scripted ${error}`)));
+    const lost =
+      error === 'worker_lost' &&
+      new WorkerLostError('died', 'scripted death', undefined, this.together);
+    this.#refuse(
+      lost ||
+        (error instanceof Error ? error : new DomainError(error, `scripted ${error}`)),
+    );
     this.letGo();
   }
 
@@ -78,7 +101,13 @@ export class ScriptedCall implements WorkerCall {
   }
 }
 
-const transcriptOf = (id: string) => ({ text: `text of ${id}`, language: 'en', durationS: 1, segments: [], words: [] });
+const transcriptOf = (id: string) => ({
+  text: `text of ${id}`,
+  language: 'en',
+  durationS: 1,
+  segments: [],
+  words: [],
+});
 
 /** A worker pool without processes: capacity and calls as real as the scheduler can see, answers by the test. */
 export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolService> {
@@ -99,8 +128,16 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
   readonly held = new Set<string>();
 
   /** @param options.overdraft slots beyond those, for REALTIME only */
-  addWorker(id: string, model: string, { slots = 16, maxBatch = 8, overdraft = maxBatch }: WorkerSlots = {}): void {
-    const worker = { model, maxBatch, slots: new SlotLedger(() => this.#capacity.next(model)) };
+  addWorker(
+    id: string,
+    model: string,
+    { slots = 16, maxBatch = 8, overdraft = maxBatch }: WorkerSlots = {},
+  ): void {
+    const worker = {
+      model,
+      maxBatch,
+      slots: new SlotLedger(() => this.#capacity.next(model)),
+    };
     this.#workers.set(id, worker);
     worker.slots.resize(slots, overdraft, maxBatch);
   }
@@ -129,11 +166,21 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
 
   offer(model: string, { mostTogether }: Placement = {}): SlotOffer | undefined {
     const [best] = [...this.#workers]
-      .filter(([, worker]) => worker.model === model && worker.slots.creditsFor(mostTogether).urgent > 0)
-      .sort(([, a], [, b]) => b.slots.free - a.slots.free || b.slots.urgent - a.slots.urgent);
+      .filter(
+        ([, worker]) =>
+          worker.model === model && worker.slots.creditsFor(mostTogether).urgent > 0,
+      )
+      .sort(
+        ([, a], [, b]) => b.slots.free - a.slots.free || b.slots.urgent - a.slots.urgent,
+      );
     if (!best) return undefined;
     const [workerId, { slots, maxBatch }] = best;
-    return { workerId, ...slots.creditsFor(mostTogether), idle: slots.inUse === 0, maxBatch };
+    return {
+      workerId,
+      ...slots.creditsFor(mostTogether),
+      idle: slots.inUse === 0,
+      maxBatch,
+    };
   }
 
   demand(): void {
@@ -144,13 +191,22 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
     // Not counted here.
   }
 
-  lease(workerId: string, count: number, credit: SlotCredit = 'free', mostTogether?: number): readonly Lease[] {
+  lease(
+    workerId: string,
+    count: number,
+    credit: SlotCredit = 'free',
+    mostTogether?: number,
+  ): readonly Lease[] {
     const worker = this.#workers.get(workerId);
     if (!worker) throw new Error(`no worker ${workerId}`);
     return worker.slots.lease(count, credit, mostTogether);
   }
 
-  execute(given: { workerId: string; request: ScheduledRequest<WorkerTask>; group: CallGroup }): WorkerCall {
+  execute(given: {
+    workerId: string;
+    request: ScheduledRequest<WorkerTask>;
+    group: CallGroup;
+  }): WorkerCall {
     if (this.executeError) throw this.executeError;
     const call = new ScriptedCall(given.workerId, given.request, given.group);
     this.calls.push(call);
@@ -217,7 +273,13 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
 
   workers(): WorkerView[] {
     return [...this.#workers].map(([id, { model, slots }]) => ({
-      ...{ id, model, state: slots.inUse > 0 ? 'busy' : 'ready', streams: 0, restarts: 0 },
+      ...{
+        id,
+        model,
+        state: slots.inUse > 0 ? 'busy' : 'ready',
+        streams: 0,
+        restarts: 0,
+      },
       slots: { total: slots.total, free: slots.free, inUse: slots.inUse },
     }));
   }

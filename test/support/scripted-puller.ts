@@ -11,7 +11,10 @@ import {
   type StopNote,
   type WorkerAnnouncement,
 } from '../../src/contracts/queue-jobs/queue-messages.js';
-import { type QueueJobResult, type JobValue } from '../../src/contracts/queue-jobs/job-result.js';
+import {
+  type QueueJobResult,
+  type JobValue,
+} from '../../src/contracts/queue-jobs/job-result.js';
 
 export interface PullerOptions {
   readonly url: string;
@@ -47,9 +50,16 @@ export class ScriptedPuller implements AsyncDisposable {
 
   private constructor(private readonly options: Required<PullerOptions>) {
     this.#keys = new QueueKeys(options.prefix);
-    this.#connections = Array.from({ length: 2 }, () => quiet(new Redis(options.url, { maxRetriesPerRequest: null })));
+    this.#connections = Array.from({ length: 2 }, () =>
+      quiet(new Redis(options.url, { maxRetriesPerRequest: null })),
+    );
     const { agingShare } = options;
-    this.#order = new RedisOrder({ redis: this.#commands, keys: this.#keys, agingMs: 30_000, agingShare });
+    this.#order = new RedisOrder({
+      redis: this.#commands,
+      keys: this.#keys,
+      agingMs: 30_000,
+      agingShare,
+    });
     this.#worker = new Worker<QueueJob>(this.#keys.queue(options.model), null, {
       connection: this.#commands,
       prefix: options.prefix,
@@ -63,11 +73,19 @@ export class ScriptedPuller implements AsyncDisposable {
 
   /** Resolves when it is known to take work. */
   static async start(options: PullerOptions): Promise<ScriptedPuller> {
-    const usual = { prefix: 'switchyard', id: `${options.model}-p`, lockMs: 30_000, agingShare: 0.25 };
+    const usual = {
+      prefix: 'switchyard',
+      id: `${options.model}-p`,
+      lockMs: 30_000,
+      agingShare: 0.25,
+    };
     const puller = new ScriptedPuller({ ...usual, ...options });
     await puller.#listen();
     await puller.announce();
-    puller.#heart = setInterval(() => void puller.announce().catch(() => undefined), HEARTBEAT_MS);
+    puller.#heart = setInterval(
+      () => void puller.announce().catch(() => undefined),
+      HEARTBEAT_MS,
+    );
     return puller;
   }
 
@@ -80,7 +98,9 @@ export class ScriptedPuller implements AsyncDisposable {
     const token = randomUUID();
     for (;;) {
       await this.#order.release(this.options.model).catch(() => undefined);
-      const job = await this.#worker.getNextJob(token, { block: false }).catch(() => undefined);
+      const job = await this.#worker
+        .getNextJob(token, { block: false })
+        .catch(() => undefined);
       if (job) return this.#held(job, token);
       await new Promise(resolve => setTimeout(resolve, 5));
     }
@@ -95,7 +115,12 @@ export class ScriptedPuller implements AsyncDisposable {
     const { id } = this.options;
     const announcement = JSON.stringify(announcementOf(this.options, state));
     await this.#commands.zadd(this.#keys.workers, Date.now(), id);
-    await this.#commands.set(this.#keys.worker(id), announcement, 'PX', ANNOUNCEMENT_TTL_MS);
+    await this.#commands.set(
+      this.#keys.worker(id),
+      announcement,
+      'PX',
+      ANNOUNCEMENT_TTL_MS,
+    );
     await this.#commands.publish(this.#keys.announced, id);
   }
 
@@ -103,7 +128,9 @@ export class ScriptedPuller implements AsyncDisposable {
   async die(): Promise<void> {
     clearInterval(this.#heart);
     await this.#commands.del(this.#keys.worker(this.options.id)).catch(() => undefined);
-    await this.#commands.publish(this.#keys.announced, this.options.id).catch(() => undefined);
+    await this.#commands
+      .publish(this.#keys.announced, this.options.id)
+      .catch(() => undefined);
     await this.#worker.close(true).catch(() => undefined);
     for (const client of this.#connections) client.disconnect();
   }
@@ -119,10 +146,28 @@ export class ScriptedPuller implements AsyncDisposable {
     };
     const complete = async (value = transcriptValue(job.data)): Promise<void> => {
       const totalMs = Date.now() - takenMs;
-      const phases = { workerId: this.options.id, takenMs, batchWaitMs: 0, totalMs, attempts: job.attemptsStarted };
-      const execution = { prepMs: 1, readyWaitMs: 0, deviceMs: 2, batchSize: 1, batchId: job.id ?? '' };
+      const phases = {
+        workerId: this.options.id,
+        takenMs,
+        batchWaitMs: 0,
+        totalMs,
+        attempts: job.attemptsStarted,
+      };
+      const execution = {
+        prepMs: 1,
+        readyWaitMs: 0,
+        deviceMs: 2,
+        batchSize: 1,
+        batchId: job.id ?? '',
+      };
       await this.#order.settle(this.options.model, job.id ?? '', execution.deviceMs);
-      await completeWith({ v: 1, outcome: 'completed', value, execution, phases } satisfies QueueJobResult);
+      await completeWith({
+        v: 1,
+        outcome: 'completed',
+        value,
+        execution,
+        phases,
+      } satisfies QueueJobResult);
     };
     return { id: job.data.id, data: job.data, complete, completeWith };
   }
@@ -139,7 +184,13 @@ export class ScriptedPuller implements AsyncDisposable {
 
 const transcriptValue = ({ id }: QueueJob): JobValue => ({
   kind: 'transcript',
-  transcript: { text: `text of ${id}`, language: 'en', durationS: 1, segments: [], words: [] },
+  transcript: {
+    text: `text of ${id}`,
+    language: 'en',
+    durationS: 1,
+    segments: [],
+    words: [],
+  },
 });
 
 function announcementOf(
@@ -149,8 +200,23 @@ function announcementOf(
   return {
     ...{ v: 1, id, model, host: 'test', pid: process.pid, slots: { total: 1, inUse: 0 } },
     health: {
-      ...{ state, model, engine: 'scripted', device: 'cpu', revision: '1', kind: 'stt', maxBatch: 1, maxConcurrent: 1 },
-      ...{ streams: 0, capabilities: ['transcribe'], languages: [], inFlight: 0, maxMessageBytes: 1 },
+      ...{
+        state,
+        model,
+        engine: 'scripted',
+        device: 'cpu',
+        revision: '1',
+        kind: 'stt',
+        maxBatch: 1,
+        maxConcurrent: 1,
+      },
+      ...{
+        streams: 0,
+        capabilities: ['transcribe'],
+        languages: [],
+        inFlight: 0,
+        maxMessageBytes: 1,
+      },
     },
   };
 }

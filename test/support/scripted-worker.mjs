@@ -12,7 +12,13 @@ import { randomUUID } from 'node:crypto';
 import http2 from 'node:http2';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { loadPackageDefinition, Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
+import {
+  loadPackageDefinition,
+  Metadata,
+  Server,
+  ServerCredentials,
+  status,
+} from '@grpc/grpc-js';
 import protoLoader from '@grpc/proto-loader';
 
 const { values: options } = parseArgs({
@@ -48,8 +54,11 @@ const PROCESS_FAULTS = {
     setInterval(() => process.stderr.write(`${line}\n`.repeat(1000)), 5);
   },
   forks: () => {
-    const deaf = 'process.on("SIGTERM", () => undefined); setInterval(() => undefined, 1000)';
-    const child = spawn(process.execPath, ['-e', deaf], { stdio: ['ignore', 'inherit', 'inherit'] });
+    const deaf =
+      'process.on("SIGTERM", () => undefined); setInterval(() => undefined, 1000)';
+    const child = spawn(process.execPath, ['-e', deaf], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
     process.stdout.write(`forked ${child.pid}\n`);
   },
   'ignores-sigterm': () => process.on('SIGTERM', () => undefined),
@@ -96,7 +105,10 @@ if (faulty('punishes-pings')) {
   http2.createServer = (...args) =>
     create(...args).on('session', session => {
       let pings = 0;
-      session.on('ping', () => (pings += 1) > 2 && session.goaway(11, 0, Buffer.from('too_many_pings')));
+      session.on(
+        'ping',
+        () => (pings += 1) > 2 && session.goaway(11, 0, Buffer.from('too_many_pings')),
+      );
     });
 }
 
@@ -113,9 +125,14 @@ class Failure extends Error {
     const metadata = new Metadata();
     const about = this.code === 'invalid_audio';
     if (about) metadata.set('switchyard-param', faulty('raw-param') ? 'a file' : 'file');
-    if (!about || !faulty('no-code')) metadata.set('switchyard-code', about && faulty('own-code') ? 'bad' : this.code);
+    if (!about || !faulty('no-code'))
+      metadata.set('switchyard-code', about && faulty('own-code') ? 'bad' : this.code);
     const refused = this.code === 'no_worker' || this.code === 'shutting_down';
-    return { code: refused ? status.UNAVAILABLE : status.INTERNAL, details: this.message, metadata };
+    return {
+      code: refused ? status.UNAVAILABLE : status.INTERNAL,
+      details: this.message,
+      metadata,
+    };
   }
 }
 
@@ -128,7 +145,9 @@ class Device {
   compute(ticket) {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ...ticket, resolve, reject });
-      ticket.signal.addEventListener('abort', () => this.#cancelled(ticket), { once: true });
+      ticket.signal.addEventListener('abort', () => this.#cancelled(ticket), {
+        once: true,
+      });
       this.#next();
     });
   }
@@ -142,7 +161,9 @@ class Device {
     const [first] = this.#waiting;
     if (this.#busy || !first) return;
     clearTimeout(this.#timer);
-    const present = this.#waiting.filter(({ group }) => group.id === first.group.id).length;
+    const present = this.#waiting.filter(
+      ({ group }) => group.id === first.group.id,
+    ).length;
     if (!late && present < Math.min(first.group.size, maxBatch)) {
       this.#timer = setTimeout(() => this.#next(true), 250);
       return;
@@ -154,8 +175,11 @@ class Device {
     this.#busy = true;
     const began = performance.now();
     const batchId = randomUUID();
-    const outcomes = await Promise.all(batch.map(ticket => perform(ticket).catch(error => error)));
-    const failure = faulty('fails-together') && outcomes.find(outcome => outcome instanceof Error);
+    const outcomes = await Promise.all(
+      batch.map(ticket => perform(ticket).catch(error => error)),
+    );
+    const failure =
+      faulty('fails-together') && outcomes.find(outcome => outcome instanceof Error);
     if (failure) outcomes.fill(failure);
     this.#busy = false;
     const execution = {
@@ -207,7 +231,8 @@ function dataBytes(audio) {
 /** Seconds by the header of a WAV file, in `--strict` mode; 1 otherwise. @throws Failure */
 function secondsOf(audio) {
   if (!options.strict || faulty('says-one-second')) return 1;
-  if (audio.toString('latin1', 0, 4) === 'RIFF') return dataBytes(audio) / audio.readUInt32LE(28);
+  if (audio.toString('latin1', 0, 4) === 'RIFF')
+    return dataBytes(audio) / audio.readUInt32LE(28);
   if (faulty('accepts-anything')) return 1;
   throw NO_AUDIO;
 }
@@ -215,7 +240,8 @@ function secondsOf(audio) {
 /** Runs one request to its end. @param receive resolves with the bytes of its audio and its first 44 bytes */
 async function serve(call, request, script, receive) {
   if (draining) throw new Failure('shutting_down', 'The worker drains.');
-  while (faulty('few-slots') && inFlight >= FEW) await new Promise(resolve => setTimeout(resolve, 10));
+  while (faulty('few-slots') && inFlight >= FEW)
+    await new Promise(resolve => setTimeout(resolve, 10));
   const controller = new AbortController();
   const ends = faulty('ends-as-failed') ? 'engine_failed' : 'request_cancelled';
   const stop = () => controller.abort(new Failure(ends, 'The request was cancelled.'));
@@ -225,11 +251,25 @@ async function serve(call, request, script, receive) {
   try {
     const { signal } = controller;
     const { bytes, head } = await receivedUnless(signal, receive);
-    const group = { id: request.group?.id || request.requestId, size: request.group?.size || 1 };
+    const group = {
+      id: request.group?.id || request.requestId,
+      size: request.group?.size || 1,
+    };
     const { problem, seconds } = prepared(head);
-    const execution = await device.compute({ id: request.requestId, script, group, signal, problem, seconds });
+    const execution = await device.compute({
+      id: request.requestId,
+      script,
+      group,
+      signal,
+      problem,
+      seconds,
+    });
     const { requestId: id, priority } = request;
-    return { execution, seconds, text: JSON.stringify({ id, bytes, priority, group, together: execution.batchSize }) };
+    return {
+      execution,
+      seconds,
+      text: JSON.stringify({ id, bytes, priority, group, together: execution.batchSize }),
+    };
   } finally {
     inFlight -= 1;
     running.delete(request.requestId);
@@ -256,7 +296,8 @@ function receivedUnless(signal, receive) {
   });
 }
 
-const answered = (error, callback) => callback(error instanceof Failure ? error.serviceError : error);
+const answered = (error, callback) =>
+  callback(error instanceof Failure ? error.serviceError : error);
 
 function transcript(request, { execution, text, seconds }) {
   const lengthS = Number(options['segment-s']) || seconds;
@@ -264,7 +305,14 @@ function transcript(request, { execution, text, seconds }) {
     ...{ id, start: id * lengthS, end: Math.min(seconds, (id + 1) * lengthS) },
     text: id === 0 ? text : `segment ${id}`,
   }));
-  return { text, language: request.language || 'en', durationS: seconds, segments, words: [], execution };
+  return {
+    text,
+    language: request.language || 'en',
+    durationS: seconds,
+    segments,
+    words: [],
+    execution,
+  };
 }
 
 async function upload(messages) {
@@ -281,7 +329,8 @@ const control = {
   cancel: ({ request }, callback) => {
     const stop = running.get(request.requestId);
     if (!faulty('denies-cancels')) stop?.();
-    const acknowledged = (stop !== undefined && !faulty('denies-cancels')) || faulty('knows-everything');
+    const acknowledged =
+      (stop !== undefined && !faulty('denies-cancels')) || faulty('knows-everything');
     setTimeout(() => callback(null, { acknowledged }), faulty('slow-cancels') ? 300 : 0);
   },
   health: (_, callback) => {
@@ -296,7 +345,10 @@ const speechToText = {
   transcribeFile: (call, callback) => {
     if (faulty('never-answers')) return;
     const { audio } = call.request;
-    serve(call, call.request, call.request.prompt, async () => ({ bytes: audio.length, head: audio })).then(
+    serve(call, call.request, call.request.prompt, async () => ({
+      bytes: audio.length,
+      head: audio,
+    })).then(
       done => callback(null, transcript(call.request, done)),
       error => answered(error, callback),
     );
@@ -305,8 +357,12 @@ const speechToText = {
     try {
       const messages = call[Symbol.asyncIterator]();
       const { start } = (await messages.next()).value;
-      const done = transcript(start, await serve(call, start, start.prompt, () => upload(messages)));
-      for (const segment of done.segments) call.write({ segment: { segment, words: [], logprobs: [] } });
+      const done = transcript(
+        start,
+        await serve(call, start, start.prompt, () => upload(messages)),
+      );
+      for (const segment of done.segments)
+        call.write({ segment: { segment, words: [], logprobs: [] } });
       while (faulty('floods')) {
         for (let n = 0; n < 100; n += 1)
           call.write({ segment: { segment: done.segments[0], words: [], logprobs: [] } });
@@ -324,7 +380,9 @@ const speechToText = {
     let utterance = 0;
     let bytes = 0;
     const final = () => {
-      call.write({ final: { utterance, text: `${bytes} bytes`, start: 0, end: 1, words: [] } });
+      call.write({
+        final: { utterance, text: `${bytes} bytes`, start: 0, end: 1, words: [] },
+      });
       utterance += 1;
       bytes = 0;
     };
@@ -345,7 +403,12 @@ const textToSpeech = {
   ...control,
   synthesize: async call => {
     try {
-      const { execution, text } = await serve(call, call.request, call.request.text, nothing);
+      const { execution, text } = await serve(
+        call,
+        call.request,
+        call.request.text,
+        nothing,
+      );
       call.write({ header: { contentType: 'audio/wav', sampleRate: 24_000 } });
       call.write({ audio: Buffer.from(text) });
       call.write({ done: { durationS: 1, execution } });
@@ -360,7 +423,9 @@ const textGeneration = {
   ...control,
   embed: (call, callback) => {
     const { inputs, body } = call.request;
-    serve(call, call.request, JSON.parse(body.toString()).user ?? '', async () => ({ bytes: body.length })).then(
+    serve(call, call.request, JSON.parse(body.toString()).user ?? '', async () => ({
+      bytes: body.length,
+    })).then(
       ({ execution }) => {
         const vectors = Buffer.from(new Float32Array(inputs * 2).fill(0.5).buffer);
         callback(null, { vectors, dimensions: 2, execution });
@@ -372,7 +437,10 @@ const textGeneration = {
 
 const standardHealth = {
   check: (_, callback) =>
-    isHung() || callback(null, { status: draining || faulty('not-serving') ? 'NOT_SERVING' : 'SERVING' }),
+    isHung() ||
+    callback(null, {
+      status: draining || faulty('not-serving') ? 'NOT_SERVING' : 'SERVING',
+    }),
 };
 
 let seenDraining = false;
@@ -385,7 +453,13 @@ function listen() {
   const folder = fileURLToPath(new URL('../../proto/', import.meta.url));
   const files = ['stt', 'tts', 'generation'].map(name => `switchyard/v1/${name}.proto`);
   const definition = protoLoader.loadSync([...files, 'grpc/health/v1/health.proto'], {
-    ...{ includeDirs: [folder], longs: Number, enums: String, defaults: true, oneofs: true },
+    ...{
+      includeDirs: [folder],
+      longs: Number,
+      enums: String,
+      defaults: true,
+      oneofs: true,
+    },
   });
   const { switchyard, grpc } = loadPackageDefinition(definition);
   const server = new Server({
@@ -395,12 +469,17 @@ function listen() {
   server.addService(switchyard.v1.SpeechToText.service, speechToText);
   server.addService(switchyard.v1.TextToSpeech.service, textToSpeech);
   server.addService(switchyard.v1.TextGeneration.service, textGeneration);
-  if (fault !== 'no-standard-health') server.addService(grpc.health.v1.Health.service, standardHealth);
+  if (fault !== 'no-standard-health')
+    server.addService(grpc.health.v1.Health.service, standardHealth);
   const port = fault === 'wrong-port' ? '0' : options.port;
-  server.bindAsync(`${options.host}:${port}`, ServerCredentials.createInsecure(), (error, bound) => {
-    if (error) throw error;
-    process.stdout.write(`scripted worker for ${model} listens on ${bound}\n`);
-  });
+  server.bindAsync(
+    `${options.host}:${port}`,
+    ServerCredentials.createInsecure(),
+    (error, bound) => {
+      if (error) throw error;
+      process.stdout.write(`scripted worker for ${model} listens on ${bound}\n`);
+    },
+  );
 }
 
 if (fault !== 'ignores-sigterm') {

@@ -1,4 +1,7 @@
-import { type GenerationPlan, type StepItem } from '@switchyard/engine-api/generation-plan.js';
+import {
+  type GenerationPlan,
+  type StepItem,
+} from '@switchyard/engine-api/generation-plan.js';
 import { type PagedMemory } from './paged-memory.js';
 import { DomainError } from '../../src/core/shared/domain-error.js';
 import {
@@ -29,7 +32,9 @@ export interface SimulatedOptions {
   readonly toolCalls?: boolean;
   readonly grammar?: boolean;
   /** Awaited before each native run: a gate, or the time of a device. */
-  readonly beforeStep?: (items: readonly StepItem<TextSequence>[]) => Promise<void> | void;
+  readonly beforeStep?: (
+    items: readonly StepItem<TextSequence>[],
+  ) => Promise<void> | void;
   /** Throws for a run that fails as a whole, `BackendDied` for one that kills the process. */
   readonly beforeRun?: (items: readonly StepItem<TextSequence>[]) => void;
   readonly itemError?: (item: StepItem<TextSequence>) => Error | undefined;
@@ -53,15 +58,34 @@ export class SimulatedTextBackend implements TextBackend {
   #dead = false;
 
   constructor(options: SimulatedOptions = {}) {
-    const { rows = 4, contextTokens = 256, blocks = 64, blockTokens = 8, stepTokens = 64 } = options;
-    const { chat = true, toolCalls = false, grammar = false, beforeRun, itemError } = options;
+    const {
+      rows = 4,
+      contextTokens = 256,
+      blocks = 64,
+      blockTokens = 8,
+      stepTokens = 64,
+    } = options;
+    const {
+      chat = true,
+      toolCalls = false,
+      grammar = false,
+      beforeRun,
+      itemError,
+    } = options;
     this.#options = options;
     this.info = {
       ...{ rows, contextTokens, stepTokens, chat, toolCalls, grammar },
       ...{ model: 'simulated', device: 'none', revision: 'simulated 1' },
     };
     const cost = { fixedMs: 0, perTokenMs: 0, perPastTokenMs: 0 };
-    this.#simulator = new StepSimulator({ blocks, blockTokens, cost, next: nextToken, beforeRun, itemError });
+    this.#simulator = new StepSimulator({
+      blocks,
+      blockTokens,
+      cost,
+      next: nextToken,
+      beforeRun,
+      itemError,
+    });
     this.memory = this.#simulator.memory;
   }
 
@@ -90,7 +114,8 @@ export class SimulatedTextBackend implements TextBackend {
 
   check({ logitBias, grammar }: Sampling): Promise<void> {
     const wrong = [...(logitBias?.keys() ?? [])].find(token => token >= VOCABULARY);
-    if (wrong !== undefined) return Promise.reject(invalid('logit_bias', `There is no token ${wrong}.`));
+    if (wrong !== undefined)
+      return Promise.reject(invalid('logit_bias', `There is no token ${wrong}.`));
     if (grammar?.type === 'gbnf' && !grammar.text.includes('root'))
       return Promise.reject(invalid('grammar', 'It has no root.'));
     return Promise.resolve();
@@ -122,7 +147,8 @@ export class SimulatedTextBackend implements TextBackend {
       if (outcome.type !== 'done') return outcome;
       const drawn = new Map<TextSequence, Drawn>();
       for (const [sequence, result] of outcome.results)
-        if (result.type === 'token') drawn.set(sequence, drawnOf(result.token, sequence.sampling));
+        if (result.type === 'token')
+          drawn.set(sequence, drawnOf(result.token, sequence.sampling));
       return { ...outcome, drawn };
     } catch (error) {
       if (error instanceof BackendDied) this.die();
@@ -140,7 +166,9 @@ export class SimulatedTextBackend implements TextBackend {
 
   #rendered({ messages, tools }: Extract<Prompt, { type: 'chat' }>): string {
     if (!this.info.chat) throw invalid('messages', 'This model has no chat template.');
-    const said = (messages as readonly { role: string; content: string }[]).map(({ content }) => content).join('\n');
+    const said = (messages as readonly { role: string; content: string }[])
+      .map(({ content }) => content)
+      .join('\n');
     return tools === undefined ? said : `${JSON.stringify(tools)}\n${said}`;
   }
 }
@@ -154,16 +182,23 @@ function drawnOf(token: number, { logprobs }: Sampling): Drawn {
   return { bytes: bytesOf(token), logprob: -0.5, top };
 }
 
-const bytesOf = (token: number): Buffer => (token < ANSWER ? Buffer.of(token) : Buffer.alloc(0));
-const invalid = (param: string, message: string): DomainError => new DomainError('invalid_value', message, { param });
+const bytesOf = (token: number): Buffer =>
+  token < ANSWER ? Buffer.of(token) : Buffer.alloc(0);
+const invalid = (param: string, message: string): DomainError =>
+  new DomainError('invalid_value', message, { param });
 
 /** The prompt's last line again, then a letter by the seed, if anything is left to chance, then the end. */
-function nextToken(past: readonly number[], { sampling }: TextSequence): number | undefined {
+function nextToken(
+  past: readonly number[],
+  { sampling }: TextSequence,
+): number | undefined {
   const mark = past.lastIndexOf(ANSWER);
   const said = past.slice(past.lastIndexOf(10, mark) + 1, mark);
   const at = past.length - mark - 1;
   if (mark < 0 || said.length === 0) return undefined;
   if (Buffer.from(said).includes(ENDLESS)) return said[at % said.length];
   if (at < said.length) return said[at];
-  return at === said.length && sampling.temperature > 0 ? 97 + (sampling.seed % 26) : undefined;
+  return at === said.length && sampling.temperature > 0
+    ? 97 + (sampling.seed % 26)
+    : undefined;
 }

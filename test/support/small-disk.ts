@@ -12,7 +12,9 @@ export class SmallDisk implements Disposable {
   static mount(mebibytes = 8): SmallDisk {
     const path = mkdtempSync(join(tmpdir(), 'switchyard-disk-'));
     try {
-      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'none', path], { stdio: 'pipe' });
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'none', path], {
+        stdio: 'pipe',
+      });
     } catch (error) {
       rmSync(path, { recursive: true });
       throw error;

@@ -86,8 +86,16 @@ export class StepSimulator<T extends GenerationRequest> implements StepBackend<T
       return { type: 'failed', error: error as Error };
     }
     // All is written before anything is read, as in one native run.
-    for (const item of items) this.#write(item, (token, position) => ({ token, position, salt: item.request.salt }));
-    return { type: 'done', results: new Map(items.map(item => [item.request, this.#result(item)])) };
+    for (const item of items)
+      this.#write(item, (token, position) => ({
+        token,
+        position,
+        salt: item.request.salt,
+      }));
+    return {
+      type: 'done',
+      results: new Map(items.map(item => [item.request, this.#result(item)])),
+    };
   }
 
   /** The process died: its memory is gone. */
@@ -98,19 +106,30 @@ export class StepSimulator<T extends GenerationRequest> implements StepBackend<T
 
   /** With the token that the step before drew; any token where it drew none. */
   #known(item: StepItem<T>): StepItem<T> {
-    return item.tokens.length === item.count ? item : { ...item, tokens: [this.#newest.get(item.request) ?? 0] };
+    return item.tokens.length === item.count
+      ? item
+      : { ...item, tokens: [this.#newest.get(item.request) ?? 0] };
   }
 
-  #write({ blocks, position, tokens }: StepItem<T>, cell: (token: number, at: number) => Cell | undefined): void {
+  #write(
+    { blocks, position, tokens }: StepItem<T>,
+    cell: (token: number, at: number) => Cell | undefined,
+  ): void {
     tokens.forEach(
-      (token, index) => (this.#cells[this.#address(blocks, position + index)] = cell(token, position + index)),
+      (token, index) =>
+        (this.#cells[this.#address(blocks, position + index)] = cell(
+          token,
+          position + index,
+        )),
     );
   }
 
   #result(item: StepItem<T>): ItemResult {
     const error = this.#options.itemError?.(item);
     if (error) return { type: 'failed', error };
-    const past = Array.from({ length: item.position + item.tokens.length }, (_, at) => this.#read(item, at));
+    const past = Array.from({ length: item.position + item.tokens.length }, (_, at) =>
+      this.#read(item, at),
+    );
     if (!item.sample) return { type: 'computed' };
     const token = this.#options.next(past, item.request);
     if (token === undefined) return { type: 'stop' };
@@ -121,7 +140,8 @@ export class StepSimulator<T extends GenerationRequest> implements StepBackend<T
   #read({ blocks, request }: StepItem<T>, at: number): number {
     const cell = this.#cells[this.#address(blocks, at)];
     if (cell?.position !== at) throw new Error(`Nothing was computed at position ${at}.`);
-    if (cell.salt !== request.salt) throw new Error(`Position ${at} is of ${cell.salt}, read by ${request.salt}.`);
+    if (cell.salt !== request.salt)
+      throw new Error(`Position ${at} is of ${cell.salt}, read by ${request.salt}.`);
     return cell.token;
   }
 

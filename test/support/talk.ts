@@ -18,7 +18,14 @@ export const voice = (hertz: number, seconds: number): Buffer =>
 export const talkPause = Buffer.alloc(2 * TALK_RATE);
 
 /** Eleven seconds: the low voice, the high one at 4 to 7 s, the low one again. */
-export const TALK = Buffer.concat([voice(450, 3), talkPause, voice(2600, 3), talkPause, voice(450, 3)]);
+export const TALK = Buffer.concat([
+  voice(450, 3),
+  talkPause,
+  voice(2600, 3),
+  talkPause,
+  voice(450, 3),
+]);
 
 /** Who speaks in TALK, or in TALK and a pause over and over. */
-export const speakerAt = (second: number, high = 'B'): string => (second % 12 >= 3.5 && second % 12 < 7.5 ? high : 'A');
+export const speakerAt = (second: number, high = 'B'): string =>
+  second % 12 >= 3.5 && second % 12 < 7.5 ? high : 'A';

@@ -40,11 +40,17 @@ export class TargetServer implements AsyncDisposable {
   ) {}
 
   /** @param tls its certificate, and whose it wants to see; absent: in clear */
-  static async start(script: TargetScript = echoAnswer, tls?: ServerOptions): Promise<TargetServer> {
+  static async start(
+    script: TargetScript = echoAnswer,
+    tls?: ServerOptions,
+  ): Promise<TargetServer> {
     const target = new TargetServer(script, tls ? 'https' : 'http');
-    const serve = (request: IncomingMessage, response: ServerResponse) => void target.#serve(request, response);
+    const serve = (request: IncomingMessage, response: ServerResponse) =>
+      void target.#serve(request, response);
     target.#server = tls ? createTlsServer(tls, serve) : createServer(serve);
-    await new Promise<void>(listening => target.#server!.listen(0, '127.0.0.1', listening));
+    await new Promise<void>(listening =>
+      target.#server!.listen(0, '127.0.0.1', listening),
+    );
     return target;
   }
 
@@ -71,9 +77,19 @@ export class TargetServer implements AsyncDisposable {
       return; // the caller was killed
     }
     const { url: path = '', headers } = request;
-    const call = { path, headers, body: Buffer.concat(chunks), number: this.calls.length + 1 };
+    const call = {
+      path,
+      headers,
+      body: Buffer.concat(chunks),
+      number: this.calls.length + 1,
+    };
     this.calls.push(call);
-    const { status = 200, headers: more = {}, body = '{}', reset } = await this.script(call);
+    const {
+      status = 200,
+      headers: more = {},
+      body = '{}',
+      reset,
+    } = await this.script(call);
     if (reset) return void request.socket.destroy();
     response.writeHead(status, { 'content-type': 'application/json', ...more }).end(body);
   }
@@ -81,12 +97,17 @@ export class TargetServer implements AsyncDisposable {
 
 /** A chat completion that says what it was asked, and uses 3 + 2 tokens. */
 export const echoAnswer: TargetScript = ({ body }) => {
-  const { model, messages } = JSON.parse(body.toString()) as { model: string; messages?: { content: unknown }[] };
+  const { model, messages } = JSON.parse(body.toString()) as {
+    model: string;
+    messages?: { content: unknown }[];
+  };
   const content = messages?.at(-1)?.content ?? '';
   return {
     body: JSON.stringify({
       model,
-      choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+      choices: [
+        { index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' },
+      ],
       usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
     }),
   };

@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-const openssl = (folder: string, ...args: string[]) => promisify(execFile)('openssl', args, { cwd: folder });
+const openssl = (folder: string, ...args: string[]) =>
+  promisify(execFile)('openssl', args, { cwd: folder });
 
 /** An authority of its own and what it signed, as PEM files in `folder`: for tests only, valid for a day. */
 export class TestCertificates {
@@ -11,7 +12,16 @@ export class TestCertificates {
 
   static async make(folder: string, authority = 'ca'): Promise<TestCertificates> {
     const made = new TestCertificates(folder);
-    await openssl(folder, ...NEW_KEY, '-x509', '-keyout', `${authority}.key`, '-out', `${authority}.pem`, ...SUBJECT);
+    await openssl(
+      folder,
+      ...NEW_KEY,
+      '-x509',
+      '-keyout',
+      `${authority}.key`,
+      '-out',
+      `${authority}.pem`,
+      ...SUBJECT,
+    );
     return made;
   }
 
@@ -20,12 +30,45 @@ export class TestCertificates {
   }
 
   /** @param names as in a certificate: `DNS:gpu.test`, `IP:127.0.0.1` */
-  async sign(name: string, names: string): Promise<{ certFile: string; keyFile: string }> {
-    await openssl(this.folder, ...NEW_KEY, '-keyout', `${name}.key`, '-out', `${name}.csr`, ...SUBJECT);
+  async sign(
+    name: string,
+    names: string,
+  ): Promise<{ certFile: string; keyFile: string }> {
+    await openssl(
+      this.folder,
+      ...NEW_KEY,
+      '-keyout',
+      `${name}.key`,
+      '-out',
+      `${name}.csr`,
+      ...SUBJECT,
+    );
     await writeFile(join(this.folder, `${name}.ext`), `subjectAltName=${names}\n`);
-    const signing = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '1', '-extfile', `${name}.ext`];
-    await openssl(this.folder, 'x509', '-req', '-in', `${name}.csr`, ...signing, '-out', `${name}.pem`);
-    return { certFile: join(this.folder, `${name}.pem`), keyFile: join(this.folder, `${name}.key`) };
+    const signing = [
+      '-CA',
+      'ca.pem',
+      '-CAkey',
+      'ca.key',
+      '-CAcreateserial',
+      '-days',
+      '1',
+      '-extfile',
+      `${name}.ext`,
+    ];
+    await openssl(
+      this.folder,
+      'x509',
+      '-req',
+      '-in',
+      `${name}.csr`,
+      ...signing,
+      '-out',
+      `${name}.pem`,
+    );
+    return {
+      certFile: join(this.folder, `${name}.pem`),
+      keyFile: join(this.folder, `${name}.key`),
+    };
   }
 }
 

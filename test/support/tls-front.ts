@@ -25,7 +25,8 @@ export class TlsFront implements AsyncDisposable {
     const server = createServer(await selfSigned(), client => {
       const inner = connect(target, '127.0.0.1');
       client.pipe(inner).pipe(client);
-      for (const end of [client, inner]) end.on('error', () => [client, inner].forEach(each => each.destroy()));
+      for (const end of [client, inner])
+        end.on('error', () => [client, inner].forEach(each => each.destroy()));
     });
     await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening));
     return new TlsFront(server, (server.address() as { port: number }).port);
@@ -41,8 +42,27 @@ async function selfSigned(): Promise<{ key: Buffer; cert: Buffer }> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-front-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   await run('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-    ...['-subj', '/CN=front', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', cert],
+    ...[
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '2',
+    ],
+    ...[
+      '-subj',
+      '/CN=front',
+      '-addext',
+      'subjectAltName=IP:127.0.0.1',
+      '-keyout',
+      key,
+      '-out',
+      cert,
+    ],
   ]);
   const made = { key: await readFile(key), cert: await readFile(cert) };
   await rm(folder, { recursive: true });

@@ -24,7 +24,10 @@ export function toyNext(tokens: readonly number[], seed: number): number {
 }
 
 /** What the request comes to alone. */
-export function soloOutput({ prompt, maxTokens, seed }: ToyRequest): { tokens: number[]; reason: 'stop' | 'length' } {
+export function soloOutput({ prompt, maxTokens, seed }: ToyRequest): {
+  tokens: number[];
+  reason: 'stop' | 'length';
+} {
   const output: number[] = [];
   while (output.length < maxTokens) {
     const next = toyNext([...prompt, ...output], seed);

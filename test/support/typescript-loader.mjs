@@ -9,7 +9,9 @@ import { createRequire, registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const CACHE = fileURLToPath(new URL('../../node_modules/.cache/typescript-loader/', import.meta.url));
+const CACHE = fileURLToPath(
+  new URL('../../node_modules/.cache/typescript-loader/', import.meta.url),
+);
 const PACKAGES = new URL('../../packages/', import.meta.url);
 mkdirSync(CACHE, { recursive: true });
 const require = createRequire(import.meta.url);
@@ -19,7 +21,11 @@ const options = {
   jsc: {
     target: 'es2023',
     parser: { syntax: 'typescript', decorators: true },
-    transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+    transform: {
+      legacyDecorator: true,
+      decoratorMetadata: true,
+      useDefineForClassFields: false,
+    },
     keepClassNames: true,
   },
   module: { type: 'nodenext' },
@@ -37,11 +43,17 @@ const VERSION = JSON.stringify([
 
 function compiled(filename) {
   const source = readFileSync(filename, 'utf8');
-  const cached = join(CACHE, `${createHash('sha1').update(VERSION).update(filename).update(source).digest('hex')}.js`);
+  const cached = join(
+    CACHE,
+    `${createHash('sha1').update(VERSION).update(filename).update(source).digest('hex')}.js`,
+  );
   sourceMaps.set(pathToFileURL(filename).href, `${cached}.map`);
   if (existsSync(cached)) return readFileSync(cached, 'utf8');
   // Loaded when something has changed only: the compiler takes longer to load than a process to start.
-  const { code, map } = require('@swc/core').transformSync(source, { ...options, filename });
+  const { code, map } = require('@swc/core').transformSync(source, {
+    ...options,
+    filename,
+  });
   write(`${cached}.map`, map);
   write(cached, code);
   return code;
@@ -57,14 +69,16 @@ function write(path, text) {
 function sourceOf(specifier, parentURL) {
   if (!specifier.endsWith('.js')) return undefined;
   const name = specifier.replace(/\.js$/, '.ts');
-  if (name.startsWith('@switchyard/')) return new URL(name.slice('@switchyard/'.length), PACKAGES);
+  if (name.startsWith('@switchyard/'))
+    return new URL(name.slice('@switchyard/'.length), PACKAGES);
   return name.startsWith('.') && parentURL ? new URL(name, parentURL) : undefined;
 }
 
 registerHooks({
   resolve(specifier, context, nextResolve) {
     const source = sourceOf(specifier, context.parentURL);
-    if (source && existsSync(source)) return { url: source.href, format: 'module', shortCircuit: true };
+    if (source && existsSync(source))
+      return { url: source.href, format: 'module', shortCircuit: true };
     return nextResolve(specifier, context);
   },
   load(url, context, nextLoad) {

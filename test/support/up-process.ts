@@ -21,7 +21,11 @@ export class UpProcess {
   output = '';
 
   /** @param settings environment, such as SWITCHYARD_DATA_DIR */
-  constructor(args: readonly string[], settings: Readonly<Record<string, string>>, { npm, npx }: UpOptions = {}) {
+  constructor(
+    args: readonly string[],
+    settings: Readonly<Record<string, string>>,
+    { npm, npx }: UpOptions = {},
+  ) {
     const [file, first] = COMMANDS[npx ? 'npx' : npm ? 'npm' : 'node'];
     this.child = spawn(file, [...first, ...args], {
       env: { ...process.env, NODE_OPTIONS: '', ...settings },

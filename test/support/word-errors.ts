@@ -5,7 +5,13 @@ export function wordErrors(said: string, heard: string): number {
   for (const [line, word] of expected.entries()) {
     const next = [line + 1];
     for (const [column, other] of found.entries())
-      next.push(Math.min(row[column + 1]! + 1, next[column]! + 1, row[column]! + (word === other ? 0 : 1)));
+      next.push(
+        Math.min(
+          row[column + 1]! + 1,
+          next[column]! + 1,
+          row[column]! + (word === other ? 0 : 1),
+        ),
+      );
     row = next;
   }
   return row.at(-1)!;

@@ -3,7 +3,8 @@ import type { paths } from './schema';
 export type Path = keyof paths;
 type Methods = 'get' | 'post' | 'delete';
 type Json<R> = R extends { content: { 'application/json': infer T } } ? T : never;
-type Responses<P extends Path, M extends Methods> = paths[P] extends Record<M, { responses: infer R }> ? R : never;
+type Responses<P extends Path, M extends Methods> =
+  paths[P] extends Record<M, { responses: infer R }> ? R : never;
 
 /** What a route answers with when it did what it was asked for, as the OpenAPI document says. */
 export type Answer<P extends Path, M extends Methods = 'get'> =
@@ -45,7 +46,11 @@ export async function request(
   path: string,
   { method = 'GET', body, headers, signal }: Options = {},
 ): Promise<Response> {
-  const raw = body === undefined || body instanceof FormData || body instanceof Blob || typeof body === 'string';
+  const raw =
+    body === undefined ||
+    body instanceof FormData ||
+    body instanceof Blob ||
+    typeof body === 'string';
   const answer = await fetch(path, {
     method,
     credentials: 'same-origin',
@@ -61,27 +66,39 @@ export async function request(
 }
 
 async function errorOf(answer: Response): Promise<ApiError> {
-  const { error } = ((await answer.json().catch(() => ({}))) ?? {}) as { error?: { code?: string; message?: string } };
+  const { error } = ((await answer.json().catch(() => ({}))) ?? {}) as {
+    error?: { code?: string; message?: string };
+  };
   const code = error?.code ?? `http_${answer.status}`;
   if (answer.status === 401) onSignedOut();
-  return new ApiError(answer.status, code, error?.message ?? `The server answered ${answer.status}.`);
+  return new ApiError(
+    answer.status,
+    code,
+    error?.message ?? `The server answered ${answer.status}.`,
+  );
 }
 
 /** Fills `{id}` or `{name}` in. */
-const filled = (path: string, id = ''): string => path.replace(/\{\w+\}/, encodeURIComponent(id));
+const filled = (path: string, id = ''): string =>
+  path.replace(/\{\w+\}/, encodeURIComponent(id));
 
 export async function get<P extends Path>(
   path: P,
   { id, query = {}, signal }: { id?: string; query?: Query; signal?: AbortSignal } = {},
 ): Promise<Answer<P>> {
-  return (await request(filled(path, id) + search(query), { ...(signal && { signal }) })).json() as Promise<Answer<P>>;
+  return (
+    await request(filled(path, id) + search(query), { ...(signal && { signal }) })
+  ).json() as Promise<Answer<P>>;
 }
 
 export async function post<P extends Path>(
   path: P,
   { id, query = {}, body }: { id?: string; query?: Query; body?: object } = {},
 ): Promise<Answer<P, 'post'>> {
-  const answer = await request(filled(path, id) + search(query), { method: 'POST', ...(body && { body }) });
+  const answer = await request(filled(path, id) + search(query), {
+    method: 'POST',
+    ...(body && { body }),
+  });
   return answer.json() as Promise<Answer<P, 'post'>>;
 }
 
@@ -89,7 +106,11 @@ export type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** Without what is empty: `?a=1&b=2`. */
 export function search(query: Query): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  const parts = given.map(([name, value]) => `${name}=${encodeURIComponent(value as string | number)}`);
+  const given = Object.entries(query).filter(
+    ([, value]) => value !== undefined && value !== '',
+  );
+  const parts = given.map(
+    ([name, value]) => `${name}=${encodeURIComponent(value as string | number)}`,
+  );
   return parts.length === 0 ? '' : `?${parts.join('&')}`;
 }

@@ -13,7 +13,11 @@ export interface Resource<T> {
  * What `load` answers, asked again every `everyMs` while the page is visible, and at once when `key` changes. An answer
  * that failed leaves the last good one standing beside its error.
  */
-export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, key = '', everyMs = 0): Resource<T> {
+export function useResource<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  key = '',
+  everyMs = 0,
+): Resource<T> {
   const [state, setState] = useState<{ key: string; data?: T; error?: ApiError }>();
   const [round, setRound] = useState(0);
   const latest = useRef(load);
@@ -40,7 +44,12 @@ export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, key = 
     };
   }, [key, everyMs, round]);
   const own = state?.key === key ? state : undefined;
-  return { data: own?.data, error: own?.error, loading: own === undefined, reload: () => setRound(n => n + 1) };
+  return {
+    data: own?.data,
+    error: own?.error,
+    loading: own === undefined,
+    reload: () => setRound(n => n + 1),
+  };
 }
 
 interface Asked {
@@ -50,8 +59,17 @@ interface Asked {
 }
 
 /** The answer of a route, asked again every `everyMs`. */
-export const useGet = <P extends Path>(path: P, { everyMs, ...asked }: Asked = {}): Resource<Answer<P>> =>
-  useResource(signal => get(path, { ...asked, signal }), path + JSON.stringify(asked), everyMs);
+export const useGet = <P extends Path>(
+  path: P,
+  { everyMs, ...asked }: Asked = {},
+): Resource<Answer<P>> =>
+  useResource(
+    signal => get(path, { ...asked, signal }),
+    path + JSON.stringify(asked),
+    everyMs,
+  );
 
 const asApiError = (error: unknown): ApiError =>
-  error instanceof ApiError ? error : new ApiError(0, 'console_error', String((error as Error)?.message ?? error));
+  error instanceof ApiError
+    ? error
+    : new ApiError(0, 'console_error', String((error as Error)?.message ?? error));

@@ -41,11 +41,17 @@ class Feed {
   readonly #rooms = new Map<LiveRoomName, Room>();
   readonly #dirty = new Set<Room>();
   #scheduled = false;
-  readonly #socket = io(LIVE_NAMESPACE, { path: LIVE_PATH, transports: ['websocket'], autoConnect: false });
+  readonly #socket = io(LIVE_NAMESPACE, {
+    path: LIVE_PATH,
+    transports: ['websocket'],
+    autoConnect: false,
+  });
 
   constructor() {
     this.#socket.on('connect', () => this.#rejoin());
-    this.#socket.on('disconnect', () => this.#lost('The connection is lost; trying again.'));
+    this.#socket.on('disconnect', () =>
+      this.#lost('The connection is lost; trying again.'),
+    );
     this.#socket.on('connect_error', ({ message }: Error) => this.#lost(message));
     this.#socket.on('snapshot', (snapshot: LiveSnapshot) => this.#adopt([snapshot]));
     this.#socket.on('delta', (delta: LiveDelta) => this.#apply(delta));

@@ -26,21 +26,39 @@ export function onQueueChange(listener: OnChange): () => void {
   return () => void listeners.delete(listener);
 }
 
-export const ZERO: Counts = { realtime: 0, batch: 0, running: 0, rejected: 0, completed: 0, failed: 0, cancelled: 0 };
+export const ZERO: Counts = {
+  realtime: 0,
+  batch: 0,
+  running: 0,
+  rejected: 0,
+  completed: 0,
+  failed: 0,
+  cancelled: 0,
+};
 const NAMES = Object.keys(ZERO) as (keyof Counts)[];
 
 function summed(lines: readonly LiveQueueLine[]): Map<string, Counts> {
   const models = new Map<string, Counts>();
   for (const line of lines) {
     const sum = models.get(line.model) ?? ZERO;
-    models.set(line.model, Object.fromEntries(NAMES.map(name => [name, sum[name] + line[name]])) as unknown as Counts);
+    models.set(
+      line.model,
+      Object.fromEntries(
+        NAMES.map(name => [name, sum[name] + line[name]]),
+      ) as unknown as Counts,
+    );
   }
   return models;
 }
 
 /** Everything that ever came, from what is counted. */
 export const arrivedOf = (counts: Counts): number =>
-  counts.completed + counts.failed + counts.cancelled + counts.realtime + counts.batch + counts.running;
+  counts.completed +
+  counts.failed +
+  counts.cancelled +
+  counts.realtime +
+  counts.batch +
+  counts.running;
 
 function take(lines: readonly LiveQueueLine[]): void {
   const before = queue.value;
@@ -66,8 +84,11 @@ function measure(): void {
     [...now.counts].map(([model, counts]) => {
       const old = first.counts.get(model) ?? counts;
       // Less than before: the gateway started again.
-      const rate = (of: (each: Counts) => number) => Math.max(0, of(counts) - of(old)) / seconds;
-      const ended = Object.fromEntries(RATED.map(name => [name, rate(each => each[name])]));
+      const rate = (of: (each: Counts) => number) =>
+        Math.max(0, of(counts) - of(old)) / seconds;
+      const ended = Object.fromEntries(
+        RATED.map(name => [name, rate(each => each[name])]),
+      );
       return [model, { ...(ended as Omit<Rates, 'arrived'>), arrived: rate(arrivedOf) }];
     }),
   );

@@ -19,7 +19,8 @@ export function notify(text: string, tone: Notice['tone'] = 'good'): void {
   setTimeout(() => dismiss(id), tone === 'bad' ? 12_000 : 5000);
 }
 
-const dismiss = (id: number): void => void (notices.value = notices.value.filter(each => each.id !== id));
+const dismiss = (id: number): void =>
+  void (notices.value = notices.value.filter(each => each.id !== id));
 
 /** What happened because of a click; read out. */
 export const Notices = () => (
@@ -37,7 +38,10 @@ export const Notices = () => (
 );
 
 /** Runs an action and says how it ended. @returns false when it failed */
-export async function attempt(act: () => Promise<unknown>, done: string | (() => string)): Promise<boolean> {
+export async function attempt(
+  act: () => Promise<unknown>,
+  done: string | (() => string),
+): Promise<boolean> {
   try {
     await act();
     notify(typeof done === 'string' ? done : done());
@@ -58,7 +62,11 @@ interface Question {
 const question = signal<Question | undefined>(undefined);
 
 /** Asks once before something that cannot be taken back. */
-const confirmed = (title: string, text: ComponentChildren, verb: string): Promise<boolean> =>
+const confirmed = (
+  title: string,
+  text: ComponentChildren,
+  verb: string,
+): Promise<boolean> =>
   new Promise(answer => (question.value = { title, text, verb, answer }));
 
 /** Runs an action that cannot be taken back, if the answer is yes. @returns whether it was done */
@@ -75,7 +83,11 @@ export function ConfirmDialog() {
     question.value = undefined;
   };
   return (
-    <Dialog open={asked !== undefined} title={asked?.title ?? ''} onClose={() => close(false)}>
+    <Dialog
+      open={asked !== undefined}
+      title={asked?.title ?? ''}
+      onClose={() => close(false)}
+    >
       <div class="dialog-text">{asked?.text}</div>
       <div class="inline dialog-actions">
         <Button act={() => close(false)}>Back</Button>
@@ -104,7 +116,12 @@ export function Dialog({ open, title, onClose, children, wide }: DialogProps) {
     if (!open && dialog?.open) dialog.close();
   }, [open]);
   return (
-    <dialog ref={element} class={wide ? 'wide' : ''} aria-label={title || 'Dialog'} onClose={() => open && onClose()}>
+    <dialog
+      ref={element}
+      class={wide ? 'wide' : ''}
+      aria-label={title || 'Dialog'}
+      onClose={() => open && onClose()}
+    >
       {open && (
         <>
           <h2>{title}</h2>

@@ -20,7 +20,8 @@ interface Options {
   readonly height?: number;
 }
 
-const colorOf = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const colorOf = (name: string): string =>
+  getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 /** Lines over time. What it shows is also said in words, for those who do not see it. */
 export function Chart({ title, times, lines, format, height = 150 }: Options) {
@@ -30,9 +31,15 @@ export function Chart({ title, times, lines, format, height = 150 }: Options) {
   useEffect(() => {
     const element = box.current;
     if (!element) return;
-    const made = new uPlot(optionsOf(lines, format, height, element.clientWidth), dataOf(times, lines), element);
+    const made = new uPlot(
+      optionsOf(lines, format, height, element.clientWidth),
+      dataOf(times, lines),
+      element,
+    );
     plot.current = made;
-    const watch = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
+    const watch = new ResizeObserver(() =>
+      made.setSize({ width: element.clientWidth, height }),
+    );
     watch.observe(element);
     return () => {
       watch.disconnect();
@@ -40,7 +47,9 @@ export function Chart({ title, times, lines, format, height = 150 }: Options) {
     };
   }, [shape]);
   useEffect(() => plot.current?.setData(dataOf(times, lines)), [times, lines]);
-  const words = lines.map(({ label, values }) => `${label} ${format(lastOf(values))}`).join(', ');
+  const words = lines
+    .map(({ label, values }) => `${label} ${format(lastOf(values))}`)
+    .join(', ');
   return (
     <figure class="chart">
       <figcaption>
@@ -48,7 +57,8 @@ export function Chart({ title, times, lines, format, height = 150 }: Options) {
         <span class="inline muted small legend">
           {lines.map(({ label, color, values }) => (
             <span key={label}>
-              <i class={`swatch ${color.slice(2)}`} /> {label} <b>{format(lastOf(values))}</b>
+              <i class={`swatch ${color.slice(2)}`} /> {label}{' '}
+              <b>{format(lastOf(values))}</b>
             </span>
           ))}
         </span>
@@ -58,7 +68,8 @@ export function Chart({ title, times, lines, format, height = 150 }: Options) {
   );
 }
 
-const lastOf = (values: readonly (number | null)[]): number => values.findLast(value => value !== null) ?? 0;
+const lastOf = (values: readonly (number | null)[]): number =>
+  values.findLast(value => value !== null) ?? 0;
 
 const dataOf = (times: readonly number[], lines: readonly Line[]): uPlot.AlignedData =>
   [times, ...lines.map(({ values }) => values)] as unknown as uPlot.AlignedData;
@@ -80,8 +91,19 @@ function optionsOf(
     cursor: { y: false, points: { size: 6 } },
     scales: { y: { range: (_plot, _min, max) => [0, Math.max(max * 1.15, 2)] } },
     axes: [
-      { ...axis, size: 24, space: 70, incrs: MINUTES, values: (_plot, ticks) => ticks.map(at => clock(at)) },
-      { ...axis, size: 58, space: 34, values: (_plot, ticks) => ticks.map(value => format(value)) },
+      {
+        ...axis,
+        size: 24,
+        space: 70,
+        incrs: MINUTES,
+        values: (_plot, ticks) => ticks.map(at => clock(at)),
+      },
+      {
+        ...axis,
+        size: 58,
+        space: 34,
+        values: (_plot, ticks) => ticks.map(value => format(value)),
+      },
     ],
     series: [
       {},

@@ -3,14 +3,22 @@ import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 import { bytes } from './format';
 import { Icon } from './icons';
 
-interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'onClick' | 'class' | 'type'> {
+interface ButtonProps extends Omit<
+  ButtonHTMLAttributes<HTMLButtonElement>,
+  'onClick' | 'class' | 'type'
+> {
   /** Absent: it submits its form. */
   readonly act?: () => unknown;
   readonly kind?: 'primary' | 'danger' | 'quiet';
 }
 
 export const Button = ({ act, kind, ...rest }: ButtonProps) => (
-  <button type={act ? 'button' : 'submit'} class={kind} onClick={act && (() => void act())} {...rest} />
+  <button
+    type={act ? 'button' : 'submit'}
+    class={kind}
+    onClick={act && (() => void act())}
+    {...rest}
+  />
 );
 
 export type Option = string | readonly [value: string, name: string];
@@ -26,7 +34,11 @@ interface SelectProps {
 
 export function Select({ label, value, of, onChange, bare }: SelectProps) {
   const select = (
-    <select aria-label={bare ? label : undefined} value={value} onChange={event => onChange(event.currentTarget.value)}>
+    <select
+      aria-label={bare ? label : undefined}
+      value={value}
+      onChange={event => onChange(event.currentTarget.value)}
+    >
       {of.map(option => {
         const [key, name] = typeof option === 'string' ? [option, option] : option;
         return (
@@ -46,7 +58,13 @@ export const bound = <T extends string>(signal: Signal<T>) => ({
   onChange: (value: string) => void (signal.value = value as T),
 });
 
-export const Field = ({ label, children }: { label: ComponentChildren; children: ComponentChildren }) => (
+export const Field = ({
+  label,
+  children,
+}: {
+  label: ComponentChildren;
+  children: ComponentChildren;
+}) => (
   <label class="field">
     {label}
     {children}
@@ -87,7 +105,9 @@ export function Drop({ file, choose, prompt, hint, accept }: DropProps) {
         class="visually-hidden"
         type="file"
         accept={accept}
-        onChange={event => event.currentTarget.files?.[0] && choose(event.currentTarget.files[0])}
+        onChange={event =>
+          event.currentTarget.files?.[0] && choose(event.currentTarget.files[0])
+        }
       />
     </label>
   );

@@ -14,7 +14,9 @@ export function Runbook({ at }: { at: string }) {
         Runbook: #{path.split('#')[1]}
       </span>
     );
-  const url = path.startsWith(FOLDER) ? `${manual}/${path.slice(FOLDER.length).replace('.md', '.html')}` : path;
+  const url = path.startsWith(FOLDER)
+    ? `${manual}/${path.slice(FOLDER.length).replace('.md', '.html')}`
+    : path;
   return (
     <a href={url} target="_blank" rel="noreferrer">
       Runbook<span class="visually-hidden"> of {at.split('#').at(-1)}, in a new tab</span>
@@ -33,7 +35,14 @@ interface FindingProps {
 }
 
 /** One entry of a list of things that were found. */
-export const Finding = ({ name, state, tone, aside, runbook, children }: FindingProps) => (
+export const Finding = ({
+  name,
+  state,
+  tone,
+  aside,
+  runbook,
+  children,
+}: FindingProps) => (
   <li class="finding">
     <span class="inline">
       <b>{name}</b>

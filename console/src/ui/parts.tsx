@@ -30,11 +30,19 @@ const STATES: Readonly<Partial<Record<Tone, string>>> = {
   bad: 'failed lost unresponsive suspended down unavailable exited firing',
 };
 const TONES = new Map(
-  Object.entries(STATES).flatMap(([tone, states]) => states.split(' ').map(state => [state, tone as Tone] as const)),
+  Object.entries(STATES).flatMap(([tone, states]) =>
+    states.split(' ').map(state => [state, tone as Tone] as const),
+  ),
 );
 
 /** A state in a word and a colour. */
-export function State({ of, tone = TONES.get(of) ?? 'idle' }: { of: string; tone?: Tone }) {
+export function State({
+  of,
+  tone = TONES.get(of) ?? 'idle',
+}: {
+  of: string;
+  tone?: Tone;
+}) {
   return <span class={`state ${tone}`}>{of.replaceAll('_', ' ')}</span>;
 }
 
@@ -96,11 +104,18 @@ export const Figure = ({ label, value, note, tone }: FigureProps) => (
 );
 
 /** Label and value, one a line. */
-export function Facts({ of }: { of: readonly (readonly [label: string, value: ComponentChildren])[] }) {
+export function Facts({
+  of,
+}: {
+  of: readonly (readonly [label: string, value: ComponentChildren])[];
+}) {
   return (
     <dl class="stack facts">
       {of
-        .filter(([, value]) => value !== undefined && value !== null && value !== '' && value !== false)
+        .filter(
+          ([, value]) =>
+            value !== undefined && value !== null && value !== '' && value !== false,
+        )
         .map(([label, value]) => (
           <div key={label}>
             <dt class="muted">{label}</dt>
@@ -112,8 +127,26 @@ export function Facts({ of }: { of: readonly (readonly [label: string, value: Co
 }
 
 /** How much of it: a bar with a name that is read out. */
-export function Bar({ value, max, label, tone = '' }: { value: number; max: number; label: string; tone?: string }) {
-  return <progress class={tone} value={value} max={Math.max(max, 1)} aria-label={label} title={label} />;
+export function Bar({
+  value,
+  max,
+  label,
+  tone = '',
+}: {
+  value: number;
+  max: number;
+  label: string;
+  tone?: string;
+}) {
+  return (
+    <progress
+      class={tone}
+      value={value}
+      max={Math.max(max, 1)}
+      aria-label={label}
+      title={label}
+    />
+  );
 }
 
 export function CopyButton({ text }: { text: string }) {

@@ -24,7 +24,11 @@ export function Blank({ icon = 'empty', title, children, tone }: Message) {
 
 export function Problem({ error, retry }: { error: ApiError; retry?: () => void }) {
   if (error.isMissing) {
-    return <Blank title="Not available on this server">This version of the gateway has no such route.</Blank>;
+    return (
+      <Blank title="Not available on this server">
+        This version of the gateway has no such route.
+      </Blank>
+    );
   }
   if (error.isForbidden) {
     return (
@@ -64,7 +68,11 @@ const isEmpty = (data: unknown): boolean => {
 /** Loading, failed, or the data: `children` draws it. A later failure leaves the last data standing, and says so. */
 export function Loaded<T>({ from, rows, none, children }: LoadedProps<T>) {
   if (from.data === undefined)
-    return from.error ? <Problem error={from.error} retry={from.reload} /> : <Skeleton rows={rows} />;
+    return from.error ? (
+      <Problem error={from.error} retry={from.reload} />
+    ) : (
+      <Skeleton rows={rows} />
+    );
   return (
     <>
       {from.error && (

@@ -1,10 +1,15 @@
 import type { ComponentChildren } from 'preact';
 
 /** The first column names the row. */
-export type Column<T> = readonly [name: string, cell: (row: T) => ComponentChildren, kind?: 'number'];
+export type Column<T> = readonly [
+  name: string,
+  cell: (row: T) => ComponentChildren,
+  kind?: 'number',
+];
 
 /** The second line of a cell. */
-export const below = (text: string | null | undefined) => text && <span class="muted sub">{text}</span>;
+export const below = (text: string | null | undefined) =>
+  text && <span class="muted sub">{text}</span>;
 
 interface TableProps<T> {
   readonly label: string;

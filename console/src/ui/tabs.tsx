@@ -5,7 +5,11 @@ import { useId } from 'preact/hooks';
 
 interface Options {
   readonly label: string;
-  readonly of: readonly { value: string; label: string; content: () => ComponentChildren }[];
+  readonly of: readonly {
+    value: string;
+    label: string;
+    content: () => ComponentChildren;
+  }[];
   readonly value?: string;
   readonly onChange?: (value: string) => void;
 }
@@ -24,7 +28,11 @@ export function Tabs({ label, of, value, onChange }: Options) {
     <div class="tabs" {...api.getRootProps()}>
       <div {...api.getListProps()} aria-label={label}>
         {of.map(each => (
-          <button type="button" key={each.value} {...api.getTriggerProps({ value: each.value })}>
+          <button
+            type="button"
+            key={each.value}
+            {...api.getTriggerProps({ value: each.value })}
+          >
             {each.label}
           </button>
         ))}

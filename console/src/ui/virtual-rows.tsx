@@ -1,4 +1,9 @@
-import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
+import {
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  Virtualizer,
+} from '@tanstack/virtual-core';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks';
 
@@ -14,7 +19,15 @@ interface Options {
 }
 
 /** A table of any length: only the rows that can be seen exist. */
-export function VirtualRows({ label, total, rowHeight, head, columns, row, onRange }: Options) {
+export function VirtualRows({
+  label,
+  total,
+  rowHeight,
+  head,
+  columns,
+  row,
+  onRange,
+}: Options) {
   const box = useRef<HTMLDivElement>(null);
   const [, redraw] = useReducer((n: number, _: void) => n + 1, 0);
   const virtual = useRef<Virtualizer<HTMLDivElement, Element>>(undefined);
@@ -36,12 +49,22 @@ export function VirtualRows({ label, total, rowHeight, head, columns, row, onRan
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   useEffect(() => onRange?.(first, last), [first, last]);
   return (
-    <div class="rows" role="table" aria-label={label} aria-rowcount={total + 1} aria-colcount={columns}>
+    <div
+      class="rows"
+      role="table"
+      aria-label={label}
+      aria-rowcount={total + 1}
+      aria-colcount={columns}
+    >
       <div class="row head" role="row" aria-rowindex={1}>
         {head}
       </div>
       <div class="rows-scroll" role="rowgroup" tabIndex={0} aria-label={label} ref={box}>
-        <div class="rows-space" role="presentation" style={{ height: `${virtual.current.getTotalSize()}px` }}>
+        <div
+          class="rows-space"
+          role="presentation"
+          style={{ height: `${virtual.current.getTotalSize()}px` }}
+        >
           {items.map(({ index, start }) => (
             <div
               key={index}

@@ -14,7 +14,9 @@ export function Additions() {
     const act = () => post('/admin/v1/catalogue/{name}/cancel', { id: name });
     if (await attempt(act, `The download of ${name} is stopped.`)) list.reload();
   };
-  const newest = list.data?.data.filter(({ name }, at, all) => all.findIndex(each => each.name === name) === at);
+  const newest = list.data?.data.filter(
+    ({ name }, at, all) => all.findIndex(each => each.name === name) === at,
+  );
   return newest?.map(({ name, state, started_at: at, lines }) => (
     <Card
       key={`${name} ${at}`}
@@ -48,8 +50,13 @@ export function AddModel() {
 }
 
 /** What a person decides by, as far as the catalogue knows. */
-const needsOf = ({ bytes: size, licence = 'licence not stated' }: { bytes: number; licence?: string }): string =>
-  `${size > 0 ? bytes(size) : 'size unknown'} · ${licence}`;
+const needsOf = ({
+  bytes: size,
+  licence = 'licence not stated',
+}: {
+  bytes: number;
+  licence?: string;
+}): string => `${size > 0 ? bytes(size) : 'size unknown'} · ${licence}`;
 
 function Choose({ close }: { close: () => void }) {
   const catalogue = useGet('/admin/v1/catalogue');
@@ -59,7 +66,8 @@ function Choose({ close }: { close: () => void }) {
       {({ data }) => {
         const chosen = data.find(each => each.name === name.value) ?? data[0];
         const add = async () => {
-          const act = () => post('/admin/v1/catalogue/{name}/add', { id: chosen?.name ?? '' });
+          const act = () =>
+            post('/admin/v1/catalogue/{name}/add', { id: chosen?.name ?? '' });
           if (await attempt(act, `${chosen?.name} is being downloaded.`)) close();
         };
         return (

@@ -21,9 +21,18 @@ const MEANING: Readonly<Record<string, readonly [text: string, section: string]>
     'Batches, files and stored answers. Without it they cannot be created or read.',
     'switchyarddependencydown',
   ],
-  blobs: ['Contents of files and results. Without it uploads and downloads fail.', 'switchyarddependencydown'],
-  batch_processor: ['Works through batches. Without it they wait.', 'switchyardnobatchprocessor'],
-  disk: ['Where data.dir is. When it is full, uploads and batches fail.', 'switchyarddiskalmostfull'],
+  blobs: [
+    'Contents of files and results. Without it uploads and downloads fail.',
+    'switchyarddependencydown',
+  ],
+  batch_processor: [
+    'Works through batches. Without it they wait.',
+    'switchyardnobatchprocessor',
+  ],
+  disk: [
+    'Where data.dir is. When it is full, uploads and batches fail.',
+    'switchyarddiskalmostfull',
+  ],
 };
 
 type Dependency = Answer<'/admin/v1/status'>['dependencies'][number] & { since?: string };
@@ -34,7 +43,10 @@ const dependenciesOf = async (signal: AbortSignal): Promise<Dependency[]> => {
     get('/admin/v1/status', { signal }),
     get('/admin/v1/dependencies', { signal }),
   ]);
-  return status.dependencies.map(each => ({ ...each, ...probed.data.find(({ name }) => name === each.name) }));
+  return status.dependencies.map(each => ({
+    ...each,
+    ...probed.data.find(({ name }) => name === each.name),
+  }));
 };
 
 export default function Health() {
@@ -88,21 +100,30 @@ function Alerts() {
       <Loaded from={alerts}>
         {({ data, problem }) =>
           data.length === 0 ? (
-            <p class={`state wrap ${problem ? 'bad' : 'good'}`}>{problem ?? 'No alert is pending or firing.'}</p>
+            <p class={`state wrap ${problem ? 'bad' : 'good'}`}>
+              {problem ?? 'No alert is pending or firing.'}
+            </p>
           ) : (
             <ul class="stack">
-              {data.map(({ name, state, severity, since, summary, runbook_url: runbook }, row) => (
-                <Finding
-                  key={row}
-                  name={name}
-                  state={state}
-                  tone={state === 'firing' && severity !== 'critical' ? 'warn' : undefined}
-                  aside={[severity, ' ', <Time key="since" at={since} />]}
-                  runbook={runbook}
-                >
-                  <span>{summary}</span>
-                </Finding>
-              ))}
+              {data.map(
+                (
+                  { name, state, severity, since, summary, runbook_url: runbook },
+                  row,
+                ) => (
+                  <Finding
+                    key={row}
+                    name={name}
+                    state={state}
+                    tone={
+                      state === 'firing' && severity !== 'critical' ? 'warn' : undefined
+                    }
+                    aside={[severity, ' ', <Time key="since" at={since} />]}
+                    runbook={runbook}
+                  >
+                    <span>{summary}</span>
+                  </Finding>
+                ),
+              )}
             </ul>
           )
         }
@@ -113,15 +134,19 @@ function Alerts() {
 
 function WorkerChecks({ of: all }: { of: readonly Worker[] }) {
   const wrong = all.filter(
-    ({ state, problem }) => problem !== undefined || !['ready', 'busy', 'stopped'].includes(state),
+    ({ state, problem }) =>
+      problem !== undefined || !['ready', 'busy', 'stopped'].includes(state),
   );
-  if (wrong.length === 0) return <p class="state good">All {plural(all.length, 'worker')} healthy.</p>;
+  if (wrong.length === 0)
+    return <p class="state good">All {plural(all.length, 'worker')} healthy.</p>;
   return (
     <ul class="stack">
       {wrong.map(({ id, state, problem, last_exit: exit }) => (
         <Finding key={id} name={id} state={state} runbook="switchyardmodelwithoutworker">
           {problem && <span class="state bad wrap">{problem}</span>}
-          {exit && <span class="muted">Last exit: {exit.signal ?? `code ${exit.code}`}</span>}
+          {exit && (
+            <span class="muted">Last exit: {exit.signal ?? `code ${exit.code}`}</span>
+          )}
         </Finding>
       ))}
     </ul>
@@ -129,7 +154,10 @@ function WorkerChecks({ of: all }: { of: readonly Worker[] }) {
 }
 
 function GatewayLog() {
-  const log = useGet('/admin/v1/logs', { query: { lines: 100, level: 'warn' }, everyMs: 5000 });
+  const log = useGet('/admin/v1/logs', {
+    query: { lines: 100, level: 'warn' },
+    everyMs: 5000,
+  });
   return (
     <Card title="Gateway warnings and errors" aside="newest last">
       <Log of={log} label="Log" none="None since the gateway started." />

@@ -36,7 +36,8 @@ export default function Models() {
     2000,
   );
   const reread = async () => {
-    const text = 'Models are added, replaced and removed as the file says. Running requests finish.';
+    const text =
+      'Models are added, replaced and removed as the file says. Running requests finish.';
     let changes = '';
     const act = async () => {
       const { added, changed, removed } = await post('/admin/v1/models/reload');
@@ -57,7 +58,11 @@ export default function Models() {
     </Blank>
   );
   return (
-    <Page title="Models" lead="What this server serves, and how to call it." actions={actions}>
+    <Page
+      title="Models"
+      lead="What this server serves, and how to call it."
+      actions={actions}
+    >
       {isAdmin.value && <Additions />}
       <Loaded from={list} rows={6} none={none}>
         {models => (
@@ -78,15 +83,29 @@ function joined(listed: readonly Listed[], runs: readonly Run[]): Model[] {
     id,
     listed: listed.find(each => each.id === id) ?? listed.find(each => each.root === id),
     run: runs.find(each => each.id === id),
-    aliases: listed.filter(each => each.root === id && each.id !== id).map(each => each.id),
+    aliases: listed
+      .filter(each => each.root === id && each.id !== id)
+      .map(each => each.id),
   }));
 }
 
-const KINDS = { stt: 'Speech to text', tts: 'Text to speech', llm: 'Language model', embedding: 'Embeddings' } as const;
+const KINDS = {
+  stt: 'Speech to text',
+  tts: 'Text to speech',
+  llm: 'Language model',
+  embedding: 'Embeddings',
+} as const;
 
-function ModelCard({ of: { id, listed, run, aliases }, reload }: { of: Model; reload: () => void }) {
+function ModelCard({
+  of: { id, listed, run, aliases },
+  reload,
+}: {
+  of: Model;
+  reload: () => void;
+}) {
   const state = run?.state ?? listed?.state ?? 'unknown';
-  const example: Example | undefined = listed && exampleFor(listed.kind, aliases[0] ?? id, listed.voices[0]);
+  const example: Example | undefined =
+    listed && exampleFor(listed.kind, aliases[0] ?? id, listed.voices[0]);
   return (
     <Card title={id} aside={<State of={state} />}>
       <div class="split">
@@ -96,17 +115,32 @@ function ModelCard({ of: { id, listed, run, aliases }, reload }: { of: Model; re
               ['Kind', listed && KINDS[listed.kind]],
               ['Aliases', aliases.join(', ')],
               ['Languages', listed?.languages.join(', ')],
-              ['Capabilities', listed?.capabilities.map(name => name.replaceAll('_', ' ')).join(', ')],
+              [
+                'Capabilities',
+                listed?.capabilities.map(name => name.replaceAll('_', ' ')).join(', '),
+              ],
               ['Voices', listed?.voices.join(', ')],
               ['Workers', run && workersOf(run)],
-              ['Starts', run && (run.autostart === 'on_request' ? 'with the first request' : 'with the server')],
+              [
+                'Starts',
+                run &&
+                  (run.autostart === 'on_request'
+                    ? 'with the first request'
+                    : 'with the server'),
+              ],
               ['Last used', run && <Time at={run.last_used} />],
             ]}
           />
           {run?.reason && <p class="state bad wrap">{run.reason}</p>}
           <div class="inline">
             {listed && mayInfer.value && (
-              <a class="button" href={href('playground', undefined, { mode: MODES[listed.kind], model: id })}>
+              <a
+                class="button"
+                href={href('playground', undefined, {
+                  mode: MODES[listed.kind],
+                  model: id,
+                })}
+              >
                 Try it
               </a>
             )}
@@ -119,22 +153,39 @@ function ModelCard({ of: { id, listed, run, aliases }, reload }: { of: Model; re
   );
 }
 
-const MODES = { stt: 'transcribe', tts: 'speak', llm: 'chat', embedding: 'chat' } as const;
+const MODES = {
+  stt: 'transcribe',
+  tts: 'speak',
+  llm: 'chat',
+  embedding: 'chat',
+} as const;
 
 const workersOf = ({ workers, running }: Run): string => {
-  const ready = workers.filter(({ state }) => state === 'ready' || state === 'busy').length;
+  const ready = workers.filter(
+    ({ state }) => state === 'ready' || state === 'busy',
+  ).length;
   return `${ready} of ${plural(workers.length, 'worker')} ready, ${plural(running, 'request')} in flight`;
 };
 
 function Switch({ of: { id, state, running }, reload }: { of: Run; reload: () => void }) {
   const isOff = state === 'unloaded' || state === 'unloading';
   const load = async () => {
-    if (await attempt(() => post('/admin/v1/models/{id}/load', { id }), `${id} is loading.`)) reload();
+    if (
+      await attempt(() => post('/admin/v1/models/{id}/load', { id }), `${id} is loading.`)
+    )
+      reload();
   };
   const unload = async () => {
     const text = `${plural(running, 'running request')} will finish; waiting ones are rejected.`;
     const act = () => post('/admin/v1/models/{id}/unload', { id });
-    if (await attemptConfirmed([`Unload ${id}?`, text, 'Unload'], act, `${id} is unloading.`)) reload();
+    if (
+      await attemptConfirmed(
+        [`Unload ${id}?`, text, 'Unload'],
+        act,
+        `${id} is unloading.`,
+      )
+    )
+      reload();
   };
   return (
     <Button kind={isOff ? 'primary' : 'danger'} act={isOff ? load : unload}>

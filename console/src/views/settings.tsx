@@ -19,18 +19,31 @@ function shown(name: string, value: Setting['value']): string {
   return name.endsWith('bytes') ? bytes(value) : String(value);
 }
 
-const isChanged = ({ secret, set, value, default: usual }: Setting): boolean => (secret ? set : value !== usual);
+const isChanged = ({ secret, set, value, default: usual }: Setting): boolean =>
+  secret ? set : value !== usual;
 
 export default function Settings() {
   const list = useGet('/admin/v1/settings');
   const search = useSignal('');
   const changedOnly = useSignal(false);
   return (
-    <Page title="Settings" lead="Effective values and their sources. Change them in the settings file or by variables.">
+    <Page
+      title="Settings"
+      lead="Effective values and their sources. Change them in the settings file or by variables."
+    >
       <Doctor />
-      <form class="filters" role="search" aria-label="Settings" onSubmit={event => event.preventDefault()}>
+      <form
+        class="filters"
+        role="search"
+        aria-label="Settings"
+        onSubmit={event => event.preventDefault()}
+      >
         <Field label="Find">
-          <input type="search" value={search.value} onInput={event => (search.value = event.currentTarget.value)} />
+          <input
+            type="search"
+            value={search.value}
+            onInput={event => (search.value = event.currentTarget.value)}
+          />
         </Field>
         <label class="inline check">
           <input
@@ -46,7 +59,9 @@ export default function Settings() {
           const found = data.filter(
             each =>
               (!changedOnly.value || isChanged(each)) &&
-              `${each.name} ${each.description}`.toLowerCase().includes(search.value.toLowerCase()),
+              `${each.name} ${each.description}`
+                .toLowerCase()
+                .includes(search.value.toLowerCase()),
           );
           return (
             <Card title={plural(found.length, 'setting')}>
@@ -64,11 +79,21 @@ export default function Settings() {
 }
 
 const COLUMNS: readonly Column<Setting>[] = [
-  ['Setting', ({ name, variable, description }) => [<code title={variable}>{name}</code>, below(description)]],
+  [
+    'Setting',
+    ({ name, variable, description }) => [
+      <code title={variable}>{name}</code>,
+      below(description),
+    ],
+  ],
   [
     'Value',
     ({ name, secret, set, value }) =>
-      secret ? <i>{set ? 'secret, set' : 'not set'}</i> : <code title={String(value)}>{shown(name, value)}</code>,
+      secret ? (
+        <i>{set ? 'secret, set' : 'not set'}</i>
+      ) : (
+        <code title={String(value)}>{shown(name, value)}</code>
+      ),
   ],
   [
     'From',
@@ -78,7 +103,12 @@ const COLUMNS: readonly Column<Setting>[] = [
       </span>
     ),
   ],
-  ['Default', each => <span class="muted">{each.secret ? '' : shown(each.name, each.default)}</span>],
+  [
+    'Default',
+    each => (
+      <span class="muted">{each.secret ? '' : shown(each.name, each.default)}</span>
+    ),
+  ],
 ];
 
 /** What `switchyard doctor` says of the machine of the gateway, without what is in order. */
@@ -90,11 +120,16 @@ function Doctor() {
       <Loaded from={doctor} rows={2}>
         {({ checks }) => {
           const found = checks.filter(({ state }) => state !== 'ok');
-          if (found.length === 0) return <p class="state good">All {plural(checks.length, 'check')} passed.</p>;
+          if (found.length === 0)
+            return <p class="state good">All {plural(checks.length, 'check')} passed.</p>;
           return (
             <ul class="stack">
               {found.map(({ what, state, detail, fix }) => (
-                <Finding key={`${what} ${detail}`} name={what} state={state === 'fail' ? 'failed' : 'warning'}>
+                <Finding
+                  key={`${what} ${detail}`}
+                  name={what}
+                  state={state === 'fail' ? 'failed' : 'warning'}
+                >
                   <span>{detail}</span>
                   {fix && <code class="muted">{fix}</code>}
                 </Finding>

@@ -19,12 +19,20 @@ export default function Workers() {
     </Blank>
   );
   return (
-    <Page title="Workers" lead="Processes that compute: state, device, slots, restarts and logs.">
+    <Page
+      title="Workers"
+      lead="Processes that compute: state, device, slots, restarts and logs."
+    >
       <Loaded from={list} rows={6} none={none}>
         {({ data }) => (
           <div class="columns">
             {data.map(worker => (
-              <WorkerCard key={worker.id} of={worker} reload={list.reload} showLog={() => (logOf.value = worker)} />
+              <WorkerCard
+                key={worker.id}
+                of={worker}
+                reload={list.reload}
+                showLog={() => (logOf.value = worker)}
+              />
             ))}
           </div>
         )}
@@ -41,31 +49,58 @@ export default function Workers() {
   );
 }
 
-function WorkerCard({ of: worker, reload, showLog }: { of: Worker; reload: () => void; showLog: () => void }) {
+function WorkerCard({
+  of: worker,
+  reload,
+  showLog,
+}: {
+  of: Worker;
+  reload: () => void;
+  showLog: () => void;
+}) {
   const { id, model, state, slots, problem, last_exit: exit } = worker;
   const act = async (verb: 'drain' | 'resume', done: string) => {
-    if (await attempt(() => post(`/admin/v1/workers/{id}/${verb}`, { id }), done)) reload();
+    if (await attempt(() => post(`/admin/v1/workers/{id}/${verb}`, { id }), done))
+      reload();
   };
   const restart = async () => {
     const text = 'It finishes its running requests, then its process is replaced.';
     const order = () => post('/admin/v1/workers/{id}/restart', { id });
-    if (await attemptConfirmed([`Restart ${id}?`, text, 'Restart'], order, `${id} restarts.`)) reload();
+    if (
+      await attemptConfirmed(
+        [`Restart ${id}?`, text, 'Restart'],
+        order,
+        `${id} restarts.`,
+      )
+    )
+      reload();
   };
   return (
     <Card title={id} aside={<State of={state} />}>
       <div class="stack">
-        <Bar value={slots.in_use} max={slots.total} label={`Slots: ${slotsText(worker)}`} />
+        <Bar
+          value={slots.in_use}
+          max={slots.total}
+          label={`Slots: ${slotsText(worker)}`}
+        />
         <Facts
           of={[
             ['Model', model],
             ['Slots', slotsText(worker)],
             ['Device', worker.device],
             ['Group size', groupSize(worker)],
-            ['Live streams', worker.streams > 0 ? `${worker.streams_in_use} of ${worker.streams}` : undefined],
+            [
+              'Live streams',
+              worker.streams > 0
+                ? `${worker.streams_in_use} of ${worker.streams}`
+                : undefined,
+            ],
             ['Memory', memory(worker)],
             [
               'Process',
-              worker.pid === undefined ? worker.address : `PID ${worker.pid}, ${worker.address ?? 'no address'}`,
+              worker.pid === undefined
+                ? worker.address
+                : `PID ${worker.pid}, ${worker.address ?? 'no address'}`,
             ],
             ['Restarts', count(worker.restarts)],
             ['Breaker', worker.breaker?.replace('_', ' ')],
@@ -76,7 +111,9 @@ function WorkerCard({ of: worker, reload, showLog }: { of: Worker; reload: () =>
         <div class="inline">
           <Button act={showLog}>Log</Button>
           {worker.drained ? (
-            <Button act={() => act('resume', `${id} takes requests again.`)}>Resume</Button>
+            <Button act={() => act('resume', `${id} takes requests again.`)}>
+              Resume
+            </Button>
           ) : (
             <Button act={() => act('drain', `${id} gets no new requests.`)}>Drain</Button>
           )}
@@ -89,7 +126,11 @@ function WorkerCard({ of: worker, reload, showLog }: { of: Worker; reload: () =>
   );
 }
 
-function LastExit({ of: { code, signal, reason, lines } }: { of: NonNullable<Worker['last_exit']> }) {
+function LastExit({
+  of: { code, signal, reason, lines },
+}: {
+  of: NonNullable<Worker['last_exit']>;
+}) {
   return (
     <details>
       <summary>Last exit: {signal ?? `code ${code ?? 'unknown'}`}</summary>
@@ -104,7 +145,11 @@ function LastExit({ of: { code, signal, reason, lines } }: { of: NonNullable<Wor
 }
 
 function WorkerLog({ of: { id } }: { of: Worker }) {
-  const log = useGet('/admin/v1/workers/{id}/log', { id, query: { lines: 200 }, everyMs: 2000 });
+  const log = useGet('/admin/v1/workers/{id}/log', {
+    id,
+    query: { lines: 200 },
+    everyMs: 2000,
+  });
   return <Log of={log} label={`Last lines of ${id}`} none="No output yet." />;
 }
 
@@ -114,7 +159,8 @@ const slotsText = ({ slots: { in_use: used, total }, state }: Worker): string =>
     ? `${used} of ${total} in use`
     : `none while ${state}${used > 0 ? `; ${plural(used, 'request')} in flight` : ''}`;
 
-const health = ({ health: said }: Worker): Record<string, unknown> => (said ?? {}) as Record<string, unknown>;
+const health = ({ health: said }: Worker): Record<string, unknown> =>
+  (said ?? {}) as Record<string, unknown>;
 
 function groupSize(worker: Worker): string | undefined {
   const most = health(worker).max_batch;

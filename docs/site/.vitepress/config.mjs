@@ -5,7 +5,8 @@ import { sidebar } from './sidebar.mjs';
 /** The pages are those of `docs/`, so that the site and the repository show the same files. */
 export default defineConfig({
   title: 'Switchyard',
-  description: 'Manual of Switchyard, a scheduling gateway for self-hosted speech and language models',
+  description:
+    'Manual of Switchyard, a scheduling gateway for self-hosted speech and language models',
   lang: 'en',
   srcDir: '..',
   srcExclude: ['site/**'],

@@ -9,11 +9,27 @@ describe('splitIntoSentences', () => {
       'Really?! "Yes." He left...',
       ['Really?!', '"Yes."', 'He left...'],
     ],
-    ['goes on after titles', 'Dr. Smith met Mrs. Jones. They spoke.', ['Dr. Smith met Mrs. Jones.', 'They spoke.']],
-    ['goes on after initials', 'J. R. Tolkien wrote it. Fine.', ['J. R. Tolkien wrote it.', 'Fine.']],
-    ['goes on after e.g. and i.e.', 'Fruit, e.g. apples, i.e. food.', ['Fruit, e.g. apples, i.e. food.']],
+    [
+      'goes on after titles',
+      'Dr. Smith met Mrs. Jones. They spoke.',
+      ['Dr. Smith met Mrs. Jones.', 'They spoke.'],
+    ],
+    [
+      'goes on after initials',
+      'J. R. Tolkien wrote it. Fine.',
+      ['J. R. Tolkien wrote it.', 'Fine.'],
+    ],
+    [
+      'goes on after e.g. and i.e.',
+      'Fruit, e.g. apples, i.e. food.',
+      ['Fruit, e.g. apples, i.e. food.'],
+    ],
     ['ends after the word I', 'So do I. And you?', ['So do I.', 'And you?']],
-    ['leaves decimals alone', 'It costs 3.50 now. Good.', ['It costs 3.50 now.', 'Good.']],
+    [
+      'leaves decimals alone',
+      'It costs 3.50 now. Good.',
+      ['It costs 3.50 now.', 'Good.'],
+    ],
     ['ends at line ends', 'A title\n\nA text', ['A title', 'A text']],
     ['has nothing to say of white space', ' \n ', []],
   ])('%s', (_title, text, sentences) => {

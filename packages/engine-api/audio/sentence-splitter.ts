@@ -4,7 +4,9 @@
 const LONGEST_PIECE = 300;
 /** A full stop after one of these, or after a single letter, ends no sentence. */
 const ABBREVIATIONS = new Set(
-  'mr mrs ms dr prof sr jr st vs etc inc ltd co corp no vol fig approx dept est e.g i.e a.m p.m u.s u.k'.split(' '),
+  'mr mrs ms dr prof sr jr st vs etc inc ltd co corp no vol fig approx dept est e.g i.e a.m p.m u.s u.k'.split(
+    ' ',
+  ),
 );
 /** A run of end marks with closing quotes or brackets, then white space: the candidates for a cut. */
 const END = /[.!?]+["')\]]*\s+|\n+\s*/g;

@@ -67,19 +67,24 @@ export class VoiceActivityTracker {
 
   /** First sample that an utterance not yet begun may still claim. */
   get claimableFrom(): number {
-    return this.#speaking ? this.#utteranceFrom : this.#paddedStart(this.#turningAt ?? this.#position);
+    return this.#speaking
+      ? this.#utteranceFrom
+      : this.#paddedStart(this.#turningAt ?? this.#position);
   }
 
   next(probability: number): VoiceEvent | undefined {
     const at = this.#position;
     this.#position += FRAME_SAMPLES;
-    return this.#speaking ? this.#whileSpeaking(probability, at) : this.#whileSilent(probability, at);
+    return this.#speaking
+      ? this.#whileSpeaking(probability, at)
+      : this.#whileSilent(probability, at);
   }
 
   /** Ends what is being said at sample `end`, believing also speech that has only just begun. */
   finish(end: number): VoiceEvent[] {
     const events: VoiceEvent[] = [];
-    if (!this.#speaking && this.#turningAt !== undefined) events.push(this.#start(this.#turningAt));
+    if (!this.#speaking && this.#turningAt !== undefined)
+      events.push(this.#start(this.#turningAt));
     if (this.#speaking) events.push(this.#stop(this.#turningAt ?? end, end));
     this.#freeFrom = end;
     return events;
@@ -107,17 +112,24 @@ export class VoiceActivityTracker {
 
   #whileSpeaking(probability: number, at: number): VoiceEvent | undefined {
     if (probability >= this.options.threshold) this.#turningAt = undefined;
-    if (probability >= Math.max(this.options.threshold - HYSTERESIS, 0.01)) return undefined;
+    if (probability >= Math.max(this.options.threshold - HYSTERESIS, 0.01))
+      return undefined;
     this.#turningAt ??= at - this.lateBy;
     const quiet = this.#position - this.#turningAt;
-    return quiet >= this.#pauseNeeded() ? this.#stop(this.#turningAt, this.#position) : undefined;
+    return quiet >= this.#pauseNeeded()
+      ? this.#stop(this.#turningAt, this.#position)
+      : undefined;
   }
 
   #start(onset: number): VoiceEvent {
     this.#speaking = true;
     this.#turningAt = undefined;
     this.#utteranceFrom = this.#paddedStart(onset);
-    return { type: 'started', atS: onset / RECOGNISER_RATE, audioFrom: this.#utteranceFrom };
+    return {
+      type: 'started',
+      atS: onset / RECOGNISER_RATE,
+      audioFrom: this.#utteranceFrom,
+    };
   }
 
   #stop(silenceFrom: number, audioTo: number): VoiceEvent {
@@ -135,7 +147,10 @@ export class VoiceActivityTracker {
   #pauseNeeded(): number {
     const asked = samplesIn(this.options.silenceDurationMs);
     const length = this.#position - this.#utteranceFrom;
-    const impatience = Math.min(1, (length - PATIENT_UNTIL) / (IMPATIENT_FROM - PATIENT_UNTIL));
+    const impatience = Math.min(
+      1,
+      (length - PATIENT_UNTIL) / (IMPATIENT_FROM - PATIENT_UNTIL),
+    );
     if (impatience <= 0) return asked;
     return Math.min(asked, Math.max(SHORTEST_PAUSE, asked * (1 - impatience)));
   }

@@ -54,8 +54,18 @@ const WATCH = 'trap \'\' HUP INT TERM; read -r ended || { sleep "$2"; kill -9 "$
  */
 function watch({ pid }: ChildProcess, limitMs: number, leads: boolean): ChildProcess {
   const target = `${leads ? '-' : ''}${pid}`;
-  const args = ['-c', pid === undefined ? ':' : WATCH, 'orphan-guard', target, String(limitMs / 1000)];
-  const watcher = spawn('/bin/sh', args, { stdio: ['pipe', 'ignore', 'ignore'], detached: true, env: {} });
+  const args = [
+    '-c',
+    pid === undefined ? ':' : WATCH,
+    'orphan-guard',
+    target,
+    String(limitMs / 1000),
+  ];
+  const watcher = spawn('/bin/sh', args, {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+    env: {},
+  });
   watcher.on('error', () => undefined);
   watcher.stdin.on('error', () => undefined);
   watcher.unref();
@@ -129,7 +139,8 @@ export class SupervisedProcess {
 
   constructor(private readonly options: ProcessOptions) {
     this.#foreign = options.foreign ?? false;
-    if (this.#foreign) this.#bound = new OutputBound(excess => options.onLine('stderr', excess));
+    if (this.#foreign)
+      this.#bound = new OutputBound(excess => options.onLine('stderr', excess));
     this.#child = spawn(options.command, options.args, {
       env: options.env,
       stdio: ['ignore', 'pipe', 'pipe', ...(this.#foreign ? [] : ['ipc' as const])],
@@ -174,7 +185,10 @@ export class SupervisedProcess {
       this.#last.add(line);
       this.options.onLine(name, line);
     });
-    stream?.on('data', (chunk: Buffer) => (this.#bound?.admits(chunk.length) ?? true) && lines.push(chunk));
+    stream?.on(
+      'data',
+      (chunk: Buffer) => (this.#bound?.admits(chunk.length) ?? true) && lines.push(chunk),
+    );
     stream?.once('end', () => lines.end());
   }
 
@@ -203,7 +217,8 @@ export class SupervisedProcess {
 
   /** Also emitted when a signal or a message cannot be delivered: only a process without a pid never started. */
   #onError(error: Error): void {
-    if (this.#child.pid !== undefined) return this.options.onLine('stderr', error.message);
+    if (this.#child.pid !== undefined)
+      return this.options.onLine('stderr', error.message);
     this.#reason ??= startProblem(error, this.options.command);
     this.#onExit(null, null);
   }
@@ -230,5 +245,7 @@ export class SupervisedProcess {
 
 function startProblem({ code, message }: NodeJS.ErrnoException, command: string): string {
   if (code === 'ENOENT') return `cannot start ${command}: no such program (ENOENT)`;
-  return code === 'EACCES' ? `cannot start ${command}: it may not be executed (EACCES)` : message;
+  return code === 'EACCES'
+    ? `cannot start ${command}: it may not be executed (EACCES)`
+    : message;
 }

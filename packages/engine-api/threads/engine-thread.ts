@@ -3,7 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { type Transferable, Worker } from 'node:worker_threads';
 import { EngineError } from '../coded-error.js';
 import { DeviceGone } from '../engine.js';
-import { type FromThread, type Operation, type ThreadProtocol, type ToThread } from './thread-protocol.js';
+import {
+  type FromThread,
+  type Operation,
+  type ThreadProtocol,
+  type ToThread,
+} from './thread-protocol.js';
 
 /**
  * Where the entry module of a thread lies, seen from the module that starts it.
@@ -17,11 +22,14 @@ export function threadEntry(relativePath: string, moduleUrl: string): URL {
   const compiled = new URL(
     entry.href.replace(
       /^(.*)\/(src|packages)\//,
-      (_, product: string, root) => `${product}/dist/${root === 'src' ? '' : 'node_modules/@switchyard/'}`,
+      (_, product: string, root) =>
+        `${product}/dist/${root === 'src' ? '' : 'node_modules/@switchyard/'}`,
     ),
   );
   if (existsSync(fileURLToPath(compiled))) return compiled;
-  throw new Error(`${fileURLToPath(compiled)} is missing: engine threads run compiled code; run \`npm run build\``);
+  throw new Error(
+    `${fileURLToPath(compiled)} is missing: engine threads run compiled code; run \`npm run build\``,
+  );
 }
 
 interface EngineThreadOptions {
@@ -60,12 +68,19 @@ export class EngineThread<P extends ThreadProtocol<P>, Info = unknown> {
 
   constructor(options: EngineThreadOptions) {
     this.#name = options.name;
-    this.ready = new Promise<Info>((resolve, reject) => (this.#opened = { resolve, reject }));
+    this.ready = new Promise<Info>(
+      (resolve, reject) => (this.#opened = { resolve, reject }),
+    );
     // A failed start is reported to whoever awaits `ready`; that may be later.
     this.ready.catch(() => undefined);
-    this.#worker = new Worker(options.entry, { name: options.name, workerData: options.data });
+    this.#worker = new Worker(options.entry, {
+      name: options.name,
+      workerData: options.data,
+    });
     this.#worker.on('message', (message: FromThread<Info>) => this.#receive(message));
-    this.#worker.on('error', error => this.#die(error instanceof Error ? error : new Error(String(error))));
+    this.#worker.on('error', error =>
+      this.#die(error instanceof Error ? error : new Error(String(error))),
+    );
     this.#exited = new Promise(resolve => {
       this.#worker.once('exit', code => {
         this.#die(new Error(`it ended with code ${code}`));
@@ -86,8 +101,15 @@ export class EngineThread<P extends ThreadProtocol<P>, Info = unknown> {
     if (this.#dead) return Promise.reject(this.#dead);
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject, onNotice: options.onNotice ?? (() => undefined) });
-      this.#worker.postMessage({ type: 'call', id, operation, request }, options.transfer ?? []);
+      this.#pending.set(id, {
+        resolve,
+        reject,
+        onNotice: options.onNotice ?? (() => undefined),
+      });
+      this.#worker.postMessage(
+        { type: 'call', id, operation, request },
+        options.transfer ?? [],
+      );
     });
   }
 
@@ -100,13 +122,15 @@ export class EngineThread<P extends ThreadProtocol<P>, Info = unknown> {
 
   #receive(message: FromThread<Info>): void {
     if (message.type === 'ready') return this.#opened.resolve(message.info);
-    if (message.type === 'unavailable') return this.#opened.reject(new Error(message.message));
+    if (message.type === 'unavailable')
+      return this.#opened.reject(new Error(message.message));
     const call = this.#pending.get(message.id);
     if (call === undefined) return;
     if (message.type === 'notice') return call.onNotice(message.notice);
     this.#pending.delete(message.id);
     if (message.type === 'reply') call.resolve(message.reply);
-    else call.reject(new EngineError('engine_failed', `${this.#name}: ${message.message}`));
+    else
+      call.reject(new EngineError('engine_failed', `${this.#name}: ${message.message}`));
   }
 
   #die(cause: Error): void {

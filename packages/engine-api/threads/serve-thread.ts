@@ -1,5 +1,10 @@
 import { type MessagePort, parentPort, type Transferable } from 'node:worker_threads';
-import { type FromThread, type Operation, type ThreadProtocol, type ToThread } from './thread-protocol.js';
+import {
+  type FromThread,
+  type Operation,
+  type ThreadProtocol,
+  type ToThread,
+} from './thread-protocol.js';
 import { errorMessage } from '../error-message.js';
 
 type Notify<Notice> = (notice: Notice, transfer?: readonly Transferable[]) => void;
@@ -17,21 +22,32 @@ interface ThreadService<P extends ThreadProtocol<P>, Info> {
   close(): void | Promise<void>;
 }
 
-type Open<P extends ThreadProtocol<P>, Info> = () => ThreadService<P, Info> | Promise<ThreadService<P, Info>>;
+type Open<P extends ThreadProtocol<P>, Info> = () =>
+  ThreadService<P, Info> | Promise<ThreadService<P, Info>>;
 
 /**
  * The thread's half: opens the service, then answers calls one after another. Where the work is synchronous native
  * code, order is the order of the messages; operations that answer later run side by side. A close waits for all of
  * them: nothing is freed while in use.
  */
-export function serveThread<P extends ThreadProtocol<P>, Info>(open: Open<P, Info>): void {
-  if (parentPort === null) throw new Error('This module is the entry of an engine thread; it cannot run on its own.');
+export function serveThread<P extends ThreadProtocol<P>, Info>(
+  open: Open<P, Info>,
+): void {
+  if (parentPort === null)
+    throw new Error(
+      'This module is the entry of an engine thread; it cannot run on its own.',
+    );
   void serve(parentPort, open);
 }
 
-async function serve<P extends ThreadProtocol<P>, Info>(port: MessagePort, open: Open<P, Info>): Promise<void> {
-  const send = (message: FromThread<Info>, transfer: readonly Transferable[] = []): void =>
-    port.postMessage(message, transfer);
+async function serve<P extends ThreadProtocol<P>, Info>(
+  port: MessagePort,
+  open: Open<P, Info>,
+): Promise<void> {
+  const send = (
+    message: FromThread<Info>,
+    transfer: readonly Transferable[] = [],
+  ): void => port.postMessage(message, transfer);
   let service: ThreadService<P, Info>;
   try {
     service = await open();
@@ -56,7 +72,8 @@ async function serve<P extends ThreadProtocol<P>, Info>(port: MessagePort, open:
     if (message.type === 'close') return void close();
     const { id, operation, request } = message;
     try {
-      const notify: Notify<unknown> = (notice, transfer) => send({ type: 'notice', id, notice }, transfer);
+      const notify: Notify<unknown> = (notice, transfer) =>
+        send({ type: 'notice', id, notice }, transfer);
       const reply = service.operations[operation](request, notify);
       if (!(reply instanceof Promise)) return send({ type: 'reply', id, reply });
       const answered = answer(id, reply).finally(() => running.delete(answered));

@@ -7,7 +7,9 @@ const SAMPLES_PER_TURN = 1_048_576;
  * Samples in memory that a decoder thread reads without another copy. An hour of audio is 115 MB: posting it would
  * copy it in one go and hold up every other call of the process, so it is copied a slice per turn of the loop.
  */
-export async function shareSamples(samples: Int16Array): Promise<Int16Array<SharedArrayBuffer>> {
+export async function shareSamples(
+  samples: Int16Array,
+): Promise<Int16Array<SharedArrayBuffer>> {
   const shared = new Int16Array(new SharedArrayBuffer(samples.byteLength));
   for (let from = 0; from < samples.length; from += SAMPLES_PER_TURN) {
     if (from > 0) await nextTurn();
@@ -17,12 +19,22 @@ export async function shareSamples(samples: Int16Array): Promise<Int16Array<Shar
 }
 
 /** What one thread answers: per operation the shapes of request, reply, and of notices sent before the reply. */
-export type ThreadProtocol<P> = Record<keyof P, { request: unknown; reply: unknown; notice: unknown }>;
+export type ThreadProtocol<P> = Record<
+  keyof P,
+  { request: unknown; reply: unknown; notice: unknown }
+>;
 
 export type Operation<P extends ThreadProtocol<P>> = keyof P & string;
 
 export type ToThread<P extends ThreadProtocol<P>> =
-  | { [K in Operation<P>]: { type: 'call'; id: number; operation: K; request: P[K]['request'] } }[Operation<P>]
+  | {
+      [K in Operation<P>]: {
+        type: 'call';
+        id: number;
+        operation: K;
+        request: P[K]['request'];
+      };
+    }[Operation<P>]
   | { type: 'close' };
 
 export type FromThread<Info> =
@@ -39,7 +51,11 @@ export type FromThread<Info> =
 export class CancelFlag {
   readonly #cell: Int32Array;
 
-  constructor(readonly memory: SharedArrayBuffer = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)) {
+  constructor(
+    readonly memory: SharedArrayBuffer = new SharedArrayBuffer(
+      Int32Array.BYTES_PER_ELEMENT,
+    ),
+  ) {
     this.#cell = new Int32Array(memory);
   }
 

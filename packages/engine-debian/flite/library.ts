@@ -41,7 +41,9 @@ export function loadFlite(voices: readonly FliteVoiceId[]): FliteLibrary {
   const deleteWave = flite.func('void delete_wave(void*)');
   const setStretch = stretchSetter(flite);
   // Excitation noise comes from libc's one generator: seeded, a text sounds the same whatever was said before.
-  const seedNoise = openNativeLibrary('libc.so.6', ['libc6']).func('void srand(unsigned int)');
+  const seedNoise = openNativeLibrary('libc.so.6', ['libc6']).func(
+    'void srand(unsigned int)',
+  );
   return {
     revision: loadedFile('libflite.so'),
     speak: (id, text, stretch) => {
@@ -60,8 +62,15 @@ export function loadFlite(voices: readonly FliteVoiceId[]): FliteLibrary {
 }
 
 function copyWave(wave: Pointer): FliteWave {
-  const fields = koffi.decode(wave, WAVE) as { sample_rate: number; num_samples: number; samples: Pointer };
-  const samples = koffi.decode(fields.samples, koffi.array('int16', fields.num_samples, 'Typed')) as Int16Array;
+  const fields = koffi.decode(wave, WAVE) as {
+    sample_rate: number;
+    num_samples: number;
+    samples: Pointer;
+  };
+  const samples = koffi.decode(
+    fields.samples,
+    koffi.array('int16', fields.num_samples, 'Typed'),
+  ) as Int16Array;
   return { sampleRate: fields.sample_rate, samples: Int16Array.from(samples) };
 }
 
@@ -75,7 +84,10 @@ function stretchSetter(flite: LibraryHandle): (voice: Pointer, stretch: number) 
   const setFloat = flite.func('feat_set_float', 'void', ['void*', 'void*', 'float']);
   return (voice, stretch) => {
     const { features } = koffi.decode(voice, VOICE) as { features: Pointer };
-    const key: unknown = isPresent(features, STRETCH) === 1 ? Buffer.from(`${STRETCH}\0`) : duplicate(STRETCH);
+    const key: unknown =
+      isPresent(features, STRETCH) === 1
+        ? Buffer.from(`${STRETCH}\0`)
+        : duplicate(STRETCH);
     setFloat(features, key, stretch);
   };
 }
@@ -90,6 +102,8 @@ function registerVoice(id: FliteVoiceId): Pointer {
 /** The file behind a loaded library, with its full version. */
 function loadedFile(prefix: string): string {
   const escaped = prefix.replaceAll('.', '\\.');
-  const path = new RegExp(`/(${escaped}\\S*)`).exec(readFileSync('/proc/self/maps', 'utf8'));
+  const path = new RegExp(`/(${escaped}\\S*)`).exec(
+    readFileSync('/proc/self/maps', 'utf8'),
+  );
   return path?.[1] ?? prefix;
 }

@@ -23,7 +23,11 @@ interface SpeakRequest {
 
 export interface FliteProtocol {
   /** One notice per sentence, as it is made; the reply tells the samples in all. */
-  speak: { request: SpeakRequest; reply: { readonly samples: number }; notice: Int16Array };
+  speak: {
+    request: SpeakRequest;
+    reply: { readonly samples: number };
+    notice: Int16Array;
+  };
 }
 
 export interface FliteThreadInfo {

@@ -1,7 +1,12 @@
 import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
 import { CancelFlag } from '@switchyard/engine-api/threads/thread-protocol.js';
 import { loadFlite } from './library.js';
-import { FLITE_SAMPLE_RATE, FLITE_VOICE_IDS, type FliteProtocol, type FliteThreadInfo } from './protocol.js';
+import {
+  FLITE_SAMPLE_RATE,
+  FLITE_VOICE_IDS,
+  type FliteProtocol,
+  type FliteThreadInfo,
+} from './protocol.js';
 
 /** Entry of the thread that speaks. No decorators here or in anything imported. */
 serveThread<FliteProtocol, FliteThreadInfo>(() => {
@@ -17,7 +22,8 @@ serveThread<FliteProtocol, FliteThreadInfo>(() => {
         for (const sentence of sentences) {
           if (flag.raised) break;
           const { samples, sampleRate } = flite.speak(voice, sentence, 1 / speed);
-          if (sampleRate !== FLITE_SAMPLE_RATE) throw new Error(`voice ${voice} speaks at ${sampleRate} Hz`);
+          if (sampleRate !== FLITE_SAMPLE_RATE)
+            throw new Error(`voice ${voice} speaks at ${sampleRate} Hz`);
           total += samples.length;
           notify(samples, [samples.buffer]);
         }

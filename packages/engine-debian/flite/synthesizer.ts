@@ -6,7 +6,10 @@ import {
   type SpeechSynthesizer,
   type SynthesizeItem,
 } from '@switchyard/engine-api/speech-synthesizer.js';
-import { EngineThread, threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
+import {
+  EngineThread,
+  threadEntry,
+} from '@switchyard/engine-api/threads/engine-thread.js';
 import { SpeechCalls, type Spoken } from '@switchyard/engine-api/threads/speech-calls.js';
 import { ThreadPool } from '../threads/thread-pool.js';
 import {
@@ -104,7 +107,9 @@ export class FliteSynthesizer implements SpeechSynthesizer {
 
   async #load(): Promise<void> {
     if (loadedInProcess)
-      throw new Error('A process holds one flite engine at a time: its voices are static data of the library.');
+      throw new Error(
+        'A process holds one flite engine at a time: its voices are static data of the library.',
+      );
     loadedInProcess = true;
     this.#holdsVoices = true;
     await this.#thread.use(async thread => {
@@ -121,7 +126,9 @@ export class FliteSynthesizer implements SpeechSynthesizer {
   #outcome(item: SynthesizeItem): Promise<Spoken> {
     return this.#calls.outcome(item, FLITE_SAMPLE_RATE, async (cancel, onNotice) => {
       const request = { ...readRequest(item), speed: item.speed, cancel };
-      return (await this.#thread.use(thread => thread.call('speak', request, { onNotice }))).samples;
+      return (
+        await this.#thread.use(thread => thread.call('speak', request, { onNotice }))
+      ).samples;
     });
   }
 }

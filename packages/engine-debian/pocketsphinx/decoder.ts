@@ -38,15 +38,24 @@ export class Decoder {
    * Mean over the speech frames of `samples`; the model's own mean when there are none. Decoding that starts from the
    * mean of the audio itself gets about half the word errors of a cold start (README, "PocketSphinx").
    */
-  cepstralMean(samples: Int16Array, isCancelled: () => boolean = () => false): CepstralMean {
+  cepstralMean(
+    samples: Int16Array,
+    isCancelled: () => boolean = () => false,
+  ): CepstralMean {
     // The front end tracks noise; without this the mean would depend on the audio before.
     this.#check(this.library.startStream(this.#pointer), 'ps_start_stream');
     const sum = new Float64Array(this.#normaliser.size);
     let frames = 0;
-    for (let from = 0; from < samples.length && !isCancelled(); from += MEAN_SLICE_SAMPLES) {
+    for (
+      let from = 0;
+      from < samples.length && !isCancelled();
+      from += MEAN_SLICE_SAMPLES
+    ) {
       frames += this.#addCepstra(samples.slice(from, from + MEAN_SLICE_SAMPLES), sum);
     }
-    return frames === 0 ? this.#modelMean : Float32Array.from(sum, value => value / frames);
+    return frames === 0
+      ? this.#modelMean
+      : Float32Array.from(sum, value => value / frames);
   }
 
   /** Opens an utterance that knows nothing of any earlier one: mean, noise tracking and clock start anew. */
@@ -60,7 +69,10 @@ export class Decoder {
   feed(samples: Int16Array): void {
     // A copy, because native code cannot be handed memory that another thread shares.
     const own = samples.slice();
-    this.#check(this.library.processRaw(this.#pointer, own, own.length, 0, 0), 'ps_process_raw');
+    this.#check(
+      this.library.processRaw(this.#pointer, own, own.length, 0, 0),
+      'ps_process_raw',
+    );
   }
 
   /** Best text so far, raw. */
@@ -73,11 +85,18 @@ export class Decoder {
     this.#end();
     const words: DecodedWord[] = [];
     const logMath = this.library.logMath(this.#pointer);
-    for (let at = this.library.firstSegment(this.#pointer); at !== null; at = this.library.nextSegment(at)) {
+    for (
+      let at = this.library.firstSegment(this.#pointer);
+      at !== null;
+      at = this.library.nextSegment(at)
+    ) {
       const first: [number] = [0];
       const last: [number] = [0];
       this.library.segmentFrames(at, first, last);
-      const posterior = this.library.exp(logMath, this.library.segmentLogPosterior(at, [0], [0], [0]));
+      const posterior = this.library.exp(
+        logMath,
+        this.library.segmentLogPosterior(at, [0], [0], [0]),
+      );
       words.push({
         word: this.library.segmentWord(at),
         start: first[0] / FRAMES_PER_SECOND,
@@ -141,16 +160,32 @@ function addSpeechFrames(cepstra: Float32Array, sum: Float64Array): number {
 function createDecoder(library: PocketSphinxLibrary, model: ModelFiles): DecoderPointer {
   const argv = [
     ...['switchyard', '-logfn', '/dev/null'],
-    ...['-hmm', model.acousticModel, '-lm', model.languageModel, '-dict', model.dictionary],
+    ...[
+      '-hmm',
+      model.acousticModel,
+      '-lm',
+      model.languageModel,
+      '-dict',
+      model.dictionary,
+    ],
     // With its silence removal the decoder's clock stops in pauses, and every later word is seconds off.
     ...['-remove_silence', 'no'],
   ];
-  const config = library.parseArguments(null, library.argumentTable(), argv.length, argv, 1);
-  if (config === null) throw new Error(`PocketSphinx refused its arguments: ${argv.join(' ')}`);
+  const config = library.parseArguments(
+    null,
+    library.argumentTable(),
+    argv.length,
+    argv,
+    1,
+  );
+  if (config === null)
+    throw new Error(`PocketSphinx refused its arguments: ${argv.join(' ')}`);
   const decoder = library.initDecoder(config);
   library.freeArguments(config);
   if (decoder === null) {
-    throw new Error(`PocketSphinx cannot read the model ${model.acousticModel} or its language model or dictionary.`);
+    throw new Error(
+      `PocketSphinx cannot read the model ${model.acousticModel} or its language model or dictionary.`,
+    );
   }
   return decoder;
 }

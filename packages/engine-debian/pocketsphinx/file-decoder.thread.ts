@@ -2,7 +2,12 @@ import { workerData } from 'node:worker_threads';
 import { goBehindStreams } from '../threads/thread-priority.js';
 import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
 import { CancelFlag } from '@switchyard/engine-api/threads/thread-protocol.js';
-import { type DecodedWord, type DecoderThreadData, type FileDecoderProtocol, spokenWords } from './protocol.js';
+import {
+  type DecodedWord,
+  type DecoderThreadData,
+  type FileDecoderProtocol,
+  spokenWords,
+} from './protocol.js';
 import { Decoder } from './decoder.js';
 import { findModelFiles } from './model-files.js';
 import { loadPocketSphinx } from './library.js';
@@ -16,7 +21,11 @@ const CHUNK_SAMPLES = RATE / 2;
  * Decodes one file from a clean state: the same samples give the same words whatever was decoded before.
  * Answers undefined when cancelled; checked before every chunk.
  */
-function decodeFile(decoder: Decoder, samples: Int16Array, isCancelled: () => boolean): DecodedWord[] | undefined {
+function decodeFile(
+  decoder: Decoder,
+  samples: Int16Array,
+  isCancelled: () => boolean,
+): DecodedWord[] | undefined {
   const durationS = samples.length / RATE;
   const mean = decoder.cepstralMean(samples, isCancelled);
   const words: DecodedWord[] = [];

@@ -9,7 +9,13 @@ type Pointer = unknown;
 export interface PocketSphinxLibrary {
   silenceLog(nowhere: null): void;
   argumentTable(): Pointer;
-  parseArguments(base: null, table: Pointer, count: number, argv: readonly string[], strict: 0 | 1): Pointer;
+  parseArguments(
+    base: null,
+    table: Pointer,
+    count: number,
+    argv: readonly string[],
+    strict: 0 | 1,
+  ): Pointer;
   freeArguments(config: Pointer): number;
   /** Keeps its own reference to the arguments; null when a model file cannot be read. */
   initDecoder(config: Pointer): DecoderPointer;
@@ -18,21 +24,38 @@ export interface PocketSphinxLibrary {
   startStream(decoder: DecoderPointer): number;
   startUtterance(decoder: DecoderPointer): number;
   endUtterance(decoder: DecoderPointer): number;
-  processRaw(decoder: DecoderPointer, samples: Int16Array, count: number, noSearch: 0, fullUtterance: 0): number;
+  processRaw(
+    decoder: DecoderPointer,
+    samples: Int16Array,
+    count: number,
+    noSearch: 0,
+    fullUtterance: 0,
+  ): number;
   hypothesis(decoder: DecoderPointer, score: [number]): string | null;
   /** The iterator frees itself when `nextSegment` answers null: always walk it to its end. */
   firstSegment(decoder: DecoderPointer): Pointer;
   nextSegment(segment: Pointer): Pointer;
   segmentWord(segment: Pointer): string;
   segmentFrames(segment: Pointer, first: [number], last: [number]): void;
-  segmentLogPosterior(segment: Pointer, acoustic: [number], language: [number], backoff: [number]): number;
+  segmentLogPosterior(
+    segment: Pointer,
+    acoustic: [number],
+    language: [number],
+    backoff: [number],
+  ): number;
   logMath(decoder: DecoderPointer): Pointer;
   exp(logMath: Pointer, value: number): number;
   /** Borrowed from the decoder. */
   frontEnd(decoder: DecoderPointer): Pointer;
   startFrontEnd(frontEnd: Pointer): number;
   /** Answers cepstra as an array of row pointers with contiguous rows; free with `freeCepstra`. */
-  cepstra(frontEnd: Pointer, samples: Int16Array, count: number, rows: [Pointer], frames: [number]): number;
+  cepstra(
+    frontEnd: Pointer,
+    samples: Int16Array,
+    count: number,
+    rows: [Pointer],
+    frames: [number],
+  ): number;
   freeCepstra(rows: Pointer): void;
   features(decoder: DecoderPointer): Pointer;
   setCepstralMean(normaliser: Pointer, mean: Float32Array): void;
@@ -68,14 +91,20 @@ export interface CepstralNormaliser {
 }
 
 export function readNormaliser(features: unknown): CepstralNormaliser {
-  const fields = koffi.decode(features, FEATURES) as { cepsize: number; cmn_struct: unknown };
+  const fields = koffi.decode(features, FEATURES) as {
+    cepsize: number;
+    cmn_struct: unknown;
+  };
   return { pointer: fields.cmn_struct, size: fields.cepsize };
 }
 
 /** Copies `frames` rows of `size` cepstra out of native memory. */
 export function copyCepstra(rows: unknown, frames: number, size: number): Float32Array {
   const firstRow: unknown = koffi.decode(rows, 'void*');
-  return koffi.decode(firstRow, koffi.array('float', frames * size, 'Typed')) as Float32Array;
+  return koffi.decode(
+    firstRow,
+    koffi.array('float', frames * size, 'Typed'),
+  ) as Float32Array;
 }
 
 export function loadPocketSphinx(): PocketSphinxLibrary {
@@ -84,25 +113,33 @@ export function loadPocketSphinx(): PocketSphinxLibrary {
   return {
     silenceLog: base.func('void err_set_logfp(void*)'),
     argumentTable: decoder.func('void* ps_args()'),
-    parseArguments: base.func('void* cmd_ln_parse_r(void*, void*, int, const char**, int)'),
+    parseArguments: base.func(
+      'void* cmd_ln_parse_r(void*, void*, int, const char**, int)',
+    ),
     freeArguments: base.func('int cmd_ln_free_r(void*)'),
     initDecoder: decoder.func('void* ps_init(void*)'),
     freeDecoder: decoder.func('int ps_free(void*)'),
     startStream: decoder.func('int ps_start_stream(void*)'),
     startUtterance: decoder.func('int ps_start_utt(void*)'),
     endUtterance: decoder.func('int ps_end_utt(void*)'),
-    processRaw: decoder.func('int ps_process_raw(void*, const int16_t*, size_t, int, int)'),
+    processRaw: decoder.func(
+      'int ps_process_raw(void*, const int16_t*, size_t, int, int)',
+    ),
     hypothesis: decoder.func('const char* ps_get_hyp(void*, _Out_ int32_t*)'),
     firstSegment: decoder.func('void* ps_seg_iter(void*)'),
     nextSegment: decoder.func('void* ps_seg_next(void*)'),
     segmentWord: decoder.func('const char* ps_seg_word(void*)'),
     segmentFrames: decoder.func('void ps_seg_frames(void*, _Out_ int*, _Out_ int*)'),
-    segmentLogPosterior: decoder.func('int32_t ps_seg_prob(void*, _Out_ int32_t*, _Out_ int32_t*, _Out_ int32_t*)'),
+    segmentLogPosterior: decoder.func(
+      'int32_t ps_seg_prob(void*, _Out_ int32_t*, _Out_ int32_t*, _Out_ int32_t*)',
+    ),
     logMath: decoder.func('void* ps_get_logmath(void*)'),
     exp: base.func('double logmath_exp(void*, int)'),
     frontEnd: decoder.func('void* ps_get_fe(void*)'),
     startFrontEnd: base.func('int fe_start_utt(void*)'),
-    cepstra: base.func('int fe_process_utt(void*, const int16_t*, size_t, _Out_ void**, _Out_ int32_t*)'),
+    cepstra: base.func(
+      'int fe_process_utt(void*, const int16_t*, size_t, _Out_ void**, _Out_ int32_t*)',
+    ),
     freeCepstra: base.func('void fe_free_2d(void*)'),
     features: decoder.func('void* ps_get_feat(void*)'),
     setCepstralMean: base.func('void cmn_live_set(void*, const float*)'),

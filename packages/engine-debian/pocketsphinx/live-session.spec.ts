@@ -47,7 +47,9 @@ describe('LiveSession', () => {
   it('gives no partial before 0.6 s, then one whenever the text changed', () => {
     const { session: stream } = session();
     expect(stream.push(seconds(0.59))).toEqual([]);
-    expect(stream.push(seconds(0.01))).toEqual([{ type: 'partial', utterance: 0, text: 'word word word' }]);
+    expect(stream.push(seconds(0.01))).toEqual([
+      { type: 'partial', utterance: 0, text: 'word word word' },
+    ]);
     expect(stream.push(seconds(0.1))).toEqual([]);
     expect(stream.push(seconds(0.1))).toMatchObject([{ text: 'word word word word' }]);
   });
@@ -57,7 +59,8 @@ describe('LiveSession', () => {
     const inFrames = (size: number) => {
       const { session: stream } = session();
       const events = [];
-      for (let at = 0; at < audio.length; at += size) events.push(...stream.push(audio.subarray(at, at + size)));
+      for (let at = 0; at < audio.length; at += size)
+        events.push(...stream.push(audio.subarray(at, at + size)));
       return [...events, ...stream.commit()];
     };
     expect(inFrames(333)).toEqual(inFrames(audio.length));
@@ -66,18 +69,27 @@ describe('LiveSession', () => {
   it('restarts the pass at 1.6 and 3.2 s with the mean of all so far; only the rest is left at the end', () => {
     const { decoder, session: stream } = session();
     stream.push(seconds(5.05));
-    expect(decoder.log).toEqual(['mean 0.6', 'abandon 1.5', 'mean 1.6', 'abandon 3.1', 'mean 3.2']);
+    expect(decoder.log).toEqual([
+      'mean 0.6',
+      'abandon 1.5',
+      'mean 1.6',
+      'abandon 3.1',
+      'mean 3.2',
+    ]);
     decoder.log.length = 0;
     stream.commit();
     expect(decoder.log).toEqual(['finish 5.05']);
   });
 
-  it.each([0.3, 0.7, 1.55])('decodes an utterance of %d s again with its own mean', length => {
-    const { decoder, session: stream } = session();
-    stream.push(seconds(length));
-    stream.commit();
-    expect(decoder.log.slice(-2)).toEqual([`mean ${length}`, `finish ${length}`]);
-  });
+  it.each([0.3, 0.7, 1.55])(
+    'decodes an utterance of %d s again with its own mean',
+    length => {
+      const { decoder, session: stream } = session();
+      stream.push(seconds(length));
+      stream.commit();
+      expect(decoder.log.slice(-2)).toEqual([`mean ${length}`, `finish ${length}`]);
+    },
+  );
 
   it('decodes the same way for a caller that wants no partials', () => {
     const logs = [true, false].map(partials => {
@@ -121,15 +133,24 @@ describe('LiveSession', () => {
     const { session: stream } = session();
     const events = stream.push(seconds(65));
     expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['partial']));
-    expect(events.at(-1)).toMatchObject({ text: expect.stringMatching(/^final final word word/) });
+    expect(events.at(-1)).toMatchObject({
+      text: expect.stringMatching(/^final final word word/),
+    });
     expect(stream.commit()).toEqual([
       {
         ...{ type: 'final', utterance: 0, text: 'final final final', start: 0, end: 65 },
-        words: [0, 30, 60].map(at => ({ word: 'final', start: at + 0.1, end: at + 0.2, confidence: 1 })),
+        words: [0, 30, 60].map(at => ({
+          word: 'final',
+          start: at + 0.1,
+          end: at + 0.2,
+          confidence: 1,
+        })),
       },
     ]);
     stream.push(seconds(1));
-    expect(stream.commit()).toMatchObject([{ utterance: 1, text: 'final', start: 65, end: 66 }]);
+    expect(stream.commit()).toMatchObject([
+      { utterance: 1, text: 'final', start: 65, end: 66 },
+    ]);
   });
 
   it('works no more once cancelled, in the middle of a pass neither', () => {

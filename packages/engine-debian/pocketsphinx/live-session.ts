@@ -66,7 +66,16 @@ export class LiveSession {
     this.#words = [];
     this.#utteranceOffset = this.#offset;
     this.#lastPartial = '';
-    return [{ type: 'final', utterance: this.#utterance++, text: joinWords(words), start, end, words }];
+    return [
+      {
+        type: 'final',
+        utterance: this.#utterance++,
+        text: joinWords(words),
+        start,
+        end,
+        words,
+      },
+    ];
   }
 
   #endPiece(): void {
@@ -82,7 +91,9 @@ export class LiveSession {
     if (this.#length < FIRST_PARTIAL) return [];
     this.#hear(this.#fed === 0 || RENEWALS.includes(this.#length));
     if (!this.parts.partials) return [];
-    const text = [joinWords(this.#words), plainText(this.parts.decoder.hypothesis())].filter(Boolean).join(' ');
+    const text = [joinWords(this.#words), plainText(this.parts.decoder.hypothesis())]
+      .filter(Boolean)
+      .join(' ');
     if (text === '' || text === this.#lastPartial) return [];
     this.#lastPartial = text;
     return [{ type: 'partial', utterance: this.#utterance, text }];

@@ -31,7 +31,11 @@ export function findModelFiles(modelDir: string): ModelFiles {
 export async function modelRevision(modelDir: string): Promise<string> {
   const files = findModelFiles(modelDir);
   const hash = createHash('sha256');
-  for (const path of [join(files.acousticModel, 'mdef'), files.dictionary, files.languageModel]) {
+  for (const path of [
+    join(files.acousticModel, 'mdef'),
+    files.dictionary,
+    files.languageModel,
+  ]) {
     for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
   }
   return `${basename(modelDir)} sha256:${hash.digest('hex').slice(0, 12)}`;

@@ -1,5 +1,8 @@
 import { availableParallelism } from 'node:os';
-import { type EngineModel, EngineOptions } from '@switchyard/engine-api/engine-options.js';
+import {
+  type EngineModel,
+  EngineOptions,
+} from '@switchyard/engine-api/engine-options.js';
 
 export interface PocketSphinxOptions {
   /** Files decoded at the same time, one decoder thread of about 100 MB each; also the largest group. */

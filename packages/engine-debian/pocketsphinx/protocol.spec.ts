@@ -3,7 +3,9 @@ import { plainText, spokenWords } from './protocol.js';
 
 describe('hypothesis of PocketSphinx', () => {
   it('loses fillers and variant marks', () => {
-    expect(plainText("<s> the(2) <sil> quick [NOISE] fox's ++UM++ tail </s>")).toBe("the quick fox's tail");
+    expect(plainText("<s> the(2) <sil> quick [NOISE] fox's ++UM++ tail </s>")).toBe(
+      "the quick fox's tail",
+    );
     expect(plainText('')).toBe('');
   });
 

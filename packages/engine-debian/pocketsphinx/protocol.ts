@@ -35,8 +35,13 @@ export function plainText(hypothesis: string): string {
 }
 
 /** The spoken words only, shifted by `offsetS` and kept inside `[0, durationS]`. */
-export function spokenWords(decoded: readonly DecodedWord[], offsetS: number, durationS: number): DecodedWord[] {
-  const clamp = (seconds: number): number => Math.min(durationS, Math.max(0, round(seconds + offsetS)));
+export function spokenWords(
+  decoded: readonly DecodedWord[],
+  offsetS: number,
+  durationS: number,
+): DecodedWord[] {
+  const clamp = (seconds: number): number =>
+    Math.min(durationS, Math.max(0, round(seconds + offsetS)));
   return decoded
     .filter(({ word }) => !isFiller(word))
     .map(({ word, start, end, confidence }) => ({
@@ -72,13 +77,21 @@ interface OpenRequest {
 
 /** One file at a time; undefined: cancelled. */
 export interface FileDecoderProtocol {
-  decode: { request: DecodeRequest; reply: readonly DecodedWord[] | undefined; notice: never };
+  decode: {
+    request: DecodeRequest;
+    reply: readonly DecodedWord[] | undefined;
+    notice: never;
+  };
 }
 
 /** One live stream at a time. */
 export interface LiveDecoderProtocol {
   open: { request: OpenRequest; reply: void; notice: never };
-  push: { request: { readonly samples: Int16Array }; reply: readonly RecognizerEvent[]; notice: never };
+  push: {
+    request: { readonly samples: Int16Array };
+    reply: readonly RecognizerEvent[];
+    notice: never;
+  };
   commit: { request: undefined; reply: readonly RecognizerEvent[]; notice: never };
   close: { request: undefined; reply: void; notice: never };
 }

@@ -1,5 +1,11 @@
 import { EngineError } from '@switchyard/engine-api/coded-error.js';
-import { cancelledError, type EngineInfo, failed, type ItemOutcome, succeeded } from '@switchyard/engine-api/engine.js';
+import {
+  cancelledError,
+  type EngineInfo,
+  failed,
+  type ItemOutcome,
+  succeeded,
+} from '@switchyard/engine-api/engine.js';
 import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   type RecognizerStream,
@@ -9,9 +15,16 @@ import {
   type RecognizedTranscript,
   pcmOf,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import { EngineThread, threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
+import {
+  EngineThread,
+  threadEntry,
+} from '@switchyard/engine-api/threads/engine-thread.js';
 import { ThreadPool } from '../threads/thread-pool.js';
-import { CancelFlag, shareSamples, type ThreadProtocol } from '@switchyard/engine-api/threads/thread-protocol.js';
+import {
+  CancelFlag,
+  shareSamples,
+  type ThreadProtocol,
+} from '@switchyard/engine-api/threads/thread-protocol.js';
 import {
   type DecodedWord,
   type DecoderThreadData,
@@ -34,7 +47,9 @@ class PocketSphinxStream implements RecognizerStream {
   ) {
     // Not waited for: the thread may still be ending the utterance of a stream that was cancelled. One that died says
     // so to `push`.
-    this.thread.call('open', { partials, cancel: this.#cancel.memory }).catch(() => undefined);
+    this.thread
+      .call('open', { partials, cancel: this.#cancel.memory })
+      .catch(() => undefined);
   }
 
   async push(samples: Int16Array): Promise<readonly RecognizerEvent[]> {
@@ -69,7 +84,10 @@ function requireSupported(item: TranscribeItem): void {
   requireEnglish(item.language);
   if (item.prompt !== '') throw cannot('prompt', 'takes no prompt; leave `prompt` out');
   if (item.temperature !== 0)
-    throw cannot('temperature', 'always answers the likeliest words; leave `temperature` at 0');
+    throw cannot(
+      'temperature',
+      'always answers the likeliest words; leave `temperature` at 0',
+    );
 }
 
 /**
@@ -110,9 +128,16 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
   #closed: Promise<void> | undefined;
 
   constructor(private readonly options: PocketSphinxOptions) {
-    const data: DecoderThreadData = { modelDir: options.modelDir, besideStreams: options.streams > 0 };
-    this.#files = new ThreadPool(options.threads, () => startThread('./file-decoder.thread.js', data));
-    this.#live = new ThreadPool(options.streams, () => startThread('./live-decoder.thread.js', data));
+    const data: DecoderThreadData = {
+      modelDir: options.modelDir,
+      besideStreams: options.streams > 0,
+    };
+    this.#files = new ThreadPool(options.threads, () =>
+      startThread('./file-decoder.thread.js', data),
+    );
+    this.#live = new ThreadPool(options.streams, () =>
+      startThread('./live-decoder.thread.js', data),
+    );
   }
 
   get info(): EngineInfo {
@@ -123,7 +148,11 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
       maxBatch: this.options.threads,
       maxConcurrent: 1,
       streams: this.options.streams,
-      capabilities: ['transcribe', 'word_timestamps', ...(this.options.streams > 0 ? (['stream'] as const) : [])],
+      capabilities: [
+        'transcribe',
+        'word_timestamps',
+        ...(this.options.streams > 0 ? (['stream'] as const) : []),
+      ],
       languages: ['en'],
     };
   }
@@ -132,14 +161,19 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
     return (this.#loaded ??= this.#load());
   }
 
-  transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
+  transcribe(
+    batch: readonly TranscribeItem[],
+  ): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
     return Promise.all(batch.map(item => this.#outcome(item)));
   }
 
   async openStream(options: RecognizerStreamOptions): Promise<RecognizerStream> {
     requireEnglish(options.language);
     if (this.#live.available === 0) {
-      throw new EngineError('queue_full', `All ${this.options.streams} live streams of this worker are in use.`);
+      throw new EngineError(
+        'queue_full',
+        `All ${this.options.streams} live streams of this worker are in use.`,
+      );
     }
     const thread = await this.#live.acquire();
     const stream = new PocketSphinxStream(thread, options.partials, () => {
@@ -155,9 +189,15 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
   }
 
   async #load(): Promise<void> {
-    const warm = Array.from({ length: this.options.threads }, () => this.#files.acquire());
-    const [revision, ...threads] = await Promise.allSettled([modelRevision(this.options.modelDir), ...warm]);
-    for (const thread of threads) if (thread.status === 'fulfilled') this.#files.release(thread.value);
+    const warm = Array.from({ length: this.options.threads }, () =>
+      this.#files.acquire(),
+    );
+    const [revision, ...threads] = await Promise.allSettled([
+      modelRevision(this.options.modelDir),
+      ...warm,
+    ]);
+    for (const thread of threads)
+      if (thread.status === 'fulfilled') this.#files.release(thread.value);
     const broken = [revision, ...threads].find(result => result.status === 'rejected');
     if (broken) throw broken.reason;
     if (revision.status === 'fulfilled') this.#revision = revision.value;
@@ -173,7 +213,8 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
     try {
       requireSupported(item);
       const words = await this.#decode(item);
-      if (words === undefined || item.signal.aborted) return failed(cancelledError(item.requestId));
+      if (words === undefined || item.signal.aborted)
+        return failed(cancelledError(item.requestId));
       return succeeded(toTranscript(words, item.wordTimestamps));
     } catch (error) {
       return failed(error);
@@ -190,7 +231,9 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
     this.#cancels.add(flag);
     try {
       const samples = await shareSamples(pcm);
-      return await this.#files.use(thread => thread.call('decode', { samples, cancel: flag.memory }));
+      return await this.#files.use(thread =>
+        thread.call('decode', { samples, cancel: flag.memory }),
+      );
     } finally {
       this.#cancels.delete(flag);
       item.signal.removeEventListener('abort', raise);
@@ -198,6 +241,13 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
   }
 }
 
-function startThread<P extends ThreadProtocol<P>>(entry: string, data: DecoderThreadData): EngineThread<P> {
-  return new EngineThread<P>({ entry: threadEntry(entry, import.meta.url), name: 'pocketsphinx', data });
+function startThread<P extends ThreadProtocol<P>>(
+  entry: string,
+  data: DecoderThreadData,
+): EngineThread<P> {
+  return new EngineThread<P>({
+    entry: threadEntry(entry, import.meta.url),
+    name: 'pocketsphinx',
+    data,
+  });
 }

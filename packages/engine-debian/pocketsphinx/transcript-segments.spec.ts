@@ -16,7 +16,9 @@ describe('segmentsByPauses', () => {
   });
 
   it('cuts speech without pauses before a segment passes 12 s', () => {
-    const segments = segmentsByPauses(Array.from({ length: 26 }, (_, i) => word(i, i + 1)));
+    const segments = segmentsByPauses(
+      Array.from({ length: 26 }, (_, i) => word(i, i + 1)),
+    );
     expect(segments.map(({ start, end }) => end - start)).toEqual([12, 12, 2]);
   });
 
@@ -31,6 +33,11 @@ describe('segmentsByPauses', () => {
   });
 
   it('makes no segment of no words', () => {
-    expect(toTranscript([], true)).toEqual({ text: '', language: 'en', segments: [], words: [] });
+    expect(toTranscript([], true)).toEqual({
+      text: '',
+      language: 'en',
+      segments: [],
+      words: [],
+    });
   });
 });

@@ -1,5 +1,8 @@
 import { type TranscriptWord } from '@switchyard/engine-api/transcript.js';
-import { type RecognizedTranscript, type RecognizedSegment } from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  type RecognizedTranscript,
+  type RecognizedSegment,
+} from '@switchyard/engine-api/speech-recognizer.js';
 
 /** A pause this long ends a segment; commas are usually shorter, sentence ends longer. */
 const PAUSE_S = 0.3;
@@ -27,7 +30,10 @@ function endsBefore(word: TranscriptWord, group: readonly TranscriptWord[]): boo
   return pauseMs >= PAUSE_S * 1000 || word.end - segmentStart > LONGEST_SEGMENT_S;
 }
 
-export function toTranscript(words: readonly TranscriptWord[], wordTimestamps: boolean): RecognizedTranscript {
+export function toTranscript(
+  words: readonly TranscriptWord[],
+  wordTimestamps: boolean,
+): RecognizedTranscript {
   return {
     text: joinWords(words),
     language: 'en',
@@ -39,7 +45,13 @@ export function toTranscript(words: readonly TranscriptWord[], wordTimestamps: b
 function toSegment(words: readonly TranscriptWord[]): RecognizedSegment {
   const start = words[0]?.start ?? 0;
   const end = words.at(-1)?.end ?? start;
-  return { start, end, text: joinWords(words), avgLogprob: meanLog(words), noSpeechProb: unspoken(words, end - start) };
+  return {
+    start,
+    end,
+    text: joinWords(words),
+    avgLogprob: meanLog(words),
+    noSpeechProb: unspoken(words, end - start),
+  };
 }
 
 export function joinWords(words: readonly TranscriptWord[]): string {
@@ -47,7 +59,9 @@ export function joinWords(words: readonly TranscriptWord[]): string {
 }
 
 function meanLog(words: readonly TranscriptWord[]): number {
-  const logs = words.map(({ confidence }) => Math.max(LOWEST_LOG_PROBABILITY, Math.log(confidence)));
+  const logs = words.map(({ confidence }) =>
+    Math.max(LOWEST_LOG_PROBABILITY, Math.log(confidence)),
+  );
   const mean = logs.reduce((sum, value) => sum + value, 0) / logs.length;
   return Math.round(mean * 1000) / 1000 + 0;
 }

@@ -9,15 +9,21 @@ import { errorMessage } from '@switchyard/engine-api/error-message.js';
 const kept: LibraryHandle[] = [];
 
 /** Opens a shared library by its soname; a failure names the Debian packages that bring it. */
-export function openNativeLibrary(soname: string, debianPackages: readonly string[]): LibraryHandle {
+export function openNativeLibrary(
+  soname: string,
+  debianPackages: readonly string[],
+): LibraryHandle {
   try {
     const library = koffi.load(soname);
     kept.push(library);
     return library;
   } catch (cause) {
     const reason = errorMessage(cause);
-    throw new Error(`Cannot load ${soname} (${reason}). Install it with \`${aptInstallCommand(...debianPackages)}\`.`, {
-      cause,
-    });
+    throw new Error(
+      `Cannot load ${soname} (${reason}). Install it with \`${aptInstallCommand(...debianPackages)}\`.`,
+      {
+        cause,
+      },
+    );
   }
 }

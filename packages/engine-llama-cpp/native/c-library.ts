@@ -9,7 +9,13 @@ export type Pointer = bigint;
 /** `llama_model_params` of llama.h at the release that node-llama-cpp 3.22.1 was built from. */
 const MODEL_PARAMS = koffi.struct('llama_model_params', {
   ...{ devices: 'void *', tensor_buft_overrides: 'void *' },
-  ...{ n_gpu_layers: 'int32_t', split_mode: 'int', load_mode: 'int', lazy_mode: 'int', main_gpu: 'int32_t' },
+  ...{
+    n_gpu_layers: 'int32_t',
+    split_mode: 'int',
+    load_mode: 'int',
+    lazy_mode: 'int',
+    main_gpu: 'int32_t',
+  },
   ...{
     tensor_split: 'void *',
     progress_callback: 'void *',
@@ -22,11 +28,38 @@ const MODEL_PARAMS = koffi.struct('llama_model_params', {
 
 /** `llama_context_params`, likewise. */
 const CONTEXT_PARAMS = koffi.struct('llama_context_params', {
-  ...{ n_ctx: 'uint32_t', n_batch: 'uint32_t', n_ubatch: 'uint32_t', n_seq_max: 'uint32_t', n_rs_seq: 'uint32_t' },
-  ...{ n_outputs_max: 'uint32_t', n_outputs_max_per_seq: 'uint32_t', n_threads: 'int32_t', n_threads_batch: 'int32_t' },
-  ...{ ctx_type: 'int', rope_scaling_type: 'int', pooling_type: 'int', attention_type: 'int', flash_attn_type: 'int' },
-  ...{ rope_freq_base: 'float', rope_freq_scale: 'float', yarn_ext_factor: 'float', yarn_attn_factor: 'float' },
-  ...{ yarn_beta_fast: 'float', yarn_beta_slow: 'float', yarn_orig_ctx: 'uint32_t', defrag_thold: 'float' },
+  ...{
+    n_ctx: 'uint32_t',
+    n_batch: 'uint32_t',
+    n_ubatch: 'uint32_t',
+    n_seq_max: 'uint32_t',
+    n_rs_seq: 'uint32_t',
+  },
+  ...{
+    n_outputs_max: 'uint32_t',
+    n_outputs_max_per_seq: 'uint32_t',
+    n_threads: 'int32_t',
+    n_threads_batch: 'int32_t',
+  },
+  ...{
+    ctx_type: 'int',
+    rope_scaling_type: 'int',
+    pooling_type: 'int',
+    attention_type: 'int',
+    flash_attn_type: 'int',
+  },
+  ...{
+    rope_freq_base: 'float',
+    rope_freq_scale: 'float',
+    yarn_ext_factor: 'float',
+    yarn_attn_factor: 'float',
+  },
+  ...{
+    yarn_beta_fast: 'float',
+    yarn_beta_slow: 'float',
+    yarn_orig_ctx: 'uint32_t',
+    defrag_thold: 'float',
+  },
   ...{ cb_eval: 'void *', cb_eval_user_data: 'void *', type_k: 'int', type_v: 'int' },
   ...{ abort_callback: 'void *', abort_callback_data: 'void *' },
   ...{
@@ -45,8 +78,13 @@ const BATCH = koffi.struct('llama_batch', {
   ...{ n_seq_id: 'void *', seq_id: 'void *', logits: 'void *' },
 });
 
-export type ModelParams = Readonly<Record<string, unknown>> & { readonly n_gpu_layers: number };
-export type ContextParams = Readonly<Record<string, unknown>> & { readonly n_batch: number; readonly n_ubatch: number };
+export type ModelParams = Readonly<Record<string, unknown>> & {
+  readonly n_gpu_layers: number;
+};
+export type ContextParams = Readonly<Record<string, unknown>> & {
+  readonly n_batch: number;
+  readonly n_ubatch: number;
+};
 export interface NativeBatch {
   readonly n_tokens: number;
   readonly token: Pointer;
@@ -71,7 +109,9 @@ export interface CLibrary {
   readonly hasDecoder: (model: Pointer) => boolean;
   readonly describe: (model: Pointer, text: Buffer, size: number) => number;
   /** Minus what it needs, where `most` is too little. */
-  readonly tokenize: (...args: [Pointer, Buffer, number, Int32Array, number, boolean, boolean]) => number;
+  readonly tokenize: (
+    ...args: [Pointer, Buffer, number, Int32Array, number, boolean, boolean]
+  ) => number;
   readonly beginningOfText: (vocabulary: Pointer) => number;
   readonly endOfText: (vocabulary: Pointer) => number;
   readonly separator: (vocabulary: Pointer) => number;
@@ -82,16 +122,41 @@ export interface CLibrary {
   readonly template: (model: Pointer, name: string) => string | null;
   /** 0 none, 1 mean, 2 first, 3 last, 4 rank */
   readonly pooling: (context: Pointer) => number;
-  readonly newBatch: (tokens: number, embedding: number, sequences: number) => NativeBatch;
+  readonly newBatch: (
+    tokens: number,
+    embedding: number,
+    sequences: number,
+  ) => NativeBatch;
   readonly memory: (context: Pointer) => Pointer | null;
   readonly clearMemory: (memory: Pointer, data: boolean) => void;
   /** Positions from `start` to before `end`; -1: from the first one, or to the last one. */
-  readonly cutSequence: (memory: Pointer, sequence: number, start: number, end: number) => boolean;
-  readonly copySequence: (memory: Pointer, from: number, to: number, start: number, end: number) => void;
+  readonly cutSequence: (
+    memory: Pointer,
+    sequence: number,
+    start: number,
+    end: number,
+  ) => boolean;
+  readonly copySequence: (
+    memory: Pointer,
+    from: number,
+    to: number,
+    start: number,
+    end: number,
+  ) => void;
   /** Bytes that a sequence has in memory, as `takeState` and `giveState` have them; both say how many they were. */
   readonly stateSize: (context: Pointer, sequence: number) => number;
-  readonly takeState: (context: Pointer, state: Buffer, size: number, sequence: number) => number;
-  readonly giveState: (context: Pointer, state: Buffer, size: number, sequence: number) => number;
+  readonly takeState: (
+    context: Pointer,
+    state: Buffer,
+    size: number,
+    sequence: number,
+  ) => number;
+  readonly giveState: (
+    context: Pointer,
+    state: Buffer,
+    size: number,
+    sequence: number,
+  ) => number;
   readonly decode: KoffiFunc<(context: Pointer, batch: NativeBatch) => number>;
   /** Of all outputs of the last run; brings them into the order of the batch. */
   readonly logits: (context: Pointer) => Pointer | null;
@@ -111,7 +176,9 @@ export function openCLibrary(): CLibrary {
   const { n_gpu_layers: layers } = opened.modelDefaults();
   const { n_batch: batch, n_ubatch: run } = opened.contextDefaults();
   if (layers !== -1 || batch !== 2048 || run !== 512)
-    throw new Error('This llama.cpp is not the one that this engine knows: switchyard engines install llama-cpp');
+    throw new Error(
+      'This llama.cpp is not the one that this engine knows: switchyard engines install llama-cpp',
+    );
   return opened;
 }
 
@@ -132,7 +199,15 @@ function functionsOf(library: LibraryHandle): CLibrary {
     hasEncoder: as('llama_model_has_encoder', 'bool', [model]),
     hasDecoder: as('llama_model_has_decoder', 'bool', [model]),
     describe: as('llama_model_desc', 'int32_t', [model, 'void *', 'size_t']),
-    tokenize: as('llama_tokenize', 'int32_t', ['void *', 'void *', 'int32_t', 'void *', 'int32_t', 'bool', 'bool']),
+    tokenize: as('llama_tokenize', 'int32_t', [
+      'void *',
+      'void *',
+      'int32_t',
+      'void *',
+      'int32_t',
+      'bool',
+      'bool',
+    ]),
     beginningOfText: as('llama_vocab_bos', 'int32_t', ['void *']),
     endOfText: as('llama_vocab_eos', 'int32_t', ['void *']),
     separator: as('llama_vocab_sep', 'int32_t', ['void *']),
@@ -144,11 +219,32 @@ function functionsOf(library: LibraryHandle): CLibrary {
     newBatch: as('llama_batch_init', BATCH, ['int32_t', 'int32_t', 'int32_t']),
     memory: as('llama_get_memory', 'void *', ['void *']),
     clearMemory: as('llama_memory_clear', 'void', ['void *', 'bool']),
-    cutSequence: as('llama_memory_seq_rm', 'bool', ['void *', 'int32_t', 'int32_t', 'int32_t']),
-    copySequence: as('llama_memory_seq_cp', 'void', ['void *', 'int32_t', 'int32_t', 'int32_t', 'int32_t']),
+    cutSequence: as('llama_memory_seq_rm', 'bool', [
+      'void *',
+      'int32_t',
+      'int32_t',
+      'int32_t',
+    ]),
+    copySequence: as('llama_memory_seq_cp', 'void', [
+      'void *',
+      'int32_t',
+      'int32_t',
+      'int32_t',
+      'int32_t',
+    ]),
     stateSize: as('llama_state_seq_get_size', 'size_t', ['void *', 'int32_t']),
-    takeState: as('llama_state_seq_get_data', 'size_t', ['void *', 'void *', 'size_t', 'int32_t']),
-    giveState: as('llama_state_seq_set_data', 'size_t', ['void *', 'void *', 'size_t', 'int32_t']),
+    takeState: as('llama_state_seq_get_data', 'size_t', [
+      'void *',
+      'void *',
+      'size_t',
+      'int32_t',
+    ]),
+    giveState: as('llama_state_seq_set_data', 'size_t', [
+      'void *',
+      'void *',
+      'size_t',
+      'int32_t',
+    ]),
     logits: as('llama_get_logits', 'void *', ['void *']),
     logitsAt: as('llama_get_logits_ith', 'void *', ['void *', 'int32_t']),
     decode: as('llama_decode', 'int32_t', ['void *', BATCH]),
@@ -158,8 +254,15 @@ function functionsOf(library: LibraryHandle): CLibrary {
 }
 
 /** @throws Error when the file is no model, or does not fit */
-export function loadModelFile(library: CLibrary, file: string, gpuLayers: number): Pointer {
-  const model = library.loadModel(file, { ...library.modelDefaults(), n_gpu_layers: gpuLayers });
+export function loadModelFile(
+  library: CLibrary,
+  file: string,
+  gpuLayers: number,
+): Pointer {
+  const model = library.loadModel(file, {
+    ...library.modelDefaults(),
+    n_gpu_layers: gpuLayers,
+  });
   if (model === null) throw new Error(`llama.cpp cannot load ${file}`);
   return model;
 }
@@ -167,14 +270,22 @@ export function loadModelFile(library: CLibrary, file: string, gpuLayers: number
 /** Such as "llama 1B Q8_0". */
 export function describeModel(library: CLibrary, model: Pointer): string {
   const text = Buffer.alloc(256);
-  return text.toString('utf8', 0, Math.min(255, library.describe(model, text, text.length)));
+  return text.toString(
+    'utf8',
+    0,
+    Math.min(255, library.describe(model, text, text.length)),
+  );
 }
 
 /** The file that is mapped into this process: the one for its device, with its backends registered. */
 export function loadedLibrary(): LibraryHandle {
   const paths = readFileSync('/proc/self/maps', 'utf8').split('\n');
-  const path = paths.map(line => line.slice(line.indexOf('/'))).find(file => /\/libllama\.[^/]*so[^/]*$/.test(file));
+  const path = paths
+    .map(line => line.slice(line.indexOf('/')))
+    .find(file => /\/libllama\.[^/]*so[^/]*$/.test(file));
   if (path === undefined)
-    throw new Error('The library of llama.cpp is not loaded; embeddings and `kvTokens` need Linux.');
+    throw new Error(
+      'The library of llama.cpp is not loaded; embeddings and `kvTokens` need Linux.',
+    );
   return koffi.load(path);
 }

@@ -6,15 +6,23 @@ import { errorMessage } from '@switchyard/engine-api/error-message.js';
 type Message = Readonly<Record<string, unknown>>;
 
 /** `chatMessages` has checked them. Arguments of calls are objects where the template writes JSON itself. */
-const templateMessages = (messages: readonly Message[], objectArguments: boolean): readonly Message[] =>
+const templateMessages = (
+  messages: readonly Message[],
+  objectArguments: boolean,
+): readonly Message[] =>
   messages.map(({ tool_calls: calls, ...rest }) => ({
     ...rest,
-    ...(Array.isArray(calls) && { tool_calls: calls.map((call: unknown) => templateCall(call, objectArguments)) }),
+    ...(Array.isArray(calls) && {
+      tool_calls: calls.map((call: unknown) => templateCall(call, objectArguments)),
+    }),
   }));
 
 function templateCall(call: unknown, objectArguments: boolean): unknown {
-  const { function: called, ...rest } = (call ?? {}) as { function?: { arguments?: unknown } };
-  if (called === undefined || !objectArguments || typeof called.arguments !== 'string') return call;
+  const { function: called, ...rest } = (call ?? {}) as {
+    function?: { arguments?: unknown };
+  };
+  if (called === undefined || !objectArguments || typeof called.arguments !== 'string')
+    return call;
   return { ...rest, function: { ...called, arguments: objectOf(called.arguments) } };
 }
 
@@ -56,8 +64,13 @@ export class ChatTemplate {
   constructor(template: string, bindings: NativeBindings, texts: SpecialTexts) {
     this.#renderer = new bindings.AddonJinjaRenderer(template);
     this.#texts = texts;
-    this.toolCalls = this.#probe({ messages: [PROBE_USER], tools: [PROBE_TOOL] }).includes(PROBE);
-    this.#objectArguments = /"switchyard_probe"\s*:\s*1/.test(this.#probe({ messages: [PROBE_USER, PROBE_CALL] }));
+    this.toolCalls = this.#probe({
+      messages: [PROBE_USER],
+      tools: [PROBE_TOOL],
+    }).includes(PROBE);
+    this.#objectArguments = /"switchyard_probe"\s*:\s*1/.test(
+      this.#probe({ messages: [PROBE_USER, PROBE_CALL] }),
+    );
   }
 
   /**
@@ -68,16 +81,28 @@ export class ChatTemplate {
     const disguise = new Disguise(this.#texts.control);
     const plain = disguise.of(templateMessages(messages, this.#objectArguments));
     try {
-      const text = this.#render({ messages: plain, ...(tools !== undefined && { tools: disguise.of(tools) }) });
+      const text = this.#render({
+        messages: plain,
+        ...(tools !== undefined && { tools: disguise.of(tools) }),
+      });
       return disguise.reveal(text);
     } catch (error) {
-      throw new Refusal('invalid_value', `The model's chat template refuses this: ${reasonIn(error)}`, 'messages');
+      throw new Refusal(
+        'invalid_value',
+        `The model's chat template refuses this: ${reasonIn(error)}`,
+        'messages',
+      );
     }
   }
 
   #render(variables: Readonly<Record<string, unknown>>): string {
     const { bos, eos } = this.#texts;
-    return this.#renderer.render({ ...variables, add_generation_prompt: true, bos_token: bos, eos_token: eos });
+    return this.#renderer.render({
+      ...variables,
+      add_generation_prompt: true,
+      bos_token: bos,
+      eos_token: eos,
+    });
   }
 
   #probe(variables: Readonly<Record<string, unknown>>): string {
@@ -91,12 +116,22 @@ export class ChatTemplate {
 
 const PROBE_TOOL = {
   type: 'function',
-  function: { name: PROBE, description: 'x', parameters: { type: 'object', properties: {} } },
+  function: {
+    name: PROBE,
+    description: 'x',
+    parameters: { type: 'object', properties: {} },
+  },
 };
 const PROBE_CALL = {
   role: 'assistant',
   content: '',
-  tool_calls: [{ id: 'call_000001', type: 'function', function: { name: 'x', arguments: { [PROBE]: 1 } } }],
+  tool_calls: [
+    {
+      id: 'call_000001',
+      type: 'function',
+      function: { name: 'x', arguments: { [PROBE]: 1 } },
+    },
+  ],
 };
 
 /** The last line says why; those before it show where in the template. */
@@ -120,27 +155,36 @@ class Disguise {
   readonly #pattern: RegExp | undefined;
 
   constructor(control: readonly string[]) {
-    const spelled = [...control, MARK].map(text => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+    const spelled = [...control, MARK].map(text =>
+      text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
+    );
     this.#pattern = control.length > 0 ? new RegExp(spelled.join('|'), 'g') : undefined;
   }
 
   of(value: unknown): unknown {
     if (this.#pattern === undefined) return value;
-    if (typeof value === 'string') return value.replace(this.#pattern, found => this.#hide(found));
+    if (typeof value === 'string')
+      return value.replace(this.#pattern, found => this.#hide(found));
     if (Array.isArray(value)) return value.map(item => this.of(item));
     if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [this.#text(key), this.of(item)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [this.#text(key), this.of(item)]),
+    );
   }
 
   reveal(text: string): { text: string; control: boolean }[] {
     const pieces = text.split(new RegExp(`${MARK}(\\d+)${MARK}`));
     return pieces
-      .map((piece, index) => (index % 2 === 0 ? { text: piece, control: true } : this.#shown(Number(piece))))
+      .map((piece, index) =>
+        index % 2 === 0 ? { text: piece, control: true } : this.#shown(Number(piece)),
+      )
       .filter(({ text: piece }) => piece !== '');
   }
 
   #text(value: string): string {
-    return this.#pattern === undefined ? value : value.replace(this.#pattern, found => this.#hide(found));
+    return this.#pattern === undefined
+      ? value
+      : value.replace(this.#pattern, found => this.#hide(found));
   }
 
   #hide(found: string): string {

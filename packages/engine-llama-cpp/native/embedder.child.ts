@@ -1,6 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { type EmbeddingInfo, type EmbeddingOperations, type EmbeddingSettings } from '../protocol.js';
+import {
+  type EmbeddingInfo,
+  type EmbeddingOperations,
+  type EmbeddingSettings,
+} from '../protocol.js';
 import { openCLibrary } from './c-library.js';
 import { EmbeddingModel } from './embedding-model.js';
 import { openDevice } from './library.js';
@@ -28,5 +32,8 @@ async function open(settings: EmbeddingSettings): Promise<ChildService<Embedding
   model.embed(probe, [probe.length]);
   const { dimensions, vocabularySize, trainedContextTokens, description, ranks } = model;
   const revision = `${basename(settings.modelFile)} (${description}, ${size} bytes)`;
-  return { info: { device, revision, dimensions, vocabularySize, trainedContextTokens, ranks }, operations: answers };
+  return {
+    info: { device, revision, dimensions, vocabularySize, trainedContextTokens, ranks },
+    operations: answers,
+  };
 }

@@ -1,6 +1,12 @@
 import koffi from 'koffi';
 import { type EmbeddingSettings, POOLINGS } from '../protocol.js';
-import { type CLibrary, describeModel, loadModelFile, type NativeBatch, type Pointer } from './c-library.js';
+import {
+  type CLibrary,
+  describeModel,
+  loadModelFile,
+  type NativeBatch,
+  type Pointer,
+} from './c-library.js';
 import { PairEncoder } from './pair-encoder.js';
 
 /** A batch in native memory, filled anew for every run: several texts, each a sequence of its own. */
@@ -13,9 +19,17 @@ class TextBatch {
     this.#batch = library.newBatch(mostTokens, 0, 1);
     const { seq_id: sequences, n_seq_id: counts, logits } = this.#batch;
     this.#sequences = koffi.decode(sequences, 'void *', mostTokens) as Pointer[];
-    koffi.encode(counts, koffi.array('int32_t', mostTokens), new Int32Array(mostTokens).fill(1));
+    koffi.encode(
+      counts,
+      koffi.array('int32_t', mostTokens),
+      new Int32Array(mostTokens).fill(1),
+    );
     // The vector is made of all positions, or of one that only the model knows.
-    koffi.encode(logits, koffi.array('int8_t', mostTokens), new Int8Array(mostTokens).fill(1));
+    koffi.encode(
+      logits,
+      koffi.array('int8_t', mostTokens),
+      new Int8Array(mostTokens).fill(1),
+    );
   }
 
   /** @param counts tokens of each text, which stand one after another in `tokens` */
@@ -59,7 +73,11 @@ export class EmbeddingModel {
   /** @throws Error when the file is no model, or one without pooling. */
   constructor(library: CLibrary, settings: EmbeddingSettings, onGpu: boolean) {
     this.#library = library;
-    const model = loadModelFile(library, settings.modelFile, onGpu ? (settings.gpuLayers ?? -1) : 0);
+    const model = loadModelFile(
+      library,
+      settings.modelFile,
+      onGpu ? (settings.gpuLayers ?? -1) : 0,
+    );
     this.#vocabulary = library.vocabulary(model);
     this.vocabularySize = library.vocabularySize(this.#vocabulary);
     this.trainedContextTokens = library.trainedContext(model);
@@ -68,7 +86,11 @@ export class EmbeddingModel {
     const pooling = library.pooling(this.#context);
     this.ranks = pooling === RANK;
     this.dimensions = this.ranks ? 1 : library.vectorSize(model);
-    this.#pairs = new PairEncoder(library, { model, vocabulary: this.#vocabulary }, (...args) => this.#cut(...args));
+    this.#pairs = new PairEncoder(
+      library,
+      { model, vocabulary: this.#vocabulary },
+      (...args) => this.#cut(...args),
+    );
     this.#batch = new TextBatch(library, settings.batchTokens);
     const isEncoder = library.hasEncoder(model) && !library.hasDecoder(model);
     this.#compute = isEncoder ? library.encode : library.decode;
@@ -88,10 +110,21 @@ export class EmbeddingModel {
     return this.#pairs.encode(query, documents);
   }
 
-  #cut(text: string, { special, control }: { special: boolean; control: boolean }): Int32Array {
+  #cut(
+    text: string,
+    { special, control }: { special: boolean; control: boolean },
+  ): Int32Array {
     const bytes = Buffer.from(text);
     const into = (tokens: Int32Array): number =>
-      this.#library.tokenize(this.#vocabulary, bytes, bytes.length, tokens, tokens.length, special, control);
+      this.#library.tokenize(
+        this.#vocabulary,
+        bytes,
+        bytes.length,
+        tokens,
+        tokens.length,
+        special,
+        control,
+      );
     let count = into(this.#scratch);
     if (count < 0) count = into((this.#scratch = new Int32Array(-count)));
     return this.#scratch.slice(0, count);
@@ -104,38 +137,54 @@ export class EmbeddingModel {
     const code = this.#compute(this.#context, this.#batch.filled(tokens, counts));
     if (code !== 0) throw new Error(`llama.cpp could not compute this batch (${code})`);
     const vectors = new Float32Array(counts.length * this.dimensions);
-    counts.forEach((_, sequence) => vectors.set(this.#vector(sequence), sequence * this.dimensions));
+    counts.forEach((_, sequence) =>
+      vectors.set(this.#vector(sequence), sequence * this.dimensions),
+    );
     return vectors;
   }
 
   #vector(sequence: number): Float32Array {
     const pointer = this.#library.vectorOf(this.#context, sequence);
     if (pointer === null) throw new Error('llama.cpp made no vector');
-    const vector = Float32Array.from(koffi.decode(pointer, koffi.array('float', this.dimensions)) as Float32Array);
+    const vector = Float32Array.from(
+      koffi.decode(pointer, koffi.array('float', this.dimensions)) as Float32Array,
+    );
     if (this.ranks) return vector.map(score => this.#probability(score));
     const length = Math.sqrt(vector.reduce((sum, part) => sum + part * part, 0));
-    if (!Number.isFinite(length)) throw new Error('The model made a vector that is not finite');
+    if (!Number.isFinite(length))
+      throw new Error('The model made a vector that is not finite');
     return length === 0 ? vector : vector.map(part => part / length);
   }
 
   /** Qwen's models end in a softmax, which is a probability already; the others in a logit. */
   #probability(score: number): number {
-    if (!Number.isFinite(score)) throw new Error('The model made a score that is not finite');
+    if (!Number.isFinite(score))
+      throw new Error('The model made a score that is not finite');
     return this.description.startsWith('qwen3') ? score : 1 / (1 + Math.exp(-score));
   }
 }
 
-function openContext(library: CLibrary, model: Pointer, settings: EmbeddingSettings): Pointer {
+function openContext(
+  library: CLibrary,
+  model: Pointer,
+  settings: EmbeddingSettings,
+): Pointer {
   const { batchTokens, batchTexts, threads, pooling } = settings;
   const context = library.openContext(model, {
     ...library.contextDefaults(),
-    ...{ n_ctx: batchTokens, n_batch: batchTokens, n_ubatch: batchTokens, n_seq_max: batchTexts },
+    ...{
+      n_ctx: batchTokens,
+      n_batch: batchTokens,
+      n_ubatch: batchTokens,
+      n_seq_max: batchTexts,
+    },
     ...{ n_threads: threads, n_threads_batch: threads, embeddings: true },
     // One memory for all texts of a run: divided, each would have its share only, and texts of unlike length their own
     // runs.
     kv_unified: true,
     pooling_type: pooling === 'model' ? FROM_FILE : POOLINGS.indexOf(pooling),
   });
-  if (context === null) throw new Error(`llama.cpp has no memory for a batch of ${batchTokens} tokens`);
+  if (context === null)
+    throw new Error(`llama.cpp has no memory for a batch of ${batchTokens} tokens`);
   return context;
 }

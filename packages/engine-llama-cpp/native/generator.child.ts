@@ -28,11 +28,19 @@ const NONE = new Uint32Array(0);
 export async function warmUp(
   context: NativeContext,
   token: number,
-  { rows, stepTokens, contextTokens }: Pick<ChildSettings, 'rows' | 'stepTokens' | 'contextTokens'>,
+  {
+    rows,
+    stepTokens,
+    contextTokens,
+  }: Pick<ChildSettings, 'rows' | 'stepTokens' | 'contextTokens'>,
 ): Promise<SlotCosts> {
   // Twice as many, and two more, have to fit.
   const many = Math.min(MOST_TOKENS, stepTokens, Math.floor(contextTokens / 2) - 1);
-  const computing = async (sequence: number, position: number, count: number): Promise<number> => {
+  const computing = async (
+    sequence: number,
+    position: number,
+    count: number,
+  ): Promise<number> => {
     const beginMs = performance.now();
     context.initBatch(count);
     context.addToBatch(sequence, position, new Uint32Array(count).fill(token), NONE);
@@ -74,7 +82,8 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
   const opened = await openModel(settings, kvTokens !== undefined);
   const { bindings, native, model, device } = opened;
   const grammar = grammarShelf(
-    text => new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' }),
+    text =>
+      new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' }),
   );
   const decoding =
     kvTokens === undefined
@@ -85,9 +94,17 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
   const { metadata } = model.fileInfo;
   const vocabularySize = metadata.tokenizer.ggml.tokens.length;
   const template = metadata.tokenizer.chat_template;
-  const encoder = new PromptEncoder({ bindings, model: native, vocabularySize, template, contextTokens });
+  const encoder = new PromptEncoder({
+    bindings,
+    model: native,
+    vocabularySize,
+    template,
+    contextTokens,
+  });
   const drawsInLine = settings.drawThreads === 1;
-  const samplers = new SamplerPool(drawsInLine ? rows : settings.drawThreads, () => decoding.newSampler());
+  const samplers = new SamplerPool(drawsInLine ? rows : settings.drawThreads, () =>
+    decoding.newSampler(),
+  );
   const runner = new StepRunner({ ...decoding, samplers, contextTokens, drawsInLine });
   const architecture = metadata.general.architecture;
   const answers: Answers = {
@@ -105,19 +122,24 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
     chat: encoder.chat,
     toolCalls: encoder.toolCalls,
     cutsBack:
-      !(bindings.getIsArchRecurrent(architecture) ?? false) && !(bindings.getIsArchHybrid(architecture) ?? false),
+      !(bindings.getIsArchRecurrent(architecture) ?? false) &&
+      !(bindings.getIsArchHybrid(architecture) ?? false),
     costs,
   };
   return { info, operations: answers };
 }
 
-function checked({ grammar, param }: GrammarCheck, compile: (text: string) => object): string {
+function checked(
+  { grammar, param }: GrammarCheck,
+  compile: (text: string) => object,
+): string {
   try {
     const text = grammarText(grammar);
     compile(text);
     return text;
   } catch (error) {
-    if (error instanceof GrammarError) throw new Refusal('invalid_value', error.message, error.param);
+    if (error instanceof GrammarError)
+      throw new Refusal('invalid_value', error.message, error.param);
     const why = errorMessage(error);
     throw new Refusal('invalid_value', `The grammar cannot be read: ${why}`, param);
   }

@@ -13,7 +13,12 @@ const GPU_INSTALL = { cuda: 'llama-cpp', vulkan: 'llama-cpp-vulkan' } as const;
 export interface NativeContext {
   initBatch(tokens: number): void;
   /** Places of the wanted logits in the batch. */
-  addToBatch(sequence: number, position: number, tokens: Uint32Array, logitsOf: Uint32Array): Uint32Array;
+  addToBatch(
+    sequence: number,
+    position: number,
+    tokens: Uint32Array,
+    logitsOf: Uint32Array,
+  ): Uint32Array;
   decodeBatch(): Promise<void>;
   sampleToken(place: number, sampler: NativeSampler): Promise<number>;
   sampleToken(...args: LookedFor): Promise<Looked>;
@@ -26,7 +31,13 @@ export interface NativeContext {
 /** Logits as they are: of these tokens, or of the likeliest ones. */
 export type LookedFor = [
   ...[place: number, sampler: NativeSampler, probabilities: false, confidence: false],
-  logits: readonly [tokens: readonly number[], max: false, min: false, selected: boolean, top: number],
+  logits: readonly [
+    tokens: readonly number[],
+    max: false,
+    min: false,
+    selected: boolean,
+    top: number,
+  ],
   totalWeight: boolean,
 ];
 export type Looked = [
@@ -75,8 +86,14 @@ export interface NativeBindings {
   readonly AddonSampler: (new (model: NativeModel) => NativeSampler) & {
     acceptGrammarEvaluationStateToken(state: object, token: number): void;
   };
-  readonly AddonGrammar: new (text: string, options: { addonExports: NativeBindings; rootRuleName: string }) => object;
-  readonly AddonGrammarEvaluationState: new (model: NativeModel, grammar: object) => object;
+  readonly AddonGrammar: new (
+    text: string,
+    options: { addonExports: NativeBindings; rootRuleName: string },
+  ) => object;
+  readonly AddonGrammarEvaluationState: new (
+    model: NativeModel,
+    grammar: object,
+  ) => object;
   readonly AddonJinjaRenderer: new (template: string) => {
     render(variables: Readonly<Record<string, unknown>>): string;
   };
@@ -97,7 +114,11 @@ export interface OpenedModel {
  * @throws Error that says what to install, or what is wrong with the file.
  */
 export async function openModel(
-  { modelFile, device, gpuLayers }: Pick<ChildSettings, 'modelFile' | 'device' | 'gpuLayers'>,
+  {
+    modelFile,
+    device,
+    gpuLayers,
+  }: Pick<ChildSettings, 'modelFile' | 'device' | 'gpuLayers'>,
   vocabOnly: boolean,
 ): Promise<OpenedModel> {
   const library = await loadPackage();
@@ -106,9 +127,14 @@ export async function openModel(
   const loading = llama.loadModel({ modelPath: modelFile, vocabOnly, ...layers });
   const model = await loading.catch(async (error: unknown) => {
     await nextTurn();
-    throw new Error(`${modelFile} cannot be loaded: ${loggedReason ?? errorMessage(error)}`, { cause: error });
+    throw new Error(
+      `${modelFile} cannot be loaded: ${loggedReason ?? errorMessage(error)}`,
+      { cause: error },
+    );
   });
-  const { _bindings: bindings } = llama as unknown as { readonly _bindings: NativeBindings };
+  const { _bindings: bindings } = llama as unknown as {
+    readonly _bindings: NativeBindings;
+  };
   const { _model: native } = model as unknown as { readonly _model: NativeModel };
   return { bindings, native, model, device: llama.gpu === false ? 'cpu' : llama.gpu };
 }
@@ -133,13 +159,17 @@ export async function openDevice(device: LlamaDevice): Promise<string> {
  */
 export async function openDivided(
   { model, native, bindings }: OpenedModel,
-  settings: Pick<ChildSettings, 'rows' | 'contextTokens' | 'stepTokens' | 'threads' | 'exact'>,
+  settings: Pick<
+    ChildSettings,
+    'rows' | 'contextTokens' | 'stepTokens' | 'threads' | 'exact'
+  >,
   compile: (text: string) => object,
 ): Promise<Decoding> {
   const { AddonSampler, AddonGrammarEvaluationState } = bindings;
   const grammarState = (text: string): GrammarState => {
     const state = new AddonGrammarEvaluationState(native, compile(text));
-    const accept = (token: number): void => AddonSampler.acceptGrammarEvaluationStateToken(state, token);
+    const accept = (token: number): void =>
+      AddonSampler.acceptGrammarEvaluationStateToken(state, token);
     return { native: state, accept, dispose: () => undefined };
   };
   return {
@@ -153,7 +183,10 @@ export async function openDivided(
 
 async function openContext(
   model: LlamaPackage.LlamaModel,
-  settings: Pick<ChildSettings, 'rows' | 'contextTokens' | 'stepTokens' | 'threads' | 'exact'>,
+  settings: Pick<
+    ChildSettings,
+    'rows' | 'contextTokens' | 'stepTokens' | 'threads' | 'exact'
+  >,
 ): Promise<NativeContext> {
   const context = await model.createContext({
     sequences: settings.rows,
@@ -175,14 +208,20 @@ async function loadPackage(): Promise<typeof LlamaPackage> {
   try {
     return await import('node-llama-cpp');
   } catch (error) {
-    throw new Error(`node-llama-cpp is not there or does not load: ${INSTALL} (${errorMessage(error)})`, {
-      cause: error,
-    });
+    throw new Error(
+      `node-llama-cpp is not there or does not load: ${INSTALL} (${errorMessage(error)})`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
 /** Never builds, never downloads; a device that was asked for by name and is not there is an error. */
-async function openLibrary(library: typeof LlamaPackage, device: LlamaDevice): Promise<LlamaPackage.Llama> {
+async function openLibrary(
+  library: typeof LlamaPackage,
+  device: LlamaDevice,
+): Promise<LlamaPackage.Llama> {
   try {
     return await library.getLlama({
       gpu: device === 'cpu' ? false : device,
@@ -193,9 +232,12 @@ async function openLibrary(library: typeof LlamaPackage, device: LlamaDevice): P
     });
   } catch (error) {
     if (device === 'auto' || device === 'cpu')
-      throw new Error(`llama.cpp has no binary for this machine: ${INSTALL} (${errorMessage(error)})`, {
-        cause: error,
-      });
+      throw new Error(
+        `llama.cpp has no binary for this machine: ${INSTALL} (${errorMessage(error)})`,
+        {
+          cause: error,
+        },
+      );
     throw new Error(
       `llama.cpp does not run on ${device} here: switchyard gpu install ${GPU_INSTALL[device]}, ` +
         `and a driver for the device (${errorMessage(error)})`,

@@ -7,7 +7,13 @@ export function looked(logits: Float32Array, [tokens, , , , top]: LookedFor[4]):
   const highest = logits[most]!;
   const weight = logits.reduce((sum, logit) => sum + Math.exp(logit - highest), 0);
   const told = top > 0 ? best : [...new Set([...tokens, most])];
-  return [most, undefined, undefined, told.flatMap(token => [token, logits[token]!]), weight];
+  return [
+    most,
+    undefined,
+    undefined,
+    told.flatMap(token => [token, logits[token]!]),
+    weight,
+  ];
 }
 
 /** The first of equal ones. */

@@ -4,7 +4,10 @@ const PLACES = /(\{query\}|\{document\})/;
 /** No token has this id: the vocabulary lacks the kind. */
 const ABSENT = -1;
 
-type Tokenize = (text: string, options: { readonly special: boolean; readonly control: boolean }) => Int32Array;
+type Tokenize = (
+  text: string,
+  options: { readonly special: boolean; readonly control: boolean },
+) => Int32Array;
 
 /**
  * A query and a document as one text, in the form that a reranking model was trained with: its template `rerank`, or
@@ -22,10 +25,19 @@ export class PairEncoder {
     private readonly tokenize: Tokenize,
   ) {
     this.#template = library.template(model, 'rerank')?.split(PLACES) ?? [];
-    const separator = one(library.separator(vocabulary), library.addsSeparator(vocabulary));
+    const separator = one(
+      library.separator(vocabulary),
+      library.addsSeparator(vocabulary),
+    );
     const last = library.endOfText(vocabulary);
-    const end = one(last === ABSENT ? library.separator(vocabulary) : last, library.addsEnd(vocabulary));
-    this.#begin = one(library.beginningOfText(vocabulary), library.addsBeginning(vocabulary));
+    const end = one(
+      last === ABSENT ? library.separator(vocabulary) : last,
+      library.addsEnd(vocabulary),
+    );
+    this.#begin = one(
+      library.beginningOfText(vocabulary),
+      library.addsBeginning(vocabulary),
+    );
     this.#between = [...end, ...separator];
     this.#end = end.length > 0 ? end : separator;
   }
@@ -34,13 +46,22 @@ export class PairEncoder {
     const asked = this.#plain(query);
     return documents.map(document => {
       const told = this.#plain(document);
-      if (this.#template.length > 1) return this.#templated({ '{query}': asked, '{document}': told });
-      return Int32Array.from([...this.#begin, ...asked, ...this.#between, ...told, ...this.#end]);
+      if (this.#template.length > 1)
+        return this.#templated({ '{query}': asked, '{document}': told });
+      return Int32Array.from([
+        ...this.#begin,
+        ...asked,
+        ...this.#between,
+        ...told,
+        ...this.#end,
+      ]);
     });
   }
 
   #templated(texts: Readonly<Record<string, Int32Array>>): Int32Array {
-    const pieces = this.#template.map(piece => texts[piece] ?? this.tokenize(piece, { special: false, control: true }));
+    const pieces = this.#template.map(
+      piece => texts[piece] ?? this.tokenize(piece, { special: false, control: true }),
+    );
     return Int32Array.from(pieces.flatMap(tokens => [...tokens]));
   }
 
@@ -49,4 +70,5 @@ export class PairEncoder {
   }
 }
 
-const one = (token: number, wanted: boolean): readonly number[] => (wanted && token !== ABSENT ? [token] : []);
+const one = (token: number, wanted: boolean): readonly number[] =>
+  wanted && token !== ABSENT ? [token] : [];

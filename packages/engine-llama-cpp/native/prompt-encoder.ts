@@ -25,7 +25,10 @@ export class PromptEncoder {
   constructor(parts: EncoderParts) {
     this.#parts = parts;
     const { bindings, template } = parts;
-    this.#chat = template === undefined ? undefined : new ChatTemplate(template, bindings, this.#specialTexts());
+    this.#chat =
+      template === undefined
+        ? undefined
+        : new ChatTemplate(template, bindings, this.#specialTexts());
   }
 
   get chat(): boolean {
@@ -56,7 +59,10 @@ export class PromptEncoder {
   }
 
   /** Begins with the model's first token, once. */
-  #begun(pieces: readonly { text: string; control: boolean }[], param: string): Uint32Array {
+  #begun(
+    pieces: readonly { text: string; control: boolean }[],
+    param: string,
+  ): Uint32Array {
     const { model, contextTokens } = this.#parts;
     const bytes = pieces.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     if (bytes > contextTokens * LONGEST_TOKEN_BYTES)
@@ -67,7 +73,9 @@ export class PromptEncoder {
           `Please reduce the length of the ${param}.`,
         param,
       );
-    const tokens = pieces.flatMap(({ text, control }) => [...model.tokenize(text, control)]);
+    const tokens = pieces.flatMap(({ text, control }) => [
+      ...model.tokenize(text, control),
+    ]);
     const bos = model.tokenBos();
     if (model.shouldPrependBosToken() && tokens[0] !== bos) tokens.unshift(bos);
     return Uint32Array.from(tokens);
@@ -75,12 +83,16 @@ export class PromptEncoder {
 
   #specialTexts(): SpecialTexts {
     const { model, vocabularySize } = this.#parts;
-    const text = (token: number): string => (token < 0 ? '' : (model.getTokenString(token) ?? ''));
+    const text = (token: number): string =>
+      token < 0 ? '' : (model.getTokenString(token) ?? '');
     const control: string[] = [];
     for (let token = 0; token < vocabularySize; token++)
-      if ((model.getTokenAttributes(token) & (TOKEN.control | TOKEN.unknown)) !== 0) control.push(text(token));
+      if ((model.getTokenAttributes(token) & (TOKEN.control | TOKEN.unknown)) !== 0)
+        control.push(text(token));
     // The longest first: one may be the beginning of another.
-    const spelled = control.filter(spelling => spelling !== '').sort((a, b) => b.length - a.length);
+    const spelled = control
+      .filter(spelling => spelling !== '')
+      .sort((a, b) => b.length - a.length);
     return { bos: text(model.tokenBos()), eos: text(model.tokenEos()), control: spelled };
   }
 }

@@ -17,7 +17,9 @@ export interface SamplerLibrary {
   readonly topP: (mass: number, least: number) => Pointer;
   readonly minP: (share: number, least: number) => Pointer;
   readonly temperature: (temperature: number) => Pointer;
-  readonly penalties: (...args: [vocabulary: number, last: number, number, number, number]) => Pointer;
+  readonly penalties: (
+    ...args: [vocabulary: number, last: number, number, number, number]
+  ) => Pointer;
   /** @param biases token (int32) and bias (float) in turns */
   readonly biases: (vocabulary: number, count: number, biases: Int32Array) => Pointer;
   /** Null: the text cannot be read. */
@@ -32,8 +34,11 @@ export interface SamplerLibrary {
 export function openSamplerLibrary(): SamplerLibrary {
   const library = loadedLibrary();
   const sampler = 'void *';
-  const as = <F>(name: string, result: string, args: readonly Parameters<typeof koffi.sizeof>[0][]): F =>
-    library.func(`llama_sampler_${name}`, result, [...args]) as unknown as F;
+  const as = <F>(
+    name: string,
+    result: string,
+    args: readonly Parameters<typeof koffi.sizeof>[0][],
+  ): F => library.func(`llama_sampler_${name}`, result, [...args]) as unknown as F;
   return {
     newChain: as('chain_init', sampler, [CHAIN_PARAMS]),
     add: as('chain_add', 'void', [sampler, sampler]),
@@ -46,7 +51,13 @@ export function openSamplerLibrary(): SamplerLibrary {
     topP: as('init_top_p', sampler, ['float', 'size_t']),
     minP: as('init_min_p', sampler, ['float', 'size_t']),
     temperature: as('init_temp', sampler, ['float']),
-    penalties: as('init_penalties', sampler, ['int32_t', 'int32_t', 'float', 'float', 'float']),
+    penalties: as('init_penalties', sampler, [
+      'int32_t',
+      'int32_t',
+      'float',
+      'float',
+      'float',
+    ]),
     biases: as('init_logit_bias', sampler, ['int32_t', 'int32_t', 'void *']),
     grammar: as('init_grammar', sampler, ['void *', 'str', 'str']),
     accept: as('accept', 'void', [sampler, 'int32_t']),

@@ -1,5 +1,15 @@
-import { type DrawnProbabilities, type SequenceStart, type WireSampling } from '../protocol.js';
-import { type Decoding, type GrammarState, type Looked, type LookedFor, type NativeSampler } from './library.js';
+import {
+  type DrawnProbabilities,
+  type SequenceStart,
+  type WireSampling,
+} from '../protocol.js';
+import {
+  type Decoding,
+  type GrammarState,
+  type Looked,
+  type LookedFor,
+  type NativeSampler,
+} from './library.js';
 
 /** A native sampler, and the seed that its generator was last started with. */
 export interface PooledSampler {
@@ -95,11 +105,20 @@ export class SequenceDrawer {
   }
 
   /** Of the token that was drawn from these logits; undefined: not asked for. */
-  async probabilities(token: number, place: number): Promise<DrawnProbabilities | undefined> {
+  async probabilities(
+    token: number,
+    place: number,
+  ): Promise<DrawnProbabilities | undefined> {
     const wanted = this.#sampling?.logprobs;
     if (wanted === undefined) return undefined;
     // Before temperature and cuts, hence not by the sampler that drew.
-    const [most, , , pairs, weight] = await this.#look(place, { temperature: 0 }, [[token], false, false, true, 0]);
+    const [most, , , pairs, weight] = await this.#look(place, { temperature: 0 }, [
+      [token],
+      false,
+      false,
+      true,
+      0,
+    ]);
     const logits = new Map(pairsOf(pairs));
     // weight: sum of e^(logit - highest logit)
     const base = logits.get(most)! + Math.log(weight);
@@ -113,7 +132,13 @@ export class SequenceDrawer {
 
   async #top(count: number, place: number): Promise<[number, number][]> {
     const config = { temperature: 1, topK: count };
-    const [, , , pairs] = await this.#look(place, config, [[], false, false, false, count]);
+    const [, , , pairs] = await this.#look(place, config, [
+      [],
+      false,
+      false,
+      false,
+      count,
+    ]);
     return pairsOf(pairs).sort((a, b) => b[1] - a[1] || a[0] - b[0]);
   }
 
@@ -156,7 +181,11 @@ export class SequenceDrawer {
     };
   }
 
-  #penalties({ repeatPenalty, frequencyPenalty, presencePenalty }: WireSampling): Record<string, unknown> {
+  #penalties({
+    repeatPenalty,
+    frequencyPenalty,
+    presencePenalty,
+  }: WireSampling): Record<string, unknown> {
     if (repeatPenalty === 1 && frequencyPenalty === 0 && presencePenalty === 0) return {};
     return {
       repeatPenalty,
@@ -178,7 +207,10 @@ export class SequenceDrawer {
 }
 
 const pairsOf = (flat: readonly number[]): [number, number][] =>
-  Array.from({ length: flat.length / 2 }, (_, index) => [flat[2 * index]!, flat[2 * index + 1]!]);
+  Array.from({ length: flat.length / 2 }, (_, index) => [
+    flat[2 * index]!,
+    flat[2 * index + 1]!,
+  ]);
 
 /**
  * The seed of one draw: the same wherever and whenever this position is drawn, so that preemption and a new process

@@ -9,10 +9,19 @@ const CELLS_AT = 12;
 export const emptyStateSize = (streams: number): number => CELLS_AT + 4 * streams;
 
 /** The state of a sequence from a context with so many streams, for one with another number; one of the two is 1. */
-export function movedState(state: Buffer, sequence: number, from: number, to: number): Buffer {
+export function movedState(
+  state: Buffer,
+  sequence: number,
+  from: number,
+  to: number,
+): Buffer {
   const own = from === 1 ? 0 : sequence;
   const cells = state.subarray(CELLS_AT + 4 * own, state.length - 4 * (from - 1 - own));
-  const moved = Buffer.concat([state.subarray(0, CELLS_AT), cells, Buffer.alloc(4 * (to - 1))]);
+  const moved = Buffer.concat([
+    state.subarray(0, CELLS_AT),
+    cells,
+    Buffer.alloc(4 * (to - 1)),
+  ]);
   moved.writeUInt32LE(to, STREAMS_AT);
   return moved;
 }

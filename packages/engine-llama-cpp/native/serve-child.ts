@@ -23,7 +23,9 @@ export interface ChildService<Info> {
  * The child's half: loads, says `ready`, answers calls side by side. It ends with its parent, at once and whatever
  * native code is running.
  */
-export function serveChild<Settings, Info>(open: (settings: Settings) => Promise<ChildService<Info>>): void {
+export function serveChild<Settings, Info>(
+  open: (settings: Settings) => Promise<ChildService<Info>>,
+): void {
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
   // Ctrl-C reaches the whole process group of a terminal; the worker decides.
   process.on('SIGINT', () => undefined);
@@ -39,12 +41,18 @@ async function serve<Settings, Info>(
   try {
     service = await open(settings);
   } catch (error) {
-    process.send?.({ type: 'failed', message: errorMessage(error) } satisfies FromChild<Info>, () => process.exit(1));
+    process.send?.(
+      { type: 'failed', message: errorMessage(error) } satisfies FromChild<Info>,
+      () => process.exit(1),
+    );
     return;
   }
-  process.on('message', (message: { id: number; operation: string; request: unknown }) => {
-    void answer(service, message).then(send);
-  });
+  process.on(
+    'message',
+    (message: { id: number; operation: string; request: unknown }) => {
+      void answer(service, message).then(send);
+    },
+  );
   send({ type: 'ready', info: service.info });
 }
 
@@ -53,11 +61,13 @@ async function answer<Info>(
   { id, operation, request }: { id: number; operation: string; request: unknown },
 ): Promise<FromChild<Info>> {
   try {
-    const answering = operations[operation] as ((request: unknown) => unknown) | undefined;
+    const answering = operations[operation] as
+      ((request: unknown) => unknown) | undefined;
     if (answering === undefined) throw new Error(`There is no operation ${operation}.`);
     return { type: 'reply', id, reply: await answering(request) };
   } catch (error) {
-    if (!(error instanceof Refusal)) return { type: 'error', id, message: errorMessage(error) };
+    if (!(error instanceof Refusal))
+      return { type: 'error', id, message: errorMessage(error) };
     const { code, message, param } = error;
     return { type: 'refused', id, code, message, ...(param !== undefined && { param }) };
   }

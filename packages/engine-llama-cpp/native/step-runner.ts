@@ -66,7 +66,8 @@ export class StepRunner {
   }
 
   async #runOne(frame: StepFrame): Promise<StepReply> {
-    if (frame.follows && this.#isBroken) return { drawn: new Int32Array(0), skipped: true };
+    if (frame.follows && this.#isBroken)
+      return { drawn: new Int32Array(0), skipped: true };
     const reply = await this.#step(frame);
     this.#isBroken = reply.failure !== undefined;
     return reply;
@@ -91,17 +92,22 @@ export class StepRunner {
   async #operate(operations: Int32Array): Promise<void> {
     const { context } = this.#place;
     for (let at = 0; at < operations.length; at += OPERATION_WIDTH) {
-      const [kind, slot, keep, from] = operations.subarray(at, at + OPERATION_WIDTH) as unknown as number[];
+      const [kind, slot, keep, from] = operations.subarray(
+        at,
+        at + OPERATION_WIDTH,
+      ) as unknown as number[];
       if (kind !== CUT) await context.copySequenceStateFromOtherSequence(slot!, from!);
       if (keep === 0) context.disposeSequence(slot!);
-      else if (!context.removeTokenCellsFromSequence(slot!, keep!, -1)) throw new Error(`Slot ${slot} cannot be cut.`);
+      else if (!context.removeTokenCellsFromSequence(slot!, keep!, -1))
+        throw new Error(`Slot ${slot} cannot be cut.`);
     }
   }
 
   #begin({ begins }: StepFrame): void {
     for (const start of begins) {
       let drawer = this.#drawers.get(start.slot);
-      if (drawer === undefined) this.#drawers.set(start.slot, (drawer = new SequenceDrawer(this.#place)));
+      if (drawer === undefined)
+        this.#drawers.set(start.slot, (drawer = new SequenceDrawer(this.#place)));
       this.#unable.delete(start.slot);
       try {
         drawer.begin(start);
@@ -117,10 +123,18 @@ export class StepRunner {
     context.initBatch(tokens.length);
     const batched: Item[] = [];
     for (let at = 0, next = 0; at < items.length; at += ITEM_WIDTH) {
-      const [slot, position, count, draws] = items.subarray(at, at + ITEM_WIDTH) as unknown as number[];
+      const [slot, position, count, draws] = items.subarray(
+        at,
+        at + ITEM_WIDTH,
+      ) as unknown as number[];
       const own = tokens.subarray(next, (next += count!));
       if (own[0] === AWAITED) own[0] = this.#drawers.get(slot!)?.newest ?? 0;
-      const [place] = context.addToBatch(slot!, position!, own, draws === 1 ? Uint32Array.of(count! - 1) : NONE);
+      const [place] = context.addToBatch(
+        slot!,
+        position!,
+        own,
+        draws === 1 ? Uint32Array.of(count! - 1) : NONE,
+      );
       batched.push({ slot: slot!, position: position!, count: count!, place });
     }
     return batched;
@@ -130,7 +144,10 @@ export class StepRunner {
     const drawn = new Int32Array(items.length).fill(NOT_DRAWN);
     const failures = new Map<number, string>();
     const probabilities = new Map<number, DrawnProbabilities>();
-    const drawOne = async ({ slot, position, count, place }: Item, index: number): Promise<void> => {
+    const drawOne = async (
+      { slot, position, count, place }: Item,
+      index: number,
+    ): Promise<void> => {
       if (place === undefined) return;
       try {
         const drawer = this.#able(slot);
@@ -143,13 +160,18 @@ export class StepRunner {
       }
     };
     await Promise.all(items.map(drawOne));
-    return { drawn, ...(failures.size > 0 && { failures }), ...(probabilities.size > 0 && { probabilities }) };
+    return {
+      drawn,
+      ...(failures.size > 0 && { failures }),
+      ...(probabilities.size > 0 && { probabilities }),
+    };
   }
 
   #able(slot: number): SequenceDrawer {
     const drawer = this.#drawers.get(slot);
     const why = this.#unable.get(slot);
-    if (drawer === undefined || why !== undefined) throw new Error(why ?? 'No sequence is in this slot.');
+    if (drawer === undefined || why !== undefined)
+      throw new Error(why ?? 'No sequence is in this slot.');
     return drawer;
   }
 }

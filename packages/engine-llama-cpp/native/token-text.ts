@@ -2,7 +2,14 @@ import { type VocabularyData } from '../protocol.js';
 import { type NativeModel } from './library.js';
 
 /** `enum llama_token_attr` of llama.h. */
-export const TOKEN = { unknown: 1, unused: 2, normal: 4, control: 8, userDefined: 16, byte: 32 } as const;
+export const TOKEN = {
+  unknown: 1,
+  unused: 2,
+  normal: 4,
+  control: 8,
+  userDefined: 16,
+  byte: 32,
+} as const;
 
 const SENTENCE_PIECE = 1;
 const BYTE_LEVEL = 2;
@@ -16,7 +23,11 @@ export function vocabularyOf(model: NativeModel, size: number): VocabularyData {
   const ends = new Uint32Array(size);
   const endTokens: number[] = [];
   for (let token = 0, end = 0; token < size; token++) {
-    const piece = pieceOf(model.getTokenString(token) ?? '', model.getTokenAttributes(token), type);
+    const piece = pieceOf(
+      model.getTokenString(token) ?? '',
+      model.getTokenAttributes(token),
+      type,
+    );
     pieces.push(piece);
     ends[token] = end += piece.length;
     if (model.isEogToken(token)) endTokens.push(token);
@@ -25,10 +36,16 @@ export function vocabularyOf(model: NativeModel, size: number): VocabularyData {
 }
 
 /** As `llama_token_to_piece` without special tokens. */
-export function pieceOf(text: string, attributes: number, vocabularyType: number): Buffer {
-  if ((attributes & (TOKEN.control | TOKEN.unknown | TOKEN.unused)) !== 0) return Buffer.alloc(0);
+export function pieceOf(
+  text: string,
+  attributes: number,
+  vocabularyType: number,
+): Buffer {
+  if ((attributes & (TOKEN.control | TOKEN.unknown | TOKEN.unused)) !== 0)
+    return Buffer.alloc(0);
   if ((attributes & TOKEN.userDefined) !== 0) return Buffer.from(text);
-  if ((attributes & TOKEN.byte) !== 0) return Buffer.from([Number.parseInt(text.slice(3, 5), 16)]);
+  if ((attributes & TOKEN.byte) !== 0)
+    return Buffer.from([Number.parseInt(text.slice(3, 5), 16)]);
   switch (vocabularyType) {
     case BYTE_LEVEL:
       return Buffer.from([...text].flatMap(character => byteLevel(character)));
@@ -51,7 +68,9 @@ function byteLevel(character: string): number[] {
 }
 
 const isPrintable = (byte: number): boolean =>
-  (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || (byte >= 0xae && byte <= 0xff);
+  (byte >= 0x21 && byte <= 0x7e) ||
+  (byte >= 0xa1 && byte <= 0xac) ||
+  (byte >= 0xae && byte <= 0xff);
 
 const BYTES: ReadonlyMap<string, number> = (() => {
   const bytes = new Map<string, number>();

@@ -8,7 +8,13 @@ import {
   openCLibrary,
   type Pointer,
 } from './c-library.js';
-import { type Decoding, type Looked, type LookedFor, type NativeContext, type NativeSampler } from './library.js';
+import {
+  type Decoding,
+  type Looked,
+  type LookedFor,
+  type NativeContext,
+  type NativeSampler,
+} from './library.js';
 import { looked } from './logits-look.js';
 import { emptyStateSize, movedState } from './sequence-state.js';
 import { openSamplerLibrary, type SamplerLibrary } from './sampler-library.js';
@@ -41,14 +47,19 @@ export interface UnifiedSettings extends Pick<
 export function openUnified(settings: UnifiedSettings, onGpu: boolean): Decoding {
   koffi.config({ max_async_calls: MOST_CALLS });
   const library = openCLibrary();
-  const model = loadModelFile(library, settings.modelFile, onGpu ? (settings.gpuLayers ?? -1) : 0);
+  const model = loadModelFile(
+    library,
+    settings.modelFile,
+    onGpu ? (settings.gpuLayers ?? -1) : 0,
+  );
   const vocabulary = library.vocabulary(model);
   const vocabularySize = library.vocabularySize(vocabulary);
   const samplers = openSamplerLibrary();
   const candidates = new Candidates(vocabularySize);
   return {
     context: new UnifiedContext(library, { model, samplers, vocabularySize, settings }),
-    newSampler: () => new UnifiedSampler({ library: samplers, vocabularySize, candidates }),
+    newSampler: () =>
+      new UnifiedSampler({ library: samplers, vocabularySize, candidates }),
     grammarState: text => unifiedGrammarState(samplers, vocabulary, text),
     trainedContextTokens: library.trainedContext(model),
     description: describeModel(library, model),
@@ -66,7 +77,8 @@ class NativeRun {
 
   constructor(library: CLibrary, most: number) {
     this.#batch = library.newBatch(most, 0, 1);
-    const numbers = (memory: Pointer): Int32Array => new Int32Array(koffi.view(memory, 4 * most));
+    const numbers = (memory: Pointer): Int32Array =>
+      new Int32Array(koffi.view(memory, 4 * most));
     const sequences = koffi.alloc('int32_t', most) as Pointer;
     this.#tokens = numbers(this.#batch.token);
     this.#positions = numbers(this.#batch.pos);
@@ -74,9 +86,11 @@ class NativeRun {
     this.#draws = new Int8Array(koffi.view(this.#batch.logits, most));
     numbers(this.#batch.n_seq_id).fill(1);
     const first = koffi.address(sequences);
-    new BigUint64Array(koffi.view(this.#batch.seq_id, 8 * most)).forEach((_, at, places) => {
-      places[at] = first + BigInt(4 * at);
-    });
+    new BigUint64Array(koffi.view(this.#batch.seq_id, 8 * most)).forEach(
+      (_, at, places) => {
+        places[at] = first + BigInt(4 * at);
+      },
+    );
   }
 
   get native(): NativeBatch {
@@ -90,11 +104,13 @@ class NativeRun {
   add(sequence: number, position: number, tokens: Uint32Array): void {
     const at = this.#count;
     this.#count += tokens.length;
-    if (this.#count > this.#tokens.length) throw new RangeError('Tokens exceed the batch.');
+    if (this.#count > this.#tokens.length)
+      throw new RangeError('Tokens exceed the batch.');
     this.#tokens.set(tokens, at);
     this.#sequences.fill(sequence, at, this.#count);
     this.#draws.fill(0, at, this.#count);
-    for (let index = 0; index < tokens.length; index++) this.#positions[at + index] = position + index;
+    for (let index = 0; index < tokens.length; index++)
+      this.#positions[at + index] = position + index;
   }
 
   /** The token at this place draws. @returns the place */
@@ -135,14 +151,20 @@ class UnifiedContext implements NativeContext {
   readonly #vocabularySize: number;
   readonly #drawsInLine: boolean;
 
-  constructor(library: CLibrary, { model, samplers, vocabularySize, settings }: ContextParts) {
+  constructor(
+    library: CLibrary,
+    { model, samplers, vocabularySize, settings }: ContextParts,
+  ) {
     this.#library = library;
     this.#samplers = samplers;
     this.#open = isShared => openContext(library, model, { ...settings, isShared });
     this.#lengths = new Array<number>(settings.rows).fill(0);
     this.#isShared = partOf(settings) === 0;
     this.#context = this.#open(this.#isShared);
-    if (!this.#isShared && library.stateSize(this.#context, 0) !== emptyStateSize(settings.rows)) {
+    if (
+      !this.#isShared &&
+      library.stateSize(this.#context, 0) !== emptyStateSize(settings.rows)
+    ) {
       library.closeContext(this.#context);
       this.#isShared = true;
       this.#context = this.#open(true);
@@ -158,7 +180,12 @@ class UnifiedContext implements NativeContext {
     this.#run.clear();
   }
 
-  addToBatch(sequence: number, position: number, tokens: Uint32Array, logitsOf: Uint32Array): Uint32Array {
+  addToBatch(
+    sequence: number,
+    position: number,
+    tokens: Uint32Array,
+    logitsOf: Uint32Array,
+  ): Uint32Array {
     const first = this.#run.count;
     this.#run.add(sequence, position, tokens);
     this.#lengths[sequence] = position + tokens.length;
@@ -181,7 +208,8 @@ class UnifiedContext implements NativeContext {
     ...[, , wanted]: [] | [false, false, LookedFor[4], boolean]
   ): Promise<number | Looked> {
     if (wanted !== undefined) return looked(this.#logits(place), wanted);
-    const sample = (chain: Pointer): Promise<number> => offThread(this.#samplers.sample, chain, this.#context, place);
+    const sample = (chain: Pointer): Promise<number> =>
+      offThread(this.#samplers.sample, chain, this.#context, place);
     return (sampler as UnifiedSampler).draw(sample, () => this.#logits(place));
   }
 
@@ -209,7 +237,9 @@ class UnifiedContext implements NativeContext {
     const isLong = this.#lengths.some(length => length > this.#part);
     this.#idleRuns = isLong ? 0 : this.#idleRuns + 1;
     if (isLong ? this.#isShared : !this.#isShared || this.#idleRuns < PATIENCE) return;
-    const held = this.#lengths.map((length, sequence) => (length > 0 ? this.#taken(sequence) : NOTHING));
+    const held = this.#lengths.map((length, sequence) =>
+      length > 0 ? this.#taken(sequence) : NOTHING,
+    );
     this.#library.closeContext(this.#context);
     try {
       this.#context = this.#open(isLong);
@@ -233,23 +263,33 @@ class UnifiedContext implements NativeContext {
   #taken(sequence: number): Buffer {
     const state = this.#stateOf(sequence);
     const rows = this.#lengths.length;
-    return this.#isShared ? movedState(state, sequence, 1, rows) : movedState(state, sequence, rows, 1);
+    return this.#isShared
+      ? movedState(state, sequence, 1, rows)
+      : movedState(state, sequence, rows, 1);
   }
 
   #give(sequence: number, state: Buffer): void {
-    if (state.length > 0 && this.#library.giveState(this.#context, state, state.length, sequence) !== state.length)
+    if (
+      state.length > 0 &&
+      this.#library.giveState(this.#context, state, state.length, sequence) !==
+        state.length
+    )
       throw new Error(`llama.cpp did not take sequence ${sequence} into another context`);
   }
 
   #logits(place: number): Float32Array {
     const logits = this.#library.logitsAt(this.#context, place);
     if (logits === null) throw new Error('This place of the batch has no logits.');
-    return koffi.decode(logits, koffi.array('float', this.#vocabularySize, 'Typed')) as Float32Array;
+    return koffi.decode(
+      logits,
+      koffi.array('float', this.#vocabularySize, 'Typed'),
+    ) as Float32Array;
   }
 }
 
 /** Tokens that each sequence has of divided cells; 0: too few, llama.cpp would round them up. */
-const partOf = ({ rows, kvTokens }: UnifiedSettings): number => PART_UNIT * Math.floor(kvTokens / rows / PART_UNIT);
+const partOf = ({ rows, kvTokens }: UnifiedSettings): number =>
+  PART_UNIT * Math.floor(kvTokens / rows / PART_UNIT);
 
 function openContext(
   library: CLibrary,
@@ -265,9 +305,18 @@ function openContext(
       n_ubatch: stepTokens,
       n_seq_max: rows,
     },
-    ...{ n_threads: threads, n_threads_batch: threads, no_perf: true, kv_unified: isShared },
+    ...{
+      n_threads: threads,
+      n_threads_batch: threads,
+      no_perf: true,
+      kv_unified: isShared,
+    },
     // As `openContext` of node-llama-cpp: see there.
-    ...(exact && { type_k: FLOAT_32, type_v: FLOAT_32, flash_attn_type: NO_FLASH_ATTENTION }),
+    ...(exact && {
+      type_k: FLOAT_32,
+      type_v: FLOAT_32,
+      flash_attn_type: NO_FLASH_ATTENTION,
+    }),
     swa_full: true,
   });
   if (context === null) throw new Error(`llama.cpp has no memory for ${kvTokens} tokens`);
@@ -275,7 +324,10 @@ function openContext(
 }
 
 /** On a thread of the pool, behind what is queued there. */
-const offThread = <A extends unknown[], R>(call: KoffiFunc<(...args: A) => R>, ...args: A): Promise<R> =>
+const offThread = <A extends unknown[], R>(
+  call: KoffiFunc<(...args: A) => R>,
+  ...args: A
+): Promise<R> =>
   new Promise((resolve, reject) =>
     call.async(...args, (error: Error | null, result) => {
       if (error) reject(error);

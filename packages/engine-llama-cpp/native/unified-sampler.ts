@@ -3,7 +3,11 @@ import { type Pointer } from './c-library.js';
 import { type GrammarState, type NativeSampler } from './library.js';
 import { type SamplerLibrary } from './sampler-library.js';
 
-const TOKEN_DATA = koffi.struct('llama_token_data', { id: 'int32_t', logit: 'float', p: 'float' });
+const TOKEN_DATA = koffi.struct('llama_token_data', {
+  id: 'int32_t',
+  logit: 'float',
+  p: 'float',
+});
 const TOKEN_DATA_NUMBERS = 3;
 const CANDIDATES = koffi.struct('llama_token_data_array', {
   ...{ data: 'void *', size: 'size_t', selected: 'int64_t', sorted: 'bool' },
@@ -42,7 +46,8 @@ export class Candidates {
 
   /** Token i has the i-th logit. */
   all(logits: Float32Array): Pointer {
-    for (let token = 0; token < this.most; token++) this.#set(token, token, logits[token]!);
+    for (let token = 0; token < this.most; token++)
+      this.#set(token, token, logits[token]!);
     return this.#filled(this.most);
   }
 
@@ -53,9 +58,16 @@ export class Candidates {
 
   /** What the samplers chose; undefined: nothing is possible. */
   chosen(): number | undefined {
-    const { data, selected } = koffi.decode(this.array, CANDIDATES) as { data: Pointer; selected: number };
+    const { data, selected } = koffi.decode(this.array, CANDIDATES) as {
+      data: Pointer;
+      selected: number;
+    };
     if (selected < 0) return undefined;
-    const { id, logit } = koffi.decode(data, Number(selected) * koffi.sizeof(TOKEN_DATA), TOKEN_DATA) as Token;
+    const { id, logit } = koffi.decode(
+      data,
+      Number(selected) * koffi.sizeof(TOKEN_DATA),
+      TOKEN_DATA,
+    ) as Token;
     return logit === -Infinity ? undefined : id;
   }
 
@@ -70,7 +82,12 @@ export class Candidates {
   }
 
   #filled(size: number): Pointer {
-    koffi.encode(this.array, CANDIDATES, { data: this.#data, size, selected: -1, sorted: false });
+    koffi.encode(this.array, CANDIDATES, {
+      data: this.#data,
+      size,
+      selected: -1,
+      sorted: false,
+    });
     return this.array;
   }
 }
@@ -108,13 +125,18 @@ export class UnifiedSampler implements NativeSampler {
    * @param sample draws with this chain; the grammar is asked about that token alone, which it nearly always allows
    * @param logits of the same place
    */
-  async draw(sample: (chain: Pointer) => Promise<number>, logits: () => Float32Array): Promise<number> {
+  async draw(
+    sample: (chain: Pointer) => Promise<number>,
+    logits: () => Float32Array,
+  ): Promise<number> {
     const { library } = this.#parts;
     const token = await sample(this.#chain);
     const grammar = this.#config.grammarEvaluationState;
     if (grammar === undefined) return token;
     library.apply(grammar, this.#single.one(token));
-    const allowed = this.#single.isFirstAllowed ? token : this.#drawAllowed(grammar, logits());
+    const allowed = this.#single.isFirstAllowed
+      ? token
+      : this.#drawAllowed(grammar, logits());
     library.accept(grammar, allowed);
     return allowed;
   }
@@ -159,9 +181,18 @@ export class UnifiedSampler implements NativeSampler {
   #penalties(): Pointer[] {
     const { repeatPenalty = 1, repeatPenaltyTokens: tokens, ...config } = this.#config;
     if (tokens === undefined || tokens.length === 0) return [];
-    const { repeatPenaltyFrequencyPenalty: frequency = 0, repeatPenaltyPresencePenalty: presence = 0 } = config;
+    const {
+      repeatPenaltyFrequencyPenalty: frequency = 0,
+      repeatPenaltyPresencePenalty: presence = 0,
+    } = config;
     const { library, vocabularySize } = this.#parts;
-    const sampler = library.penalties(vocabularySize, tokens.length, repeatPenalty, frequency, presence);
+    const sampler = library.penalties(
+      vocabularySize,
+      tokens.length,
+      repeatPenalty,
+      frequency,
+      presence,
+    );
     for (const token of tokens) library.accept(sampler, token);
     return [sampler];
   }
@@ -181,8 +212,16 @@ export class UnifiedSampler implements NativeSampler {
 }
 
 /** @throws Error when it cannot be read */
-export function unifiedGrammarState(library: SamplerLibrary, vocabulary: Pointer, text: string): GrammarState {
+export function unifiedGrammarState(
+  library: SamplerLibrary,
+  vocabulary: Pointer,
+  text: string,
+): GrammarState {
   const native = library.grammar(vocabulary, text, 'root');
   if (native === null) throw new Error('Failed to parse grammar');
-  return { native, accept: token => library.accept(native, token), dispose: () => library.free(native) };
+  return {
+    native,
+    accept: token => library.accept(native, token),
+    dispose: () => library.free(native),
+  };
 }

@@ -1,6 +1,10 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { type FormField, type FormFrame, formFrame } from '../../contracts/formats/multipart-form.js';
+import {
+  type FormField,
+  type FormFrame,
+  formFrame,
+} from '../../contracts/formats/multipart-form.js';
 import { type BlobStore, type FileStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -93,31 +97,53 @@ export class AudioUpload {
       );
     const source = named[0]!;
     const value = line.body[source];
-    if (typeof value !== 'string') throw new LineProblem('invalid_value', `\`${source}\` must be a string.`, source);
+    if (typeof value !== 'string')
+      throw new LineProblem('invalid_value', `\`${source}\` must be a string.`, source);
     const fields = formFields(line.body);
-    if (source === 'file_url' && line.fetchesFileUrl) return new MultipartForm([...fields, ['file_url', value]]);
+    if (source === 'file_url' && line.fetchesFileUrl)
+      return new MultipartForm([...fields, ['file_url', value]]);
     return new MultipartForm(fields, await this.#file(source, value, line));
   }
 
-  async #file(source: (typeof SOURCES)[number], value: string, line: AudioLine): Promise<FormFile> {
+  async #file(
+    source: (typeof SOURCES)[number],
+    value: string,
+    line: AudioLine,
+  ): Promise<FormFile> {
     const name = typeof line.body.filename === 'string' ? line.body.filename : undefined;
     if (source === 'file_id') return this.#stored(line.tenant, value, name);
-    const bytes = source === 'audio' ? decoded(value) : await this.#fetched(value, line.signal);
-    return { name: name ?? 'audio.wav', bytes: bytes.length, open: () => Readable.from([bytes]) };
+    const bytes =
+      source === 'audio' ? decoded(value) : await this.#fetched(value, line.signal);
+    return {
+      name: name ?? 'audio.wav',
+      bytes: bytes.length,
+      open: () => Readable.from([bytes]),
+    };
   }
 
   async #stored(tenant: string, id: string, name: string | undefined): Promise<FormFile> {
     const file = await this.files.find(tenant, id);
-    if (!file) throw new LineProblem('file_not_found', `There is no file ${id.slice(0, 80)}.`, 'file_id');
-    return { name: name ?? file.filename, bytes: file.bytes, open: () => this.blobs.read(file.blobKey) };
+    if (!file)
+      throw new LineProblem(
+        'file_not_found',
+        `There is no file ${id.slice(0, 80)}.`,
+        'file_id',
+      );
+    return {
+      name: name ?? file.filename,
+      bytes: file.bytes,
+      open: () => this.blobs.read(file.blobKey),
+    };
   }
 
   async #fetched(url: string, signal: AbortSignal): Promise<Buffer> {
-    if (!URL.canParse(url)) throw new LineProblem('invalid_value', '`file_url` must be a URL.', 'file_url');
+    if (!URL.canParse(url))
+      throw new LineProblem('invalid_value', '`file_url` must be a URL.', 'file_url');
     try {
       return await this.#fetch.bytes(url, signal);
     } catch (error) {
-      if (error instanceof DomainError) throw new LineProblem(error.code, error.message, 'file_url');
+      if (error instanceof DomainError)
+        throw new LineProblem(error.code, error.message, 'file_url');
       throw error;
     }
   }
@@ -127,17 +153,20 @@ export class AudioUpload {
 function formFields(body: AudioLine['body']): [string, string][] {
   return Object.entries(body).flatMap(([name, value]): [string, string][] => {
     if (OWN_FIELDS.has(name) || value === null || value === undefined) return [];
-    if (Array.isArray(value)) return value.map((item): [string, string] => [`${name}[]`, fieldText(item)]);
+    if (Array.isArray(value))
+      return value.map((item): [string, string] => [`${name}[]`, fieldText(item)]);
     return [[name, fieldText(value)]];
   });
 }
 
-const fieldText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const fieldText = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
 
 const DATA_URL = /^data:[^,]{0,200};base64,/;
 
 function decoded(text: string): Buffer {
   const bytes = Buffer.from(text.replace(DATA_URL, ''), 'base64');
-  if (bytes.length === 0) throw new LineProblem('invalid_value', '`audio` must be non-empty base64.', 'audio');
+  if (bytes.length === 0)
+    throw new LineProblem('invalid_value', '`audio` must be non-empty base64.', 'audio');
   return bytes;
 }

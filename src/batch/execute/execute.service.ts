@@ -41,7 +41,11 @@ export class ExecuteService implements OnApplicationShutdown {
     await this.shipping.restore(work);
     const log = await ResultLog.open(folder.results(), lease.epoch, plan.total);
     const { done, counts } = log.progress;
-    if (done.count > 0) this.#logger.log({ batch: lease.job.id, done: done.count, total: counts.total }, 'resumed');
+    if (done.count > 0)
+      this.#logger.log(
+        { batch: lease.job.id, done: done.count, total: counts.total },
+        'resumed',
+      );
     return log;
   }
 
@@ -51,11 +55,17 @@ export class ExecuteService implements OnApplicationShutdown {
       await folder.remove();
       await this.shipping.remove(lease.job.id);
     } catch (error) {
-      this.#logger.warn({ batch: lease.job.id, err: error as Error }, 'could not remove the work folder');
+      this.#logger.warn(
+        { batch: lease.job.id, err: error as Error },
+        'could not remove the work folder',
+      );
     }
   }
 
-  async withInput<T>({ folder }: ClaimedJob, use: (input: InputLines) => Promise<T>): Promise<T> {
+  async withInput<T>(
+    { folder }: ClaimedJob,
+    use: (input: InputLines) => Promise<T>,
+  ): Promise<T> {
     const input = await InputLines.open(folder.input());
     try {
       return await use(input);
@@ -65,11 +75,18 @@ export class ExecuteService implements OnApplicationShutdown {
   }
 
   /** @returns why it stopped; undefined if every line has a result. @throws the error behind the reason `trouble` */
-  async run(work: ClaimedJob, plan: JobPlan, log: ResultLog): Promise<JobStopReason | undefined> {
+  async run(
+    work: ClaimedJob,
+    plan: JobPlan,
+    log: ResultLog,
+  ): Promise<JobStopReason | undefined> {
     const { stop, lease } = work;
     if (lease.job.status === 'cancelling') stop.request('cancelled');
     // A finalizing job had all results before its deadline.
-    const untilDeadlineMs = lease.job.status === 'finalizing' ? MAX_TIMER_MS : lease.job.expiresAtMs - Date.now();
+    const untilDeadlineMs =
+      lease.job.status === 'finalizing'
+        ? MAX_TIMER_MS
+        : lease.job.expiresAtMs - Date.now();
     if (untilDeadlineMs <= 0) stop.request('expired');
     await this.withInput(work, async input => {
       const deadline = setTimeout(() => stop.request('expired'), untilDeadlineMs);
@@ -78,7 +95,8 @@ export class ExecuteService implements OnApplicationShutdown {
       try {
         if (log.progress.remaining > 0) await this.#send(work, plan, log, input);
         // Also after an error: answers are kept. The first error is the one that is reported.
-        if (stop.reason !== 'lost') await log.flush().catch((error: unknown) => (work.trouble ??= error as Error));
+        if (stop.reason !== 'lost')
+          await log.flush().catch((error: unknown) => (work.trouble ??= error as Error));
       } finally {
         clearTimeout(deadline);
         clearInterval(progress);
@@ -86,10 +104,17 @@ export class ExecuteService implements OnApplicationShutdown {
       }
     });
     if (work.trouble) throw work.trouble;
-    return log.progress.remaining === 0 && stop.reason === 'expired' ? undefined : stop.reason;
+    return log.progress.remaining === 0 && stop.reason === 'expired'
+      ? undefined
+      : stop.reason;
   }
 
-  async #send(work: ClaimedJob, plan: JobPlan, log: ResultLog, input: InputLines): Promise<void> {
+  async #send(
+    work: ClaimedJob,
+    plan: JobPlan,
+    log: ResultLog,
+    input: InputLines,
+  ): Promise<void> {
     const { stop, lease } = work;
     const { job } = lease;
     const onTrouble = (error: Error): void => {
@@ -98,7 +123,13 @@ export class ExecuteService implements OnApplicationShutdown {
     };
     const lanes = plan.models.map(
       lines =>
-        new LineLane(`${job.id} ${lease.epoch}`, job.tenant, lines, this.gates.of(lines.model), log.progress.done),
+        new LineLane(
+          `${job.id} ${lease.epoch}`,
+          job.tenant,
+          lines,
+          this.gates.of(lines.model),
+          log.progress.done,
+        ),
     );
     const { dispatcher, sender } = this;
     const graceMs = (): number => this.grace.msFor(stop.reason);
@@ -130,7 +161,11 @@ export class ExecuteService implements OnApplicationShutdown {
     for (const execution of this.#running) this.dispatcher.updateWeight(execution);
     const { counts, usage } = log.progress;
     const written = lease.job.counts;
-    if (lease.isLost || (written.completed === counts.completed && written.failed === counts.failed)) return;
+    if (
+      lease.isLost ||
+      (written.completed === counts.completed && written.failed === counts.failed)
+    )
+      return;
     // Best effort: the next update or the end of the job repeats it.
     lease.update({ counts, ...(usage ? { usage } : {}) }).catch((error: unknown) => {
       this.#logger.warn({ batch: lease.job.id, err: error }, 'could not write progress');

@@ -5,7 +5,12 @@ import { type InputLines } from '../job/input-lines.js';
 import { type JobClaim } from '../job/result-files.js';
 import { type ResultLog } from '../job/result-log.js';
 import { type JobStop } from '../lease/job-stop.js';
-import { type LineDispatcher, type LineLane, type LineTicket, type SendingJob } from './line-dispatcher.js';
+import {
+  type LineDispatcher,
+  type LineLane,
+  type LineTicket,
+  type SendingJob,
+} from './line-dispatcher.js';
 import { type LineSender } from './line-sender.js';
 
 export interface ExecutionParts {
@@ -30,7 +35,9 @@ export class JobExecution implements SendingJob {
   /** Aborts all lines in flight. */
   readonly #abort = new AbortController();
   /** One attempt at one line, in this job's trace: the dispatcher calls it when any other line ends. */
-  readonly send = AsyncLocalStorage.bind((lane: LineLane, ticket: LineTicket) => this.#attempt(lane, ticket));
+  readonly send = AsyncLocalStorage.bind((lane: LineLane, ticket: LineTicket) =>
+    this.#attempt(lane, ticket),
+  );
   #changed: () => void = () => undefined;
 
   constructor(private readonly parts: ExecutionParts) {}
@@ -52,7 +59,13 @@ export class JobExecution implements SendingJob {
     const { claim, log } = this.parts;
     const { total } = log.progress.counts;
     const { createdAtMs, expiresAtMs } = claim.job;
-    return urgency({ createdAtMs, expiresAtMs, nowMs: Date.now(), remaining: log.progress.remaining, total });
+    return urgency({
+      createdAtMs,
+      expiresAtMs,
+      nowMs: Date.now(),
+      remaining: log.progress.remaining,
+      total,
+    });
   }
 
   /** Resolves when no line is in flight: all have a result, or the job stopped. */
@@ -60,7 +73,9 @@ export class JobExecution implements SendingJob {
     const { dispatcher, stop } = this.parts;
     const unlisten = stop.listen(() => this.#changed());
     dispatcher.add(this);
-    await this.#until(() => stop.reason !== undefined || this.#isDone).finally(() => dispatcher.remove(this));
+    await this.#until(() => stop.reason !== undefined || this.#isDone).finally(() =>
+      dispatcher.remove(this),
+    );
     await this.#settleInFlight().finally(unlisten);
   }
 
@@ -70,9 +85,13 @@ export class JobExecution implements SendingJob {
     this.#inFlight += 1;
     try {
       const outcome = await sender.attempt({ claim, lane, ticket, input, signal });
-      if (outcome.kind === 'result') log.append({ index: ticket.index, ...outcome.result });
+      if (outcome.kind === 'result')
+        log.append({ index: ticket.index, ...outcome.result });
       else if (stop.reason === undefined)
-        lane.retryAt({ ...ticket, tried: outcome.tried }, performance.now() + outcome.afterMs);
+        lane.retryAt(
+          { ...ticket, tried: outcome.tried },
+          performance.now() + outcome.afterMs,
+        );
     } catch (error) {
       // An aborted line is recorded later, with the lines that were never sent. Other errors are not the line's fault.
       if (!signal.aborted) this.parts.onTrouble(error as Error);
@@ -95,8 +114,12 @@ export class JobExecution implements SendingJob {
     const { stop } = this.parts;
     await this.#until(() => this.#inFlight === 0 || stop.reason !== 'preempted');
     const timer = new AbortController();
-    const idle = this.#until(() => this.#inFlight === 0 || this.parts.stop.reason === 'lost');
-    const grace = sleep(this.parts.graceMs(), undefined, { signal: timer.signal }).catch(() => undefined);
+    const idle = this.#until(
+      () => this.#inFlight === 0 || this.parts.stop.reason === 'lost',
+    );
+    const grace = sleep(this.parts.graceMs(), undefined, { signal: timer.signal }).catch(
+      () => undefined,
+    );
     await Promise.race([idle, grace]);
     timer.abort();
     this.#abort.abort();

@@ -2,10 +2,23 @@ import { describe, expect, it } from '@jest/globals';
 import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
 import { DoneMap } from '../job/job-progress.js';
 import { TargetGate } from './target-gates.js';
-import { LineDispatcher, LineLane, type LineTicket, type SendingJob } from './line-dispatcher.js';
+import {
+  LineDispatcher,
+  LineLane,
+  type LineTicket,
+  type SendingJob,
+} from './line-dispatcher.js';
 
 const plan = (lines: number, length = 10): Plan =>
-  new Plan(encodePlan(Array.from({ length: lines }, (_, index) => ({ offset: index, length, prefixHash: 0 }))));
+  new Plan(
+    encodePlan(
+      Array.from({ length: lines }, (_, index) => ({
+        offset: index,
+        length,
+        prefixHash: 0,
+      })),
+    ),
+  );
 
 const PAUSES = { firstMs: 10, longestMs: 100 };
 
@@ -33,7 +46,8 @@ function harness(limits = { concurrency: 100, inflightBytes: 1_000_000 }) {
     });
     const sending: SendingJob = {
       ...{ id, lanes, maySend: true, weight: 1 },
-      send: (lane, ticket) => new Promise<void>(finish => sent.push({ key: lane.key, ticket, finish })),
+      send: (lane, ticket) =>
+        new Promise<void>(finish => sent.push({ key: lane.key, ticket, finish })),
     };
     dispatcher.add(sending);
     return sending;
@@ -49,7 +63,9 @@ describe('LineDispatcher', () => {
     job('a', { m1: 50, m2: 50, m3: 50 });
     expect(sent).toHaveLength(25);
     for (const model of ['m1', 'm2', 'm3'])
-      expect(sent.filter(({ key }) => key.endsWith(model)).length).toBeLessThanOrEqual(10);
+      expect(sent.filter(({ key }) => key.endsWith(model)).length).toBeLessThanOrEqual(
+        10,
+      );
   });
 
   it('sends the next line when one is through, in the order of the plan', async () => {
@@ -58,7 +74,9 @@ describe('LineDispatcher', () => {
     expect(sent).toHaveLength(10);
     sent[3]!.finish();
     await settled();
-    expect(sent.map(({ ticket }) => ticket.index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(sent.map(({ ticket }) => ticket.index)).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+    ]);
   });
 
   it('gives two tenants the same, however many batches one of them has', async () => {
@@ -69,7 +87,8 @@ describe('LineDispatcher', () => {
       sent.at(-1)!.finish();
       await settled();
     }
-    const of = (tenant: string): number => sent.filter(({ key }) => key.startsWith(tenant)).length;
+    const of = (tenant: string): number =>
+      sent.filter(({ key }) => key.startsWith(tenant)).length;
     expect(Math.abs(of('a') - of('b'))).toBeLessThanOrEqual(2);
   });
 

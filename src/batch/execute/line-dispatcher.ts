@@ -86,7 +86,11 @@ export class LineLane {
   }
 
   #skipDone(): void {
-    while (this.#next < this.lines.plan.length && this.done.has(this.lines.first + this.#next)) this.#next += 1;
+    while (
+      this.#next < this.lines.plan.length &&
+      this.done.has(this.lines.first + this.#next)
+    )
+      this.#next += 1;
   }
 }
 
@@ -114,7 +118,10 @@ export interface SendingJob {
  */
 export class LineDispatcher {
   readonly #share = new FairShare();
-  readonly #lanes = new Map<string, { readonly lane: LineLane; readonly job: SendingJob }>();
+  readonly #lanes = new Map<
+    string,
+    { readonly lane: LineLane; readonly job: SendingJob }
+  >();
   #inFlight = 0;
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -134,7 +141,8 @@ export class LineDispatcher {
 
   /** Re-reads the urgency of a job. */
   updateWeight({ lanes, weight }: SendingJob): void {
-    for (const { key, tenant } of lanes) if (this.#lanes.has(key)) this.#share.put({ key, tenant, weight });
+    for (const { key, tenant } of lanes)
+      if (this.#lanes.has(key)) this.#share.put({ key, tenant, weight });
   }
 
   /** Sends no further line of a job; lines in flight continue. */
@@ -170,7 +178,10 @@ export class LineDispatcher {
     if (!job.maySend || !lane.gate.isOpen(nowMs)) return false;
     const ticket = lane.peek(nowMs);
     if (!ticket) return false;
-    return this.#inFlight === 0 || this.#bytes + ticket.entry.length <= this.limits.inflightBytes;
+    return (
+      this.#inFlight === 0 ||
+      this.#bytes + ticket.entry.length <= this.limits.inflightBytes
+    );
   }
 
   #send(lane: LineLane, job: SendingJob, ticket: LineTicket): void {
@@ -192,8 +203,10 @@ export class LineDispatcher {
     let soonest: number | undefined;
     for (const { lane, job } of this.#lanes.values()) {
       const dueMs = job.maySend ? lane.nextDueMs(nowMs) : undefined;
-      if (dueMs !== undefined && (soonest === undefined || dueMs < soonest)) soonest = dueMs;
+      if (dueMs !== undefined && (soonest === undefined || dueMs < soonest))
+        soonest = dueMs;
     }
-    if (soonest !== undefined) this.#timer = setTimeout(() => this.pump(), Math.ceil(soonest - nowMs));
+    if (soonest !== undefined)
+      this.#timer = setTimeout(() => this.pump(), Math.ceil(soonest - nowMs));
   }
 }

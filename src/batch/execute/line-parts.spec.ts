@@ -14,7 +14,9 @@ const bytesOf = async (source: AsyncIterable<Uint8Array>): Promise<string> => {
 
 describe('lineParts', () => {
   it('finds custom_id and body as bytes, whatever is around them', () => {
-    const line = Buffer.from('{"url":"/x", "body" : {"n": 12345678901234567890, "body":1} ,"custom_id":"\\u0061\\"b"}');
+    const line = Buffer.from(
+      '{"url":"/x", "body" : {"n": 12345678901234567890, "body":1} ,"custom_id":"\\u0061\\"b"}',
+    );
     expect(lineParts(line).body.toString()).toBe('{"n": 12345678901234567890, "body":1}');
     expect(lineParts(line).customIdJson).toBe('"\\u0061\\"b"');
   });
@@ -38,7 +40,9 @@ describe('output lines', () => {
   });
 
   it('of lines without an answer have a null response', () => {
-    expect(JSON.parse(errorLine({ customId: 'a', code: 'batch_expired', message: 'm' }))).toEqual({
+    expect(
+      JSON.parse(errorLine({ customId: 'a', code: 'batch_expired', message: 'm' })),
+    ).toEqual({
       id: expect.stringMatching(/^batch_req_[0-9a-f]{32}$/),
       custom_id: 'a',
       response: null,
@@ -54,34 +58,67 @@ describe('verdictOn', () => {
     ...{ nowMs: 0, deadlineMs: 1000, answers: 0, isProbe: false },
   };
   const answer = (status: number) =>
-    ({ kind: 'answer', status, contentType: '', body: Buffer.alloc(0), requestId: '' }) as const;
+    ({
+      kind: 'answer',
+      status,
+      contentType: '',
+      body: Buffer.alloc(0),
+      requestId: '',
+    }) as const;
 
   it('settles good answers, final ones, time-outs and answers that are too large', () => {
-    for (const status of [200, 400, 404, 422]) expect(verdictOn(answer(status), context).kind).toBe('settle');
-    expect(verdictOn({ kind: 'transport', cause: 'timeout', message: '' }, context).kind).toBe('settle');
+    for (const status of [200, 400, 404, 422])
+      expect(verdictOn(answer(status), context).kind).toBe('settle');
+    expect(
+      verdictOn({ kind: 'transport', cause: 'timeout', message: '' }, context).kind,
+    ).toBe('settle');
     expect(verdictOn({ kind: 'too_large', message: '' }, context).kind).toBe('settle');
   });
 
   it('lets failed and busy attempts count apart', () => {
-    expect(verdictOn(answer(500), context)).toMatchObject({ kind: 'again', tried: { failed: 1, busy: 0 } });
-    expect(verdictOn(answer(429), context)).toMatchObject({ kind: 'again', tried: { failed: 0, busy: 1 } });
-    expect(verdictOn(answer(500), { ...context, tried: { failed: 1, busy: 0 } }).kind).toBe('settle');
-    expect(verdictOn(answer(503), { ...context, tried: { failed: 1, busy: 1 } }).kind).toBe('again');
+    expect(verdictOn(answer(500), context)).toMatchObject({
+      kind: 'again',
+      tried: { failed: 1, busy: 0 },
+    });
+    expect(verdictOn(answer(429), context)).toMatchObject({
+      kind: 'again',
+      tried: { failed: 0, busy: 1 },
+    });
+    expect(
+      verdictOn(answer(500), { ...context, tried: { failed: 1, busy: 0 } }).kind,
+    ).toBe('settle');
+    expect(
+      verdictOn(answer(503), { ...context, tried: { failed: 1, busy: 1 } }).kind,
+    ).toBe('again');
   });
 
   it('counts a broken connection as a failure only when the target was up: a probe, or other answers since', () => {
     const lost = { kind: 'transport', cause: 'lost', message: '' } as const;
     const first = verdictOn(lost, { ...context, answers: 7 });
-    expect(first).toEqual({ kind: 'again', tried: { failed: 0, busy: 0, lostAt: 7 }, afterMs: 0 });
+    expect(first).toEqual({
+      kind: 'again',
+      tried: { failed: 0, busy: 0, lostAt: 7 },
+      afterMs: 0,
+    });
     const tried = { failed: 0, busy: 0, lostAt: 7 };
-    expect(verdictOn(lost, { ...context, tried, answers: 7 })).toMatchObject({ tried: { failed: 0 } });
-    expect(verdictOn(lost, { ...context, tried, answers: 8 })).toMatchObject({ tried: { failed: 1, lostAt: 8 } });
-    expect(verdictOn(lost, { ...context, tried, answers: 7, isProbe: true })).toMatchObject({ tried: { failed: 1 } });
-    expect(verdictOn(lost, { ...context, tried: { ...tried, failed: 1 }, answers: 8 }).kind).toBe('settle');
+    expect(verdictOn(lost, { ...context, tried, answers: 7 })).toMatchObject({
+      tried: { failed: 0 },
+    });
+    expect(verdictOn(lost, { ...context, tried, answers: 8 })).toMatchObject({
+      tried: { failed: 1, lostAt: 8 },
+    });
+    expect(
+      verdictOn(lost, { ...context, tried, answers: 7, isProbe: true }),
+    ).toMatchObject({ tried: { failed: 1 } });
+    expect(
+      verdictOn(lost, { ...context, tried: { ...tried, failed: 1 }, answers: 8 }).kind,
+    ).toBe('settle');
   });
 
   it('settles when the deadline comes before the next attempt', () => {
-    expect(verdictOn({ ...answer(429), retryAfterMs: 5000 }, context).kind).toBe('settle');
+    expect(verdictOn({ ...answer(429), retryAfterMs: 5000 }, context).kind).toBe(
+      'settle',
+    );
   });
 });
 
@@ -121,7 +158,9 @@ describe('MultipartForm', () => {
     const text = await bytesOf(form.body());
     expect(Buffer.byteLength(text)).toBe(form.bytes);
     expect(text).toContain('name="a%22%0D%0Ab"');
-    expect(text).toContain('filename="a%22.wav"\r\nContent-Type: application/octet-stream\r\n\r\nAUDIO\r\n--');
+    expect(text).toContain(
+      'filename="a%22.wav"\r\nContent-Type: application/octet-stream\r\n\r\nAUDIO\r\n--',
+    );
   });
 });
 
@@ -130,7 +169,14 @@ describe('JobStop', () => {
     const stop = new JobStop();
     const heard: string[] = [];
     stop.listen(reason => heard.push(reason));
-    for (const reason of ['expired', 'cancelled', 'expired', 'shutdown', 'lost', 'failed'] as const)
+    for (const reason of [
+      'expired',
+      'cancelled',
+      'expired',
+      'shutdown',
+      'lost',
+      'failed',
+    ] as const)
       stop.request(reason);
     expect(heard).toEqual(['expired', 'cancelled', 'shutdown', 'lost']);
     expect([stop.reason, stop.handsOver]).toEqual(['lost', true]);

@@ -14,7 +14,11 @@ export type Answer =
       readonly retryAfterMs?: number;
       readonly shouldRetry?: boolean;
     }
-  | { readonly kind: 'transport'; readonly cause: 'refused' | 'lost' | 'timeout'; readonly message: string }
+  | {
+      readonly kind: 'transport';
+      readonly cause: 'refused' | 'lost' | 'timeout';
+      readonly message: string;
+    }
   | { readonly kind: 'too_large'; readonly message: string };
 
 interface Response {
@@ -34,18 +38,28 @@ export function answerOf({ status, headers, body }: Response, sentId: string): A
     body,
     requestId: String(headers['x-request-id'] ?? sentId),
     ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
-    ...(should === 'true' || should === 'false' ? { shouldRetry: should === 'true' } : {}),
+    ...(should === 'true' || should === 'false'
+      ? { shouldRetry: should === 'true' }
+      : {}),
   };
 }
 
 /** Errors before any byte was sent: the request was not executed. */
 const REFUSED = new Set([
-  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL'],
+  ...[
+    'ECONNREFUSED',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'EADDRNOTAVAIL',
+  ],
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
 export function brokenBy({ code = '', message }: NodeJS.ErrnoException): Answer {
-  if (REFUSED.has(code)) return transport('refused', `The target cannot be reached (${code}).`);
+  if (REFUSED.has(code))
+    return transport('refused', `The target cannot be reached (${code}).`);
   return transport('lost', `The connection to the target broke (${code || message}).`);
 }
 
@@ -119,7 +133,11 @@ export class LineReply implements Dispatcher.DispatchHandler {
     if (this.#stopped) controller.abort(this.#stopped);
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
     this.#status = status;
     this.#headers = headers;
   }
@@ -133,8 +151,14 @@ export class LineReply implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
-    this.#settle(answerOf({ status: this.#status, headers: this.#headers, body }, this.options.requestId));
+    const body =
+      this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+    this.#settle(
+      answerOf(
+        { status: this.#status, headers: this.#headers, body },
+        this.options.requestId,
+      ),
+    );
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -187,11 +211,15 @@ export class OpenReplies {
   }
 
   #abort(signal: AbortSignal): void {
-    for (const reply of this.#open.filter(other => other.signal === signal)) reply.abort();
+    for (const reply of this.#open.filter(other => other.signal === signal))
+      reply.abort();
   }
 
   #wakeAt(dueMs: number): void {
-    this.#timer = setTimeout(() => this.#timeOut(), Math.max(1, Math.ceil(dueMs - performance.now()))).unref();
+    this.#timer = setTimeout(
+      () => this.#timeOut(),
+      Math.max(1, Math.ceil(dueMs - performance.now())),
+    ).unref();
   }
 
   #timeOut(): void {

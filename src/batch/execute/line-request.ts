@@ -21,18 +21,38 @@ export interface Preparation {
 }
 
 /** Bodies are sent unchanged, except: audio becomes a form, speech loses `response_encoding`. @throws LineProblem */
-export function prepareLine(preparation: Preparation): PreparedLine | Promise<PreparedLine> {
+export function prepareLine(
+  preparation: Preparation,
+): PreparedLine | Promise<PreparedLine> {
   const { job, parts } = preparation;
   if (AUDIO_IN.test(job.endpoint)) return withForm(preparation);
-  if (!isSpeech(job)) return { request: json(job.endpoint, parts.body), wantsBase64: false };
+  if (!isSpeech(job))
+    return { request: json(job.endpoint, parts.body), wantsBase64: false };
   const { response_encoding: encoding, ...body } = parsed(parts.body);
-  return { request: json(job.endpoint, Buffer.from(JSON.stringify(body))), wantsBase64: encoding === 'base64' };
+  return {
+    request: json(job.endpoint, Buffer.from(JSON.stringify(body))),
+    wantsBase64: encoding === 'base64',
+  };
 }
 
-async function withForm({ job, parts, audio, fetchesFileUrl, signal }: Preparation): Promise<PreparedLine> {
-  const form = await audio.form({ tenant: job.tenant, body: parsed(parts.body), fetchesFileUrl, signal });
+async function withForm({
+  job,
+  parts,
+  audio,
+  fetchesFileUrl,
+  signal,
+}: Preparation): Promise<PreparedLine> {
+  const form = await audio.form({
+    tenant: job.tenant,
+    body: parsed(parts.body),
+    fetchesFileUrl,
+    signal,
+  });
   const { contentType, bytes } = form;
-  return { request: { path: job.endpoint, contentType, bytes, body: () => form.body() }, wantsBase64: false };
+  return {
+    request: { path: job.endpoint, contentType, bytes, body: () => form.body() },
+    wantsBase64: false,
+  };
 }
 
 const json = (path: string, bytes: Buffer): PreparedLine['request'] => ({
@@ -42,4 +62,5 @@ const json = (path: string, bytes: Buffer): PreparedLine['request'] => ({
   body: () => bytes,
 });
 
-const parsed = (body: Buffer): Record<string, unknown> => JSON.parse(body.toString()) as Record<string, unknown>;
+const parsed = (body: Buffer): Record<string, unknown> =>
+  JSON.parse(body.toString()) as Record<string, unknown>;

@@ -19,12 +19,20 @@ export class SpeechAudio {
     audio: { bytes: Buffer; contentType: string; base64: boolean; name: string },
   ): Promise<string> {
     const { bytes, contentType, base64, name } = audio;
-    if (base64) return JSON.stringify({ audio: bytes.toString('base64'), content_type: contentType });
+    if (base64)
+      return JSON.stringify({
+        audio: bytes.toString('base64'),
+        content_type: contentType,
+      });
     const { id } = await this.files.save(claim, {
       filename: `${name}.${extensionOf(contentType)}`,
       open: () => Readable.from([bytes]),
     });
-    return JSON.stringify({ file_id: id, bytes: bytes.length, content_type: contentType });
+    return JSON.stringify({
+      file_id: id,
+      bytes: bytes.length,
+      content_type: contentType,
+    });
   }
 }
 
@@ -36,7 +44,8 @@ const EXTENSIONS: readonly (readonly [type: RegExp, extension: string])[] = [
   [/aac/, 'aac'],
 ];
 
-const extensionOf = (contentType: string): string => EXTENSIONS.find(([type]) => type.test(contentType))?.[1] ?? 'bin';
+const extensionOf = (contentType: string): string =>
+  EXTENSIONS.find(([type]) => type.test(contentType))?.[1] ?? 'bin';
 
 /** `usage` of an answer in any of OpenAI's spellings; undefined without token counts. */
 export function lineUsage(body: unknown): BatchUsage | undefined {
@@ -44,8 +53,10 @@ export function lineUsage(body: unknown): BatchUsage | undefined {
   const inputTokens = count(usage, 'prompt_tokens') ?? count(usage, 'input_tokens');
   const outputTokens = count(usage, 'completion_tokens') ?? count(usage, 'output_tokens');
   if (inputTokens === undefined && outputTokens === undefined) return undefined;
-  const input = field(usage, 'prompt_tokens_details') ?? field(usage, 'input_tokens_details');
-  const output = field(usage, 'completion_tokens_details') ?? field(usage, 'output_tokens_details');
+  const input =
+    field(usage, 'prompt_tokens_details') ?? field(usage, 'input_tokens_details');
+  const output =
+    field(usage, 'completion_tokens_details') ?? field(usage, 'output_tokens_details');
   return {
     inputTokens: inputTokens ?? 0,
     outputTokens: outputTokens ?? 0,
@@ -55,7 +66,9 @@ export function lineUsage(body: unknown): BatchUsage | undefined {
 }
 
 const field = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+  typeof value === 'object' && value !== null
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
 
 function count(value: unknown, name: string): number | undefined {
   const found = field(value, name);
@@ -72,9 +85,13 @@ export interface Settling {
 }
 
 /** Converts the last answer of a line to its line in the output or error file (D-16). */
-export function resultOf(answer: Answer, settling: Settling): LineResult | Promise<LineResult> {
+export function resultOf(
+  answer: Answer,
+  settling: Settling,
+): LineResult | Promise<LineResult> {
   const { customIdJson } = settling.parts;
-  if (answer.kind !== 'answer') return unanswered(customIdJson, codeOf(answer), answer.message);
+  if (answer.kind !== 'answer')
+    return unanswered(customIdJson, codeOf(answer), answer.message);
   if (!isAudio(answer, settling)) return answered(answer, customIdJson, textBody(answer));
   return audioBody(answer, settling).then(body => answered(answer, customIdJson, body));
 }
@@ -87,7 +104,12 @@ function answered(answer: Answered, customIdJson: string, body: Body): LineResul
 }
 
 /** The error line of a request without an answer. */
-export const unanswered = (customIdJson: string, code: string, message: string, param?: string): LineResult => ({
+export const unanswered = (
+  customIdJson: string,
+  code: string,
+  message: string,
+  param?: string,
+): LineResult => ({
   kind: 'E',
   line: errorLine({
     customId: JSON.parse(customIdJson) as string,
@@ -100,7 +122,11 @@ export const unanswered = (customIdJson: string, code: string, message: string, 
 const codeOf = (answer: Exclude<Answer, { kind: 'answer' }>): string =>
   answer.kind === 'too_large' ? 'response_too_large' : TRANSPORT_CODES[answer.cause];
 
-const TRANSPORT_CODES = { refused: 'connection_refused', lost: 'connection_lost', timeout: 'request_timeout' } as const;
+const TRANSPORT_CODES = {
+  refused: 'connection_refused',
+  lost: 'connection_lost',
+  timeout: 'request_timeout',
+} as const;
 
 interface Body {
   /** JSON text for the line. */
@@ -113,10 +139,17 @@ type Answered = Extract<Answer, { kind: 'answer' }>;
 const isAudio = (answer: Answered, { claim: { job } }: Settling): boolean =>
   isSpeech(job) && isGood(answer) && !/json|text\//.test(answer.contentType);
 
-async function audioBody({ body: bytes, contentType }: Answered, settling: Settling): Promise<Body> {
+async function audioBody(
+  { body: bytes, contentType }: Answered,
+  settling: Settling,
+): Promise<Body> {
   const { claim, speech, wantsBase64, parts } = settling;
-  const name = (JSON.parse(parts.customIdJson) as string).replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 100);
-  return { json: await speech.bodyJson(claim, { bytes, contentType, base64: wantsBase64, name }) };
+  const name = (JSON.parse(parts.customIdJson) as string)
+    .replace(/[^A-Za-z0-9_.-]/g, '_')
+    .slice(0, 100);
+  return {
+    json: await speech.bodyJson(claim, { bytes, contentType, base64: wantsBase64, name }),
+  };
 }
 
 /** JSON is copied unchanged; text formats such as subtitles become a JSON string. */

@@ -8,9 +8,20 @@ import { type AudioUpload, LineProblem } from './audio-upload.js';
 import { type LineLane, type LineTicket } from './line-dispatcher.js';
 import { type Answer } from './line-reply.js';
 import { prepareLine } from './line-request.js';
-import { type LineResult, resultOf, type SpeechAudio, unanswered } from './line-result.js';
+import {
+  type LineResult,
+  resultOf,
+  type SpeechAudio,
+  unanswered,
+} from './line-result.js';
 import { type LineTarget } from './line-target.js';
-import { failureCauseOf, isGood, isOverloaded, type TargetState, verdictOn } from './line-verdict.js';
+import {
+  failureCauseOf,
+  isGood,
+  isOverloaded,
+  type TargetState,
+  verdictOn,
+} from './line-verdict.js';
 import { type TargetResolver } from './target-resolver.js';
 
 export interface Attempt {
@@ -44,12 +55,22 @@ export class LineSender {
     const target = this.targets.targetOf(lane.model);
     if (!target)
       return result(
-        unanswered(parts.customIdJson, 'model_not_found', 'No target is configured for this model.', 'model'),
+        unanswered(
+          parts.customIdJson,
+          'model_not_found',
+          'No target is configured for this model.',
+          'model',
+        ),
       );
     // The gateway checks its own models, aliases included.
     if (!target.spec.fetchesFileUrl && !mayUse(job.terms, lane.model))
       return result(
-        unanswered(parts.customIdJson, 'model_not_found', 'The API key of this batch may not use this model.', 'model'),
+        unanswered(
+          parts.customIdJson,
+          'model_not_found',
+          'The API key of this batch may not use this model.',
+          'model',
+        ),
       );
     try {
       const prepared = await prepareLine({
@@ -62,18 +83,33 @@ export class LineSender {
       const startedMs = performance.now();
       const isProbe = lane.gate.isAway;
       const requestId = `${job.id}-${ticket.index}`;
-      const answer = await target.exchange({ ...prepared.request, requestId, owner: job, signal });
+      const answer = await target.exchange({
+        ...prepared.request,
+        requestId,
+        owner: job,
+        signal,
+      });
       this.metrics.attempted(lane.model, (performance.now() - startedMs) / 1000);
       this.#updateGate(lane, target, answer);
-      const again = this.#decide(answer, attempt, { limits: target.spec.retries, isProbe });
+      const again = this.#decide(answer, attempt, {
+        limits: target.spec.retries,
+        isProbe,
+      });
       if (again) return again;
       const { wantsBase64 } = prepared;
-      const settled = await resultOf(answer, { claim, parts, wantsBase64, speech: this.speech });
+      const settled = await resultOf(answer, {
+        claim,
+        parts,
+        wantsBase64,
+        speech: this.speech,
+      });
       this.metrics.settled(lane.model, settled.kind === 'O', settled.usage);
       return result(settled);
     } catch (error) {
       if (error instanceof LineProblem)
-        return result(unanswered(parts.customIdJson, error.code, error.message, error.param));
+        return result(
+          unanswered(parts.customIdJson, error.code, error.message, error.param),
+        );
       throw error;
     }
   }
@@ -86,7 +122,13 @@ export class LineSender {
   ): AttemptOutcome | undefined {
     const clock = { nowMs: Date.now(), deadlineMs: job.expiresAtMs };
     const { answers } = lane.gate;
-    const verdict = verdictOn(answer, { tried: ticket.tried, limits, answers, isProbe, ...clock });
+    const verdict = verdictOn(answer, {
+      tried: ticket.tried,
+      limits,
+      answers,
+      isProbe,
+      ...clock,
+    });
     if (verdict.kind === 'settle') return undefined;
     this.metrics.retried(lane.model, reasonOf(answer));
     return verdict;
@@ -116,4 +158,8 @@ export class LineSender {
 const result = (line: LineResult): AttemptOutcome => ({ kind: 'result', result: line });
 
 const reasonOf = (answer: Answer): string =>
-  answer.kind === 'answer' ? String(answer.status) : answer.kind === 'transport' ? answer.cause : answer.kind;
+  answer.kind === 'answer'
+    ? String(answer.status)
+    : answer.kind === 'transport'
+      ? answer.cause
+      : answer.kind;

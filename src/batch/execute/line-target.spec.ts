@@ -13,7 +13,9 @@ describe('LineTarget', () => {
   const held = new Map<string, ServerResponse>();
   beforeEach(async () => {
     held.clear();
-    server = createServer(({ headers }, response) => void held.set(String(headers['x-request-id']), response));
+    server = createServer(
+      ({ headers }, response) => void held.set(String(headers['x-request-id']), response),
+    );
     await once(server.listen(0, '127.0.0.1'), 'listening');
   });
   afterEach(() => {
@@ -42,7 +44,13 @@ describe('LineTarget', () => {
     owner: LineOwner = { tenant: 't' },
   ): Promise<Answer> =>
     target.exchange({
-      ...{ path: '/v1/chat/completions', contentType: 'application/json', bytes: 2, requestId, owner },
+      ...{
+        path: '/v1/chat/completions',
+        contentType: 'application/json',
+        bytes: 2,
+        requestId,
+        owner,
+      },
       body: () => Buffer.from('{}'),
       signal,
     });
@@ -55,20 +63,25 @@ describe('LineTarget', () => {
     { ends: 60_000, said: 60_000 },
     // By a clock that is ahead of this one.
     { ends: 700_000_000, said: 604_800_000 },
-  ])('says in how many ms the window of its job ends, 7 days at most: $ends', async ({ ends, said }) => {
-    const owner = { tenant: 't', expiresAtMs: Date.now() + ends };
-    const sent = send(open(), 'a', undefined, owner);
-    await untilHeld('a');
-    const left = Number(held.get('a')!.req.headers['x-switchyard-window-ms']);
-    expect(left).toBeGreaterThan(0);
-    expect(left).toBeLessThanOrEqual(said);
-    held.get('a')!.end('{}');
-    await sent;
-  });
+  ])(
+    'says in how many ms the window of its job ends, 7 days at most: $ends',
+    async ({ ends, said }) => {
+      const owner = { tenant: 't', expiresAtMs: Date.now() + ends };
+      const sent = send(open(), 'a', undefined, owner);
+      await untilHeld('a');
+      const left = Number(held.get('a')!.req.headers['x-switchyard-window-ms']);
+      expect(left).toBeGreaterThan(0);
+      expect(left).toBeLessThanOrEqual(said);
+      held.get('a')!.end('{}');
+      await sent;
+    },
+  );
 
   // Its error had no listener yet, and ended the processor: a lease was lost while a line was being read.
   it('sends nothing for a line that was given up before', async () => {
-    await expect(send(open(), 'a', AbortSignal.abort(new Error('given up')))).rejects.toThrow('given up');
+    await expect(
+      send(open(), 'a', AbortSignal.abort(new Error('given up'))),
+    ).rejects.toThrow('given up');
     await turn();
     expect(held.size).toBe(0);
   });
@@ -76,14 +89,17 @@ describe('LineTarget', () => {
   it('releases all lines of a job at once, and none of another', async () => {
     const target = open();
     const [given, kept] = [new AbortController(), new AbortController()];
-    const sent = ['a', 'b', 'c', 'd', 'e'].map((id, at) => send(target, id, (at % 2 ? kept : given).signal));
+    const sent = ['a', 'b', 'c', 'd', 'e'].map((id, at) =>
+      send(target, id, (at % 2 ? kept : given).signal),
+    );
     await untilHeld('a', 'b', 'c', 'd', 'e');
     held.get('a')!.end('{}');
     await sent[0];
     given.abort(new Error('given up'));
     for (const at of [2, 4]) await expect(sent[at]).rejects.toThrow('given up');
     for (const id of ['b', 'd']) held.get(id)!.end('{}');
-    for (const at of [1, 3]) expect(await sent[at]).toMatchObject({ kind: 'answer', status: 200 });
+    for (const at of [1, 3])
+      expect(await sent[at]).toMatchObject({ kind: 'answer', status: 200 });
   });
 
   it('gives each line its whole time, whatever comes of others meanwhile', async () => {
@@ -111,7 +127,10 @@ describe('LineTarget', () => {
     const large = send(target, 'large');
     await untilHeld('large');
     held.get('large')!.end('x'.repeat(1001));
-    expect(await large).toEqual({ kind: 'too_large', message: 'The answer has more than 1000 bytes.' });
+    expect(await large).toEqual({
+      kind: 'too_large',
+      message: 'The answer has more than 1000 bytes.',
+    });
     const broken = send(target, 'broken');
     await untilHeld('broken');
     held.get('broken')!.destroy();
@@ -119,6 +138,9 @@ describe('LineTarget', () => {
     const unconnected = open();
     server.closeAllConnections();
     await new Promise(closed => server.close(closed));
-    expect(await send(unconnected, 'refused')).toMatchObject({ kind: 'transport', cause: 'refused' });
+    expect(await send(unconnected, 'refused')).toMatchObject({
+      kind: 'transport',
+      cause: 'refused',
+    });
   });
 });

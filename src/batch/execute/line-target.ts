@@ -30,7 +30,8 @@ export interface TargetSpec {
 }
 
 /** Whose job a line is of, what the key that made the job may use, and when its completion window ends. */
-export type LineOwner = Pick<BatchJob, 'tenant' | 'terms'> & Partial<Pick<BatchJob, 'expiresAtMs' | 'traceparent'>>;
+export type LineOwner = Pick<BatchJob, 'tenant' | 'terms'> &
+  Partial<Pick<BatchJob, 'expiresAtMs' | 'traceparent'>>;
 
 export interface LineRequest {
   readonly path: string;
@@ -58,12 +59,19 @@ class TargetAddress {
     const { origin, pathname } = new URL(url);
     this.prefix = pathname === '/' ? '' : pathname;
     // Concurrency is limited by the gates; the only timeout is `request_timeout`.
-    this.pool = new Pool(origin, { headersTimeout: 0, bodyTimeout: 0, connect: tlsOptions(tls) });
+    this.pool = new Pool(origin, {
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: tlsOptions(tls),
+    });
   }
 
   received(answer: Answer): void {
     if (failureCauseOf(answer) === 'away')
-      this.reachability.failed(performance.now(), answer.kind === 'answer' ? answer.retryAfterMs : 0);
+      this.reachability.failed(
+        performance.now(),
+        answer.kind === 'answer' ? answer.retryAfterMs : 0,
+      );
     else if (answer.kind !== 'transport') this.reachability.returned();
   }
 }
@@ -103,7 +111,11 @@ export class LineTarget {
       const answer = await this.#exchange(address, request);
       address.received(answer);
       if (answer.kind !== 'transport' || answer.cause !== 'refused') return answer;
-      if (refused.add(address).size === this.#addresses.length || !this.isReachable(performance.now())) return answer;
+      if (
+        refused.add(address).size === this.#addresses.length ||
+        !this.isReachable(performance.now())
+      )
+        return answer;
     }
   }
 
@@ -112,7 +124,8 @@ export class LineTarget {
     const nowMs = performance.now();
     const left = this.#addresses.filter(address => !refused.has(address));
     const due = left.find(
-      ({ reachability, inFlight }) => reachability.isAway && inFlight === 0 && nowMs >= reachability.untilMs,
+      ({ reachability, inFlight }) =>
+        reachability.isAway && inFlight === 0 && nowMs >= reachability.untilMs,
     );
     if (due) return due;
     const reachable = left.filter(({ reachability }) => !reachability.isAway);
@@ -124,7 +137,12 @@ export class LineTarget {
   async #exchange(address: TargetAddress, request: LineRequest): Promise<Answer> {
     const { requestId, signal } = request;
     const { requestTimeoutMs: timeoutMs } = this.spec;
-    const reply = new LineReply(this.#open, { requestId, signal, timeoutMs, maxBytes: this.maxResponseBytes });
+    const reply = new LineReply(this.#open, {
+      requestId,
+      signal,
+      timeoutMs,
+      maxBytes: this.maxResponseBytes,
+    });
     address.inFlight += 1;
     try {
       if (signal.aborted) reply.abort();
@@ -145,10 +163,18 @@ export class LineTarget {
     };
   }
 
-  #headers({ contentType, bytes, requestId, owner }: LineRequest): Record<string, string> {
+  #headers({
+    contentType,
+    bytes,
+    requestId,
+    owner,
+  }: LineRequest): Record<string, string> {
     const authorization = this.spec.authorization(owner);
     const { expiresAtMs, traceparent } = owner;
-    const left = this.spec.fetchesFileUrl && expiresAtMs !== undefined ? expiresAtMs - Date.now() : 0;
+    const left =
+      this.spec.fetchesFileUrl && expiresAtMs !== undefined
+        ? expiresAtMs - Date.now()
+        : 0;
     // The clock of whoever made the batch may be ahead.
     const window = Math.min(Math.ceil(left), LONGEST_WINDOW_MS);
     return {
@@ -158,7 +184,8 @@ export class LineTarget {
       'x-priority': 'batch',
       // The gateway orders the lines of a tenant by it (D-26).
       ...(window > 0 && { 'x-switchyard-window-ms': String(window) }),
-      ...(this.spec.fetchesFileUrl && traceparent !== undefined && { [TRACE_LINK_HEADER]: traceparent }),
+      ...(this.spec.fetchesFileUrl &&
+        traceparent !== undefined && { [TRACE_LINK_HEADER]: traceparent }),
       'user-agent': 'switchyard-batch',
       ...(authorization === undefined ? {} : { authorization }),
     };

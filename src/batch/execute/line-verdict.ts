@@ -11,7 +11,8 @@ import { type Answer } from './line-reply.js';
 
 /** What happens to a line after one attempt. */
 export type Verdict =
-  { readonly kind: 'settle' } | { readonly kind: 'again'; readonly tried: AttemptCount; readonly afterMs: number };
+  | { readonly kind: 'settle' }
+  | { readonly kind: 'again'; readonly tried: AttemptCount; readonly afterMs: number };
 
 /** State of the target when the line was sent. */
 export interface TargetState {
@@ -34,7 +35,9 @@ export const isGood = (answer: Answer): boolean =>
 
 /** 429, 5xx or a timeout. */
 export const isOverloaded = (answer: Answer): boolean =>
-  answer.kind === 'answer' ? isOverload(answer) : answer.kind === 'transport' && answer.cause === 'timeout';
+  answer.kind === 'answer'
+    ? isOverload(answer)
+    : answer.kind === 'transport' && answer.cause === 'timeout';
 
 /** @returns undefined if the attempt succeeded, or a retry would fail as well */
 export function failureCauseOf(answer: Answer): FailureCause | undefined {
@@ -43,7 +46,10 @@ export function failureCauseOf(answer: Answer): FailureCause | undefined {
 }
 
 /** Decides whether a line settles or is retried. */
-export function verdictOn(answer: Answer, { tried, limits, nowMs, deadlineMs, ...state }: VerdictContext): Verdict {
+export function verdictOn(
+  answer: Answer,
+  { tried, limits, nowMs, deadlineMs, ...state }: VerdictContext,
+): Verdict {
   const failure = failureOf(answer);
   if (!failure) return { kind: 'settle' };
   const cause = isBrokenByLine(failure, tried, state) ? 'line' : causeOf(failure);
@@ -56,17 +62,23 @@ export function verdictOn(answer: Answer, { tried, limits, nowMs, deadlineMs, ..
   const askedMs = failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0;
   const clock = { nowMs, deadlineMs, random: Math.random };
   const decision = retryAfter({ cause, askedMs }, count, limits, clock);
-  return decision.retry ? { kind: 'again', tried: count, afterMs: decision.afterMs } : { kind: 'settle' };
+  return decision.retry
+    ? { kind: 'again', tried: count, afterMs: decision.afterMs }
+    : { kind: 'settle' };
 }
 
 /**
  * True if the line itself broke the connection: it was sent as a probe, or the target answered other lines between two
  * losses of this one. Such a line must not crash its target again and again until the deadline.
  */
-const isBrokenByLine = (failure: AttemptFailure, { lostAt = Infinity }: AttemptCount, target: TargetState): boolean =>
-  isLost(failure) && (target.isProbe || target.answers > lostAt);
+const isBrokenByLine = (
+  failure: AttemptFailure,
+  { lostAt = Infinity }: AttemptCount,
+  target: TargetState,
+): boolean => isLost(failure) && (target.isProbe || target.answers > lostAt);
 
-const isLost = (failure: AttemptFailure): boolean => failure.kind === 'transport' && failure.cause === 'lost';
+const isLost = (failure: AttemptFailure): boolean =>
+  failure.kind === 'transport' && failure.cause === 'lost';
 
 function failureOf(answer: Answer): AttemptFailure | undefined {
   if (isGood(answer) || answer.kind === 'too_large') return undefined;

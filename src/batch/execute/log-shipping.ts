@@ -43,7 +43,10 @@ export class LogShipping {
       const path = join(folder.results(), name);
       if (await exists(path)) continue;
       const draft = `${path}.${writer}.tmp`;
-      await pipeline(this.#joined(keys.sort()), createWriteStream(draft, { mode: 0o600 }));
+      await pipeline(
+        this.#joined(keys.sort()),
+        createWriteStream(draft, { mode: 0o600 }),
+      );
       // Never replace a file of another processor on this disk: it can be longer, and sealed.
       await link(draft, path).catch(unlessExists);
       await rm(draft, { force: true });
@@ -70,7 +73,10 @@ export class LogShipping {
     return () => {
       clearInterval(timer);
       // Only a copy: an unavailable store must not delay the end of a batch.
-      return Promise.race([ship(), sleep(this.settings.batch.checkpointMs, undefined, { ref: false })]);
+      return Promise.race([
+        ship(),
+        sleep(this.settings.batch.checkpointMs, undefined, { ref: false }),
+      ]);
     };
   }
 
@@ -119,12 +125,18 @@ class Shipment {
     const { folder, current } = this.log.segments;
     if (!this.#sealed) {
       const seal = current.replace(/log$/, 'seal');
-      await this.blobs.write(`${jobLogFolder(this.jobId)}${seal}`, createReadStream(join(folder, seal)));
+      await this.blobs.write(
+        `${jobLogFolder(this.jobId)}${seal}`,
+        createReadStream(join(folder, seal)),
+      );
       this.#sealed = true;
     }
     const upTo = this.log.writtenBytes;
     if (upTo === this.#shipped) return false;
-    const bytes = createReadStream(join(folder, current), { start: this.#shipped, end: upTo - 1 });
+    const bytes = createReadStream(join(folder, current), {
+      start: this.#shipped,
+      end: upTo - 1,
+    });
     await this.blobs.write(pieceKey(this.jobId, current, this.#shipped), bytes);
     this.#shipped = upTo;
     return true;

@@ -13,7 +13,8 @@ const SERVICE_MS = 20;
 const BACK_MS = 76_000;
 const AWAY_MS = 1000;
 
-const line = (id: number): Buffer => Buffer.from(`{"custom_id":"${id}","body":{"model":"m"}}`);
+const line = (id: number): Buffer =>
+  Buffer.from(`{"custom_id":"${id}","body":{"model":"m"}}`);
 const failure = (status: number, error: object): Answer =>
   answerOf({ status, headers: {}, body: Buffer.from(JSON.stringify({ error })) }, 'id');
 
@@ -21,21 +22,44 @@ const failure = (status: number, error: object): Answer =>
 async function runBatch(absence: () => Answer) {
   const [good, bad, duringAbsence]: [number[], number[], number[]] = [[], [], []];
   const target = {
-    ...{ spec: { retries: RETRIES, fetchesFileUrl: true }, name: 'target', isReachable: () => false },
+    ...{
+      spec: { retries: RETRIES, fetchesFileUrl: true },
+      name: 'target',
+      isReachable: () => false,
+    },
     exchange: async () => {
       const isAway = performance.now() >= AWAY_MS && performance.now() < BACK_MS;
       if (isAway) duringAbsence.push(performance.now());
       await new Promise(answered => setTimeout(answered, isAway ? 1 : SERVICE_MS));
       // Those that the target had when it went.
-      const isLost = performance.now() >= AWAY_MS && performance.now() < BACK_MS && !isAway;
-      if (isAway || isLost) return isLost ? brokenBy({ name: '', message: '', code: 'ECONNRESET' }) : absence();
+      const isLost =
+        performance.now() >= AWAY_MS && performance.now() < BACK_MS && !isAway;
+      if (isAway || isLost)
+        return isLost
+          ? brokenBy({ name: '', message: '', code: 'ECONNRESET' })
+          : absence();
       return answerOf({ status: 200, headers: {}, body: Buffer.from('{}') }, 'id');
     },
   };
-  const events = { attempted: () => undefined, retried: () => undefined, settled: () => undefined };
-  const sender = new LineSender({ targetOf: () => target } as never, {} as never, {} as never, events);
+  const events = {
+    attempted: () => undefined,
+    retried: () => undefined,
+    settled: () => undefined,
+  };
+  const sender = new LineSender(
+    { targetOf: () => target } as never,
+    {} as never,
+    {} as never,
+    events,
+  );
   const plan = new Plan(
-    encodePlan(Array.from({ length: LINES }, (_, offset) => ({ offset, length: 9, prefixHash: 0 }))),
+    encodePlan(
+      Array.from({ length: LINES }, (_, offset) => ({
+        offset,
+        length: 9,
+        prefixHash: 0,
+      })),
+    ),
   );
   const lane = new LineLane(
     'job',
@@ -44,7 +68,9 @@ async function runBatch(absence: () => Answer) {
     new TargetGate(10, probePauses(RETRIES)),
     new DoneMap(LINES),
   );
-  const input = { read: ({ offset }: { offset: number }) => Promise.resolve(line(offset)) } as never;
+  const input = {
+    read: ({ offset }: { offset: number }) => Promise.resolve(line(offset)),
+  } as never;
   const claim = { job: batchJob({ expiresAtMs: Date.now() + 86_400_000 }), epoch: 1 };
   const { signal } = new AbortController();
   const job: SendingJob = {
@@ -52,13 +78,21 @@ async function runBatch(absence: () => Answer) {
     send: async (_lane, ticket) => {
       const outcome = await sender.attempt({ claim, lane, ticket, input, signal });
       if (outcome.kind === 'again')
-        return lane.retryAt({ ...ticket, tried: outcome.tried }, performance.now() + outcome.afterMs);
+        return lane.retryAt(
+          { ...ticket, tried: outcome.tried },
+          performance.now() + outcome.afterMs,
+        );
       (outcome.result.kind === 'O' ? good : bad).push(performance.now());
     },
   };
   new LineDispatcher({ concurrency: 100, inflightBytes: 1_000_000 }).add(job);
   while (good.length + bad.length < LINES) await jest.advanceTimersByTimeAsync(10);
-  return { good, bad, probes: duringAbsence.length, resumedMs: good.find(atMs => atMs >= BACK_MS)! - BACK_MS };
+  return {
+    good,
+    bad,
+    probes: duringAbsence.length,
+    resumedMs: good.find(atMs => atMs >= BACK_MS)! - BACK_MS,
+  };
 }
 
 /** Today's budget: spent within 15 s of absence. */
@@ -69,9 +103,15 @@ describe('a target that is away for 75 s', () => {
   afterEach(() => void jest.useRealTimers());
 
   it.each<[string, () => Answer]>([
-    ['refuses connections', () => brokenBy({ name: '', message: '', code: 'ECONNREFUSED' })],
+    [
+      'refuses connections',
+      () => brokenBy({ name: '', message: '', code: 'ECONNREFUSED' }),
+    ],
     ['answers 502 in its place', () => failure(502, {})],
-    ['answers 503 storage_unavailable', () => failure(503, { code: 'storage_unavailable' })],
+    [
+      'answers 503 storage_unavailable',
+      () => failure(503, { code: 'storage_unavailable' }),
+    ],
   ])(
     'and %s costs no line: one probe at a time, and the batch continues within 5 s of its return',
     async (_, absence) => {

@@ -101,7 +101,13 @@ export class TargetGates {
     if (!ofTarget) this.#gates.set(target, (ofTarget = new Map<string, TargetGate>()));
     let gate = ofTarget.get(model);
     if (!gate)
-      ofTarget.set(model, (gate = new TargetGate(this.maxSlots, probePauses(target?.spec.retries ?? NO_RETRIES))));
+      ofTarget.set(
+        model,
+        (gate = new TargetGate(
+          this.maxSlots,
+          probePauses(target?.spec.retries ?? NO_RETRIES),
+        )),
+      );
     return gate;
   }
 

@@ -17,19 +17,29 @@ export interface GatewayAccess {
  * processor that was started by hand reads that secret from `auth.token_secret_file`.
  * @throws ConfigError when keys are required and no secret is known
  */
-export function gatewayAccess(settings: Settings, link: ProcessorLink | undefined): GatewayAccess {
+export function gatewayAccess(
+  settings: Settings,
+  link: ProcessorLink | undefined,
+): GatewayAccess {
   const { server, auth, batch } = settings;
-  const host = server.host === '0.0.0.0' || server.host === '::' ? '127.0.0.1' : server.host;
+  const host =
+    server.host === '0.0.0.0' || server.host === '::' ? '127.0.0.1' : server.host;
   const named = batch.gatewayUrl || link?.gatewayUrl;
-  const urls = addressesOf(named ?? `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`);
+  const urls = addressesOf(
+    named ?? `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
+  );
   const tokens = internalTokens(auth, link?.tokenSecret);
   // A token is sent where no keys are required, too: the first key of the database may come at any time.
   if (!tokens) {
     if (!requiresKeys(settings)) return { urls, authorization: () => undefined };
-    const message = 'a separately run batch processor needs the secret that the gateway signs tokens with';
+    const message =
+      'a separately run batch processor needs the secret that the gateway signs tokens with';
     throw new ConfigError([{ origin: 'auth.token_secret_file', message }]);
   }
-  return { urls, authorization: owner => `Bearer ${tokens.tokenFor(owner.tenant, owner.terms)}` };
+  return {
+    urls,
+    authorization: owner => `Bearer ${tokens.tokenFor(owner.tenant, owner.terms)}`,
+  };
 }
 
 /** Maps models to targets. Entries with equal settings share one connection pool. */
@@ -50,7 +60,8 @@ export class TargetResolver {
       return target;
     };
     if (targets.kind === 'global') this.#global = pool(targets.target);
-    else for (const [model, spec] of targets.targets) this.#byModel.set(model, pool(spec));
+    else
+      for (const [model, spec] of targets.targets) this.#byModel.set(model, pool(spec));
   }
 
   /** Models named in the configuration. Other names come from clients and are never metric labels. */
@@ -69,7 +80,10 @@ export class TargetResolver {
 }
 
 function sameTarget(a: TargetSpec, b: TargetSpec): boolean {
-  const plain = (target: TargetSpec): object => ({ ...target, authorization: target.authorization({ tenant: '' }) });
+  const plain = (target: TargetSpec): object => ({
+    ...target,
+    authorization: target.authorization({ tenant: '' }),
+  });
   return isDeepStrictEqual(plain(a), plain(b));
 }
 

@@ -9,7 +9,8 @@ import { readTargetsFile, type Targets } from './targets-file.js';
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-targets-'));
 const path = join(folder, 'targets.yaml');
 writeFileSync(join(folder, 'key-a'), 'sk-a\n');
-const TIMES = 'request_timeout: 5m, max_retries: 3, initial_backoff: 500ms, max_backoff: 1h';
+const TIMES =
+  'request_timeout: 5m, max_retries: 3, initial_backoff: 500ms, max_backoff: 1h';
 
 function read(text: string): Targets {
   writeFileSync(path, text);
@@ -20,7 +21,8 @@ function problemsOf(text: string): string[] {
   try {
     read(text);
   } catch (error) {
-    if (error instanceof ConfigError) return error.problems.map(({ path: at, message }) => `${at}: ${message}`);
+    if (error instanceof ConfigError)
+      return error.problems.map(({ path: at, message }) => `${at}: ${message}`);
     throw error;
   }
   return [];
@@ -47,7 +49,9 @@ describe('the targets file', () => {
   it('names one per model; equal entries share their connections, and an unlisted model has none', () => {
     const entry = `{ url: "http://h:1", ${TIMES} }`;
     const resolver = new TargetResolver(
-      read(`model_gateways: { a: ${entry}, b: ${entry}, c: { url: "http://h:2", ${TIMES} } }`),
+      read(
+        `model_gateways: { a: ${entry}, b: ${entry}, c: { url: "http://h:2", ${TIMES} } }`,
+      ),
       1000,
     );
     expect(resolver.targetOf('a')).toBe(resolver.targetOf('b'));
@@ -60,7 +64,10 @@ describe('the targets file', () => {
     ['{}', 'global_inference_gateway: exactly one of'],
     [`global_inference_gateway: {}\nmodel_gateways: {}`, 'exactly one of'],
     ['other: 1', 'other: no such field; known: global_inference_gateway, model_gateways'],
-    ['model_gateways: { m: { url: "http://h" } }', 'model_gateways.m.request_timeout: is missing; must be a duration'],
+    [
+      'model_gateways: { m: { url: "http://h" } }',
+      'model_gateways.m.request_timeout: is missing; must be a duration',
+    ],
     [
       `model_gateways: { m: { url: "ftp://h", ${TIMES} } }`,
       'model_gateways.m.url: must be one or several comma-separated http',
@@ -69,9 +76,18 @@ describe('the targets file', () => {
       `model_gateways: { m: { url: "http://h", ${TIMES.replace('5m', '5 minutes')} } }`,
       'model_gateways.m.request_timeout: must be a duration',
     ],
-    [`model_gateways: { m: { url: "http://h", ${TIMES}, api_key_name: nope } }`, 'cannot be read (ENOENT)'],
-    [`model_gateways: { m: { url: "http://h", ${TIMES}, api_key_name: a, api_key_file: b } }`, 'mutually exclusive'],
-    [`model_gateways: { m: { url: "http://h", ${TIMES}, retries: 3 } }`, 'model_gateways.m.retries: no such field'],
+    [
+      `model_gateways: { m: { url: "http://h", ${TIMES}, api_key_name: nope } }`,
+      'cannot be read (ENOENT)',
+    ],
+    [
+      `model_gateways: { m: { url: "http://h", ${TIMES}, api_key_name: a, api_key_file: b } }`,
+      'mutually exclusive',
+    ],
+    [
+      `model_gateways: { m: { url: "http://h", ${TIMES}, retries: 3 } }`,
+      'model_gateways.m.retries: no such field',
+    ],
     [
       `model_gateways: { m: { url: "http://h", ${TIMES.replace('3', '-1')} } }`,
       'model_gateways.m.max_retries: must be a whole number from 0',

@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { isObject } from '../../core/shared/is-object.js';
 import { readFields } from '../../contracts/schema/field-problems.js';
-import { checked, FLAG, matching, objectOf, optional, TEXT, wholeNumberFrom } from '../../contracts/schema/rules.js';
+import {
+  checked,
+  FLAG,
+  matching,
+  objectOf,
+  optional,
+  TEXT,
+  wholeNumberFrom,
+} from '../../contracts/schema/rules.js';
 import { ConfigError, placed, readYamlFile } from '../../platform/config/yaml-file.js';
 import { type TargetSpec } from './line-target.js';
 
@@ -11,7 +19,8 @@ import { type TargetSpec } from './line-target.js';
 export const addressesOf = (text: string): readonly string[] =>
   text.split(',').map(url => url.trim().replace(/\/+$/, ''));
 
-const isAddress = (url: string): boolean => /^https?:$/.test(URL.parse(url)?.protocol ?? '');
+const isAddress = (url: string): boolean =>
+  /^https?:$/.test(URL.parse(url)?.protocol ?? '');
 
 /** One target for all models, or one per model. */
 export type Targets =
@@ -29,7 +38,10 @@ const URLS = checked<string>(
   value => typeof value === 'string' && addressesOf(value).every(isAddress),
   'one or several comma-separated http or https URLs',
 );
-const DURATION = matching(/^\d+(\.\d+)?(ms|s|m|h)$/, 'a duration such as 500ms, 30s or 5m');
+const DURATION = matching(
+  /^\d+(\.\d+)?(ms|s|m|h)$/,
+  'a duration such as 500ms, 30s or 5m',
+);
 
 const TARGET = objectOf(
   {
@@ -46,23 +58,33 @@ const TARGET = objectOf(
     tls_client_key_file: optional(TEXT),
   },
   'one target with url, request_timeout, …',
-).refine(({ api_key_name: name, api_key_file: file }) => name === undefined || file === undefined, {
-  path: ['api_key_name'],
-  message: 'api_key_name and api_key_file are mutually exclusive',
-  when: () => true,
-});
+).refine(
+  ({ api_key_name: name, api_key_file: file }) =>
+    name === undefined || file === undefined,
+  {
+    path: ['api_key_name'],
+    message: 'api_key_name and api_key_file are mutually exclusive',
+    when: () => true,
+  },
+);
 
 const FILE = objectOf(
   {
     global_inference_gateway: optional(TARGET),
-    model_gateways: optional(z.record(z.string(), TARGET, 'must be pairs of a model and its target')),
+    model_gateways: optional(
+      z.record(z.string(), TARGET, 'must be pairs of a model and its target'),
+    ),
   },
   'one target or targets by model',
-).refine(({ global_inference_gateway: one, model_gateways: many }) => (one === undefined) !== (many === undefined), {
-  path: ['global_inference_gateway'],
-  message: 'exactly one of global_inference_gateway and model_gateways is required',
-  when: () => true,
-});
+).refine(
+  ({ global_inference_gateway: one, model_gateways: many }) =>
+    (one === undefined) !== (many === undefined),
+  {
+    path: ['global_inference_gateway'],
+    message: 'exactly one of global_inference_gateway and model_gateways is required',
+    when: () => true,
+  },
+);
 
 type Entry = z.output<typeof TARGET>;
 
@@ -73,11 +95,16 @@ export function readTargetsFile(options: TargetsFileOptions): Targets {
   const root: unknown = file.document.toJSON();
   const { data = {}, problems: found } = readFields(FILE, isObject(root) ? root : {});
   const place = { node: file.document.contents, path: '' };
-  const problems = file.problems.length > 0 ? file.problems : found.map(problem => placed(file, place, problem));
+  const problems =
+    file.problems.length > 0
+      ? file.problems
+      : found.map(problem => placed(file, place, problem));
   if (problems.length > 0) throw new ConfigError(problems);
   const { global_inference_gateway: one, model_gateways: many = {} } = data;
   if (one) return { kind: 'global', target: targetOf(one, options) };
-  const targets = Object.entries(many).map(([model, entry]) => [model, targetOf(entry, options)] as const);
+  const targets = Object.entries(many).map(
+    ([model, entry]) => [model, targetOf(entry, options)] as const,
+  );
   return { kind: 'per_model', targets: new Map(targets) };
 }
 
@@ -101,11 +128,18 @@ function targetOf(entry: Entry, options: TargetsFileOptions): TargetSpec {
 const tlsOf = (entry: Entry): TargetSpec['tls'] => ({
   insecureSkipVerify: entry.tls_insecure_skip_verify === true,
   ...(entry.tls_ca_cert_file !== undefined && { caCertFile: entry.tls_ca_cert_file }),
-  ...(entry.tls_client_cert_file !== undefined && { clientCertFile: entry.tls_client_cert_file }),
-  ...(entry.tls_client_key_file !== undefined && { clientKeyFile: entry.tls_client_key_file }),
+  ...(entry.tls_client_cert_file !== undefined && {
+    clientCertFile: entry.tls_client_cert_file,
+  }),
+  ...(entry.tls_client_key_file !== undefined && {
+    clientKeyFile: entry.tls_client_key_file,
+  }),
 });
 
-function keyOf({ api_key_name: name, api_key_file: file }: Entry, options: TargetsFileOptions): string | undefined {
+function keyOf(
+  { api_key_name: name, api_key_file: file }: Entry,
+  options: TargetsFileOptions,
+): string | undefined {
   const path = file ?? (name === undefined ? undefined : join(options.secretsDir, name));
   if (path === undefined) return undefined;
   try {
@@ -116,10 +150,18 @@ function keyOf({ api_key_name: name, api_key_file: file }: Entry, options: Targe
   }
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
 
 /** `500ms`, `30s`, `5m`, `1h`. */
-const durationMs = (text: string): number => parseFloat(text) * UNIT_MS[text.replace(/^[\d.]+/, '')]!;
+const durationMs = (text: string): number =>
+  parseFloat(text) * UNIT_MS[text.replace(/^[\d.]+/, '')]!;
 
 const missingFile = (path: string): ConfigError =>
-  new ConfigError([{ origin: path, message: 'cannot be read (ENOENT); `batch.targets_file` names it' }]);
+  new ConfigError([
+    { origin: path, message: 'cannot be read (ENOENT); `batch.targets_file` names it' },
+  ]);

@@ -44,7 +44,10 @@ export class Publisher {
       ...(completed > 0 ? { outputFileId: await save('output', 'O') } : {}),
       ...(failed > 0 ? { errorFileId: await save('error', 'E') } : {}),
     };
-    const named = new Set([...Object.values(published), ...(await audioFilesOf(job, log))]);
+    const named = new Set([
+      ...Object.values(published),
+      ...(await audioFilesOf(job, log)),
+    ]);
     await this.files.removeAllBut(id => named.has(id), lease);
     return published;
   }
@@ -54,8 +57,12 @@ export class Publisher {
     const ids = this.#ids.get(lease);
     if (!ids) return {};
     return {
-      ...((await this.files.isStored(lease, ids.output)) ? { outputFileId: ids.output } : {}),
-      ...((await this.files.isStored(lease, ids.error)) ? { errorFileId: ids.error } : {}),
+      ...((await this.files.isStored(lease, ids.output))
+        ? { outputFileId: ids.output }
+        : {}),
+      ...((await this.files.isStored(lease, ids.error))
+        ? { errorFileId: ids.error }
+        : {}),
     };
   }
 
@@ -73,7 +80,9 @@ async function audioFilesOf(job: BatchJob, log: ResultLog): Promise<string[]> {
   if (!isSpeech(job)) return [];
   const ids: string[] = [];
   for await (const line of log.lines('O')) {
-    const { response } = JSON.parse(line.toString()) as { response: { body: { file_id?: string } } };
+    const { response } = JSON.parse(line.toString()) as {
+      response: { body: { file_id?: string } };
+    };
     if (response.body.file_id !== undefined) ids.push(response.body.file_id);
   }
   return ids;

@@ -52,7 +52,9 @@ export class WebhookSender {
       await this.#round(signature).catch((error: unknown) =>
         this.#logger.warn({ err: error }, 'the webhook outbox does not respond'),
       );
-      await sleep(this.settings.batch.pollMs, undefined, { signal }).catch(() => undefined);
+      await sleep(this.settings.batch.pollMs, undefined, { signal }).catch(
+        () => undefined,
+      );
     }
   }
 
@@ -63,7 +65,8 @@ export class WebhookSender {
 
   async #send(entry: OutboxEntry, signature: WebhookSignature): Promise<void> {
     const problem = await this.#attempt(entry, signature);
-    if (this.#stop.signal.aborted && problem !== undefined) return this.outbox.retry(entry.id, Date.now());
+    if (this.#stop.signal.aborted && problem !== undefined)
+      return this.outbox.retry(entry.id, Date.now());
     const { id, jobId: batch, type, attempts } = entry;
     if (problem === undefined) {
       this.metrics.webhook('sent');
@@ -72,26 +75,46 @@ export class WebhookSender {
     }
     if (problem.final || attempts >= this.settings.batch.webhookAttempts) {
       this.metrics.webhook('given_up');
-      this.#logger.error({ batch, type, attempts, reason: problem.reason }, 'webhook given up');
+      this.#logger.error(
+        { batch, type, attempts, reason: problem.reason },
+        'webhook given up',
+      );
       return this.outbox.giveUp(id);
     }
     this.metrics.webhook('retry');
-    this.#logger.warn({ batch, type, attempts, reason: problem.reason }, 'webhook failed; will retry');
+    this.#logger.warn(
+      { batch, type, attempts, reason: problem.reason },
+      'webhook failed; will retry',
+    );
     return this.outbox.retry(id, Date.now() + pauseMs(attempts));
   }
 
   /** @returns undefined on success */
-  async #attempt(entry: OutboxEntry, signature: WebhookSignature): Promise<AttemptProblem | undefined> {
+  async #attempt(
+    entry: OutboxEntry,
+    signature: WebhookSignature,
+  ): Promise<AttemptProblem | undefined> {
     const body = bodyOf(entry);
     const headers = signature.headers(entry.id, Math.floor(Date.now() / 1000), body);
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(ATTEMPT_MS)]);
     try {
-      const status = await postWebhook({ url: entry.url, headers, body, exceptions: this.#exceptions, signal });
+      const status = await postWebhook({
+        url: entry.url,
+        headers,
+        body,
+        exceptions: this.#exceptions,
+        signal,
+      });
       // 410: the receiver asks for no further attempts.
-      return status >= 200 && status < 300 ? undefined : { reason: `status ${status}`, final: status === 410 };
+      return status >= 200 && status < 300
+        ? undefined
+        : { reason: `status ${status}`, final: status === 410 };
     } catch (error) {
       const refused = error instanceof DomainError && error.code === 'file_url_refused';
-      return { reason: refused ? 'its address is not allowed' : (error as Error).message, final: refused };
+      return {
+        reason: refused ? 'its address is not allowed' : (error as Error).message,
+        final: refused,
+      };
     }
   }
 }
@@ -104,7 +127,13 @@ interface AttemptProblem {
 
 /** The format of OpenAI's webhook events. */
 const bodyOf = ({ id, type, jobId, createdAtMs }: OutboxEntry): string =>
-  JSON.stringify({ id, object: 'event', created_at: Math.floor(createdAtMs / 1000), type, data: { id: jobId } });
+  JSON.stringify({
+    id,
+    object: 'event',
+    created_at: Math.floor(createdAtMs / 1000),
+    type,
+    data: { id: jobId },
+  });
 
 /** Adds up to 10 % jitter. @param attempts so far */
 const pauseMs = (attempts: number): number =>

@@ -1,12 +1,21 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type JobProblem } from '../../core/jobs/batch-job.js';
-import { type BlobStore, type FileStore, type StoredFile } from '../../core/jobs/job.ports.js';
+import {
+  type BlobStore,
+  type FileStore,
+  type StoredFile,
+} from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { FILE_STORE } from '../../platform/database/database.tokens.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { LineSplitter } from '../../platform/storage/line-splitter.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
-import { DraftFile, type JobFolder, syncFolder, writeAtomically } from '../job/job-folder.js';
+import {
+  DraftFile,
+  type JobFolder,
+  syncFolder,
+  writeAtomically,
+} from '../job/job-folder.js';
 import { type JobPlan, loadPlan, readModelMap } from '../job/job-plan.js';
 import { type ClaimedJob } from '../job/claimed-job.js';
 import { errorLine } from '../job/output-line.js';
@@ -16,7 +25,12 @@ import { StoreMetrics } from '../observe/job.metrics.js';
 import { InputCheck } from './input-check.js';
 
 export type Ingested =
-  | { readonly ok: true; readonly plan: JobPlan; readonly isNew: boolean; readonly model?: string }
+  | {
+      readonly ok: true;
+      readonly plan: JobPlan;
+      readonly isNew: boolean;
+      readonly model?: string;
+    }
   | { readonly ok: false; readonly problems: readonly JobProblem[] };
 
 /** Blob → `input.jsonl`, plans and model map, in one pass with one line in memory. Repeating it gives the same plan. */
@@ -41,15 +55,27 @@ export class IngestService {
     }
     const map = known ?? (await readModelMap(folder))!;
     const plan = await loadPlan(folder, map);
-    return { ok: true, plan, isNew: !known, ...(map.models.length === 1 ? { model: map.models[0]! } : {}) };
+    return {
+      ok: true,
+      plan,
+      isNew: !known,
+      ...(map.models.length === 1 ? { model: map.models[0]! } : {}),
+    };
   }
 
-  async #ingest(lease: JobLease, folder: JobFolder, writer: string): Promise<readonly JobProblem[] | undefined> {
+  async #ingest(
+    lease: JobLease,
+    folder: JobFolder,
+    writer: string,
+  ): Promise<readonly JobProblem[] | undefined> {
     const { job } = lease;
     const file = await this.files.find(job.tenant, job.inputFileId);
     if (!file) return [missing(job.inputFileId)];
     await folder.make();
-    await writeAtomically(folder.owner(), JSON.stringify({ tenant: job.tenant, id: job.id }));
+    await writeAtomically(
+      folder.owner(),
+      JSON.stringify({ tenant: job.tenant, id: job.id }),
+    );
     const check = new InputCheck({
       endpoint: job.endpoint,
       lenient: (job.metadata.validation ?? this.settings.batch.validation) === 'lenient',
@@ -63,11 +89,17 @@ export class IngestService {
       );
       this.metrics.stored('retrieve', 'success');
     } catch (error) {
-      this.metrics.stored('retrieve', error instanceof BlobMissing ? 'exhausted' : 'retry');
+      this.metrics.stored(
+        'retrieve',
+        error instanceof BlobMissing ? 'exhausted' : 'retry',
+      );
       if (error instanceof BlobMissing) return [missing(job.inputFileId)];
       throw error;
     }
-    this.#logger.log({ batch: job.id, models: check.plan.modelCount, invalid: check.rejected }, 'input read');
+    this.#logger.log(
+      { batch: job.id, models: check.plan.modelCount, invalid: check.rejected },
+      'input read',
+    );
     return check.passed ? undefined : check.problems;
   }
 
@@ -108,14 +140,19 @@ export class IngestService {
     const addLines = async (lines: ReturnType<LineSplitter['push']>): Promise<void> => {
       for (const line of lines) {
         for (const { problem, customId } of check.add(line))
-          await rejected.write(Buffer.from(`${errorLine({ customId: customId ?? null, ...problem })}\n`));
+          await rejected.write(
+            Buffer.from(`${errorLine({ customId: customId ?? null, ...problem })}\n`),
+          );
         if (check.decided) return;
       }
     };
     for await (const chunk of this.blobs.read(file.blobKey)) {
       bytes += chunk.byteLength;
       if (bytes > maxFileBytes)
-        check.rejectFile('file_too_large', `The input file has more than ${maxFileBytes} bytes.`);
+        check.rejectFile(
+          'file_too_large',
+          `The input file has more than ${maxFileBytes} bytes.`,
+        );
       if (check.decided) return;
       await input.write(chunk);
       await addLines(splitter.push(chunk));

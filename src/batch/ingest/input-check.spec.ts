@@ -10,7 +10,12 @@ const RULES: InputRules = {
   maxModels: 256,
 };
 const line = (id: string, model = 'm'): string =>
-  JSON.stringify({ custom_id: id, method: 'POST', url: '/v1/embeddings', body: { model, input: 'x' } });
+  JSON.stringify({
+    custom_id: id,
+    method: 'POST',
+    url: '/v1/embeddings',
+    body: { model, input: 'x' },
+  });
 
 function check(text: string | Buffer, rules: Partial<InputRules> = {}): InputCheck {
   const input = new InputCheck({ ...RULES, ...rules });
@@ -21,7 +26,8 @@ function check(text: string | Buffer, rules: Partial<InputRules> = {}): InputChe
   return input;
 }
 
-const codes = (input: InputCheck): [number | null, string][] => input.problems.map(({ line, code }) => [line, code]);
+const codes = (input: InputCheck): [number | null, string][] =>
+  input.problems.map(({ line, code }) => [line, code]);
 
 describe('InputCheck', () => {
   it('passes good lines with BOM, CRLF, blank lines at the end, and without a last line break', () => {
@@ -55,9 +61,12 @@ describe('InputCheck', () => {
   it('names the cause in a file that is UTF-16, with or without byte order mark, and at a NUL byte', () => {
     const utf16 = Buffer.from(line('a'), 'utf16le');
     const first = (text: Buffer): string => check(text).problems[0]!.message;
-    for (const bom of [[], [0xff, 0xfe]]) expect(first(Buffer.concat([Buffer.from(bom), utf16]))).toContain('UTF-16');
+    for (const bom of [[], [0xff, 0xfe]])
+      expect(first(Buffer.concat([Buffer.from(bom), utf16]))).toContain('UTF-16');
     expect(first(utf16.swap16())).toContain('UTF-16');
-    expect(first(Buffer.from(line('a').replace('x', '\0')))).toMatch(/NUL byte \(0x00\) at byte \d+/);
+    expect(first(Buffer.from(line('a').replace('x', '\0')))).toMatch(
+      /NUL byte \(0x00\) at byte \d+/,
+    );
   });
 
   it('refuses a file without lines, with too many lines, or with too many models, also when lenient', () => {
@@ -66,7 +75,9 @@ describe('InputCheck', () => {
     const many = check(six, { lenient: true });
     expect(many.passed).toBe(false);
     expect(codes(many)).toEqual([[null, 'too_many_lines']]);
-    const models = Array.from({ length: 257 }, (_, index) => line(`${index}`, `m${index}`)).join('\n');
+    const models = Array.from({ length: 257 }, (_, index) =>
+      line(`${index}`, `m${index}`),
+    ).join('\n');
     expect(codes(check(models, { maxLines: 1000 }))).toEqual([[257, 'too_many_models']]);
   });
 
@@ -75,12 +86,12 @@ describe('InputCheck', () => {
     expect(check(bad, { maxLines: 1000 }).problems).toHaveLength(100);
     expect(check(bad, { maxLines: 1000 }).decided).toBe(true);
     const lenient = check(bad, { maxLines: 1000, lenient: true });
-    expect([lenient.passed, lenient.decided, lenient.rejected, lenient.problems.length]).toEqual([
-      true,
-      false,
-      150,
-      100,
-    ]);
+    expect([
+      lenient.passed,
+      lenient.decided,
+      lenient.rejected,
+      lenient.problems.length,
+    ]).toEqual([true, false, 150, 100]);
   });
 
   it('holds a custom_id to be used even when its line is bad, and long ones apart', () => {
@@ -90,8 +101,8 @@ describe('InputCheck', () => {
       [2, 'duplicate_custom_id'],
     ]);
     const long = 'x'.repeat(60);
-    expect(codes(check([`${long}1`, `${long}2`, `${long}1`].map(id => line(id)).join('\n')))).toEqual([
-      [3, 'duplicate_custom_id'],
-    ]);
+    expect(
+      codes(check([`${long}1`, `${long}2`, `${long}1`].map(id => line(id)).join('\n'))),
+    ).toEqual([[3, 'duplicate_custom_id']]);
   });
 });

@@ -1,6 +1,10 @@
 import { hash } from 'node:crypto';
 import { type BatchEndpoint, type JobProblem } from '../../core/jobs/batch-job.js';
-import { type InvalidLine, MOST_PROBLEMS, validateLine } from '../../core/jobs/line-validation.js';
+import {
+  type InvalidLine,
+  MOST_PROBLEMS,
+  validateLine,
+} from '../../core/jobs/line-validation.js';
 import { encodePlan, type PlanEntry } from '../../core/jobs/plan-entry.js';
 import { compareEntries } from '../../core/jobs/compare-entries.js';
 import { type FileLine } from '../../platform/storage/line-splitter.js';
@@ -25,7 +29,8 @@ export class SeenIds {
   }
 }
 
-const keyOf = (id: string): string => (id.length <= SHORT ? id : `#${hash('sha256', id, 'base64').slice(0, SHORT)}`);
+const keyOf = (id: string): string =>
+  id.length <= SHORT ? id : `#${hash('sha256', id, 'base64').slice(0, SHORT)}`;
 
 /** Plan entries per model while a file is read: 16 bytes each, no bodies. */
 export class PlanDraft {
@@ -48,8 +53,16 @@ export class PlanDraft {
   }
 
   /** Writes the plans, equal system prompts adjacent. @returns the map, to be written last as the completion mark */
-  async write(folder: JobFolder, rejectedCount: number, writer: string): Promise<ModelMap> {
-    const map = modelMapOf([...this.#byModel.keys()], this.#count + rejectedCount, rejectedCount);
+  async write(
+    folder: JobFolder,
+    rejectedCount: number,
+    writer: string,
+  ): Promise<ModelMap> {
+    const map = modelMapOf(
+      [...this.#byModel.keys()],
+      this.#count + rejectedCount,
+      rejectedCount,
+    );
     for (const [model, entries] of this.#byModel) {
       const file = await DraftFile.create(folder.plan(map.model_to_safe[model]!), writer);
       await file.write(encodePlan(entries.sort(compareEntries)));
@@ -102,13 +115,16 @@ export class InputCheck {
   /** @returns lines found invalid, earlier blank ones included */
   add(line: FileLine): InvalidLine[] {
     this.#line += 1;
-    if (this.#line > this.rules.maxLines) return this.rejectFile('too_many_lines', this.#tooMany());
+    if (this.#line > this.rules.maxLines)
+      return this.rejectFile('too_many_lines', this.#tooMany());
     if (isBlank(line)) {
       // Trailing blank lines are valid: only a later line makes this one an error.
       this.#blanks.push(this.#line);
       return [];
     }
-    const blanks = this.#blanks.map(number => invalid('empty_line', 'The line is blank.', number));
+    const blanks = this.#blanks.map(number =>
+      invalid('empty_line', 'The line is blank.', number),
+    );
     this.#blanks = [];
     const own = this.#validate(line);
     const bad = own ? [...blanks, own] : blanks;
@@ -126,12 +142,21 @@ export class InputCheck {
     const { maxLineBytes, endpoint } = this.rules;
     const number = this.#line;
     if (!line.bytes)
-      return invalid('line_too_long', `The line has ${line.length} bytes; the maximum is ${maxLineBytes}.`, number);
+      return invalid(
+        'line_too_long',
+        `The line has ${line.length} bytes; the maximum is ${maxLineBytes}.`,
+        number,
+      );
     const encoding = encodingProblem(line.bytes);
     if (encoding !== undefined) return invalid('invalid_json_line', encoding, number);
     const text = textOf(line.bytes);
-    if (text === undefined) return invalid('invalid_json_line', 'The line is not valid UTF-8.', number);
-    const found = validateLine(text, { line: number, endpoint, seen: id => this.#seen.has(id) });
+    if (text === undefined)
+      return invalid('invalid_json_line', 'The line is not valid UTF-8.', number);
+    const found = validateLine(text, {
+      line: number,
+      endpoint,
+      seen: id => this.#seen.has(id),
+    });
     if (found.customId !== undefined) this.#seen.add(found.customId);
     if (!found.ok) return found;
     if (!this.plan.has(found.model) && this.plan.modelCount >= this.rules.maxModels)
@@ -143,7 +168,11 @@ export class InputCheck {
         ),
         customId: found.customId,
       };
-    this.plan.add(found.model, { offset: line.offset, length: line.length, prefixHash: found.prefixHash });
+    this.plan.add(found.model, {
+      offset: line.offset,
+      length: line.length,
+      prefixHash: found.prefixHash,
+    });
     return undefined;
   }
 
@@ -169,17 +198,21 @@ export class InputCheck {
 }
 
 const isBlank = ({ bytes, length }: FileLine): boolean =>
-  length === 0 || (bytes !== undefined && length < 1024 && bytes.toString('latin1').trim() === '');
+  length === 0 ||
+  (bytes !== undefined && length < 1024 && bytes.toString('latin1').trim() === '');
 
 const UTF_16 = 'The file appears to be UTF-16; it must be UTF-8.';
 
 /** Detects UTF-16, with or without a byte order mark, by the NUL bytes between its letters. */
 function encodingProblem(bytes: Uint8Array): string | undefined {
   const [first, second] = bytes;
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return UTF_16;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff))
+    return UTF_16;
   const nul = bytes.indexOf(0);
   if (nul < 0) return undefined;
-  const everySecond = bytes.subarray(nul, nul + 16).every((byte, at) => (byte === 0) === (at % 2 === 0));
+  const everySecond = bytes
+    .subarray(nul, nul + 16)
+    .every((byte, at) => (byte === 0) === (at % 2 === 0));
   return nul < 2 && everySecond
     ? UTF_16
     : `The line has a NUL byte (0x00) at byte ${nul + 1}, which JSON does not allow.`;

@@ -12,7 +12,11 @@ export interface ClaimedJob {
   /** Suffix of draft files: unique per claim. */
   readonly writer: string;
   /** Set while lines are sent. */
-  running?: { readonly log: ResultLog; readonly startedMs: number; readonly doneAtStart: number };
+  running?: {
+    readonly log: ResultLog;
+    readonly startedMs: number;
+    readonly doneAtStart: number;
+  };
   /** Why the job must end as failed. */
   problems?: readonly JobProblem[];
   /** The error behind the stop reason `trouble`. */

@@ -37,7 +37,8 @@ describe('InputLines', () => {
     const input = await InputLines.open(path());
     const wanted = order.map(index => lines[index]);
     expect(await readAll(input, order)).toEqual(wanted);
-    for (const index of order) expect((await input.read(entries[index]!)).toString()).toBe(lines[index]);
+    for (const index of order)
+      expect((await input.read(entries[index]!)).toString()).toBe(lines[index]);
     await input.close();
   });
 
@@ -45,7 +46,8 @@ describe('InputLines', () => {
     const input = await InputLines.open(path());
     const { offset } = entries[4]!;
     await truncate(path(), offset + 10);
-    for (const index of [4, 6, 9]) await expect(input.read(entries[index]!)).rejects.toThrow(InputDamaged);
+    for (const index of [4, 6, 9])
+      await expect(input.read(entries[index]!)).rejects.toThrow(InputDamaged);
     expect((await input.read(entries[1]!)).toString()).toBe(lines[1]);
     await input.close();
   });

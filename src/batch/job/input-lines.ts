@@ -64,7 +64,12 @@ export class InputLines {
     const bytes = Buffer.allocUnsafeSlow(to - from);
     let got = 0;
     while (got < bytes.length) {
-      const { bytesRead } = await this.file.read(bytes, got, bytes.length - got, from + got);
+      const { bytesRead } = await this.file.read(
+        bytes,
+        got,
+        bytes.length - got,
+        from + got,
+      );
       if (bytesRead === 0) break;
       got += bytesRead;
     }
@@ -75,7 +80,9 @@ export class InputLines {
 function lineIn(bytes: Buffer, at: number, length: number): Buffer {
   const line = bytes.subarray(at, at + length);
   if (line.length === length) return line;
-  throw new InputDamaged(`The input file ends ${length - line.length} bytes before the end of a line.`);
+  throw new InputDamaged(
+    `The input file ends ${length - line.length} bytes before the end of a line.`,
+  );
 }
 
 /** Parts of an input line, as bytes of the line. */
@@ -88,6 +95,10 @@ export interface LineParts {
 /** @param line a line that ingestion found valid. @throws InputDamaged */
 export function lineParts(line: Buffer): LineParts {
   const { custom_id: id, body } = valueSpans(line, ['custom_id', 'body']);
-  if (!id || !body) throw new InputDamaged(`The input line has no ${id ? 'body' : 'custom_id'}.`);
-  return { customIdJson: line.toString('utf8', id.start, id.end), body: line.subarray(body.start, body.end) };
+  if (!id || !body)
+    throw new InputDamaged(`The input line has no ${id ? 'body' : 'custom_id'}.`);
+  return {
+    customIdJson: line.toString('utf8', id.start, id.end),
+    body: line.subarray(body.start, body.end),
+  };
 }

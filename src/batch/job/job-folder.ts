@@ -51,9 +51,13 @@ export class DraftFile {
 }
 
 /** Repeats partial writes. @returns bytes written */
-export async function writeAll(file: FileHandle, chunks: readonly Uint8Array[]): Promise<number> {
+export async function writeAll(
+  file: FileHandle,
+  chunks: readonly Uint8Array[],
+): Promise<number> {
   const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-  for (let at = 0; at < bytes.byteLength;) at += (await file.write(bytes, at)).bytesWritten;
+  for (let at = 0; at < bytes.byteLength;)
+    at += (await file.write(bytes, at)).bytesWritten;
   return bytes.byteLength;
 }
 
@@ -75,7 +79,8 @@ export class JobFolder {
   readonly modelMap = (): string => join(this.path, 'model_map.json');
   /** Error lines of invalid input lines (lenient validation). */
   readonly rejected = (): string => join(this.path, 'rejected.jsonl');
-  readonly plan = (safeName: string): string => join(this.path, 'plans', `${safeName}.plan`);
+  readonly plan = (safeName: string): string =>
+    join(this.path, 'plans', `${safeName}.plan`);
   readonly results = (): string => join(this.path, 'results');
 
   async make(): Promise<void> {
@@ -95,7 +100,10 @@ export class JobFolder {
 }
 
 /** Writes a file atomically, also across a power cut: a draft is written, synced and renamed. */
-export async function writeAtomically(path: string, bytes: string | Uint8Array): Promise<void> {
+export async function writeAtomically(
+  path: string,
+  bytes: string | Uint8Array,
+): Promise<void> {
   const draft = `${path}.${randomUUID()}.tmp`;
   const file = await open(draft, 'w', 0o600);
   try {
@@ -117,4 +125,5 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-export const isAbsent = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+export const isAbsent = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException).code === 'ENOENT';

@@ -33,7 +33,11 @@ export function safeNames(models: readonly string[]): ReadonlyMap<string, string
   return names;
 }
 
-export function modelMapOf(models: readonly string[], lineCount: number, rejectedCount: number): ModelMap {
+export function modelMapOf(
+  models: readonly string[],
+  lineCount: number,
+  rejectedCount: number,
+): ModelMap {
   const names = safeNames(models);
   return {
     model_to_safe: Object.fromEntries(names),

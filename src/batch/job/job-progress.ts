@@ -29,7 +29,12 @@ export class DoneMap {
   }
 }
 
-const NO_USAGE: BatchUsage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
+const NO_USAGE: BatchUsage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedTokens: 0,
+  reasoningTokens: 0,
+};
 
 /** Durable progress of a job. It is derived from the result log, so the two always agree. */
 export class JobProgress {
@@ -56,7 +61,15 @@ export class JobProgress {
   }
 
   /** @returns false if the line has a result already */
-  record({ index, kind, usage }: { index: number; kind: ResultKind; usage?: BatchUsage }): boolean {
+  record({
+    index,
+    kind,
+    usage,
+  }: {
+    index: number;
+    kind: ResultKind;
+    usage?: BatchUsage;
+  }): boolean {
     if (!this.done.add(index)) return false;
     if (kind === 'O') this.#completed += 1;
     else this.#failed += 1;

@@ -4,7 +4,8 @@ import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 export type UnansweredCode = 'batch_expired' | 'batch_cancelled' | 'batch_failed';
 
 export const UNANSWERED: Readonly<Record<UnansweredCode, string>> = {
-  batch_expired: 'This request could not be executed before the completion window expired.',
+  batch_expired:
+    'This request could not be executed before the completion window expired.',
   batch_cancelled: 'This request was not executed because the batch was cancelled.',
   batch_failed: 'This request was not executed because the batch failed.',
 };
@@ -24,7 +25,12 @@ export function errorLine({ customId, code, message, param, line }: LineError): 
     id: requestLineId(),
     custom_id: customId,
     response: null,
-    error: { code, message, ...(param === undefined ? {} : { param }), ...(line === undefined ? {} : { line }) },
+    error: {
+      code,
+      message,
+      ...(param === undefined ? {} : { param }),
+      ...(line === undefined ? {} : { line }),
+    },
   });
 }
 
@@ -38,7 +44,12 @@ export interface AnsweredLine {
 }
 
 /** Line of an answered request, in either file. `error` is null, also if the answer is an error (D-16). */
-export function answerLine({ customIdJson, status, requestId, bodyJson }: AnsweredLine): string {
+export function answerLine({
+  customIdJson,
+  status,
+  requestId,
+  bodyJson,
+}: AnsweredLine): string {
   const response = `{"status_code":${status},"request_id":${JSON.stringify(requestId)},"body":${onOneLine(bodyJson)}}`;
   return `{"id":"${requestLineId()}","custom_id":${customIdJson},"response":${response},"error":null}`;
 }
@@ -46,4 +57,5 @@ export function answerLine({ customIdJson, status, requestId, bodyJson }: Answer
 const requestLineId = (): string => timeOrderedId('batch_req_', Date.now());
 
 /** In valid JSON a line break is whitespace between tokens, never part of a string. */
-const onOneLine = (json: string): string => (/[\r\n]/.test(json) ? json.replace(/[\r\n]+/g, ' ') : json);
+const onOneLine = (json: string): string =>
+  /[\r\n]/.test(json) ? json.replace(/[\r\n]+/g, ' ') : json;

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { type BlobStore, type FileStore, type StoredFile } from '../../core/jobs/job.ports.js';
+import {
+  type BlobStore,
+  type FileStore,
+  type StoredFile,
+} from '../../core/jobs/job.ports.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { FILE_STORE } from '../../platform/database/database.tokens.js';
@@ -29,7 +33,9 @@ export class BlobWrites {
   async write(key: string, open: () => AsyncIterable<Uint8Array>): Promise<number> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const size = await this.traces.step('storage.Store', key, () => this.blobs.write(key, open()));
+        const size = await this.traces.step('storage.Store', key, () =>
+          this.blobs.write(key, open()),
+        );
         this.metrics.stored('store', 'success');
         return size;
       } catch (error) {
@@ -81,9 +87,15 @@ export class ResultFiles {
    * Removes files of the batch that no result names: those of an earlier claim, and of a line whose result was lost.
    * Garbage collection removes their bytes.
    */
-  async removeAllBut(isNamed: (id: string) => boolean, { job, epoch }: JobClaim): Promise<void> {
+  async removeAllBut(
+    isNamed: (id: string) => boolean,
+    { job, epoch }: JobClaim,
+  ): Promise<void> {
     for (let after: string | undefined; ;) {
-      const ids = await this.files.madeFor(job.id, { limit: PAGE, ...(after === undefined ? {} : { after }) });
+      const ids = await this.files.madeFor(job.id, {
+        limit: PAGE,
+        ...(after === undefined ? {} : { after }),
+      });
       await this.files.removeFor(
         { jobId: job.id, epoch },
         ids.filter(id => !isNamed(id)),
@@ -106,18 +118,27 @@ export class ResultFiles {
     return mayBeNamed(id, this.settings.files.orphanAgeMs, Date.now());
   }
 
-  #expiry(afterS: number | undefined, createdAtMs: number): Pick<StoredFile, 'expiresAtMs'> {
-    const lifeMs = afterS === undefined ? this.settings.files.batchExpiryMs : afterS * 1000;
+  #expiry(
+    afterS: number | undefined,
+    createdAtMs: number,
+  ): Pick<StoredFile, 'expiresAtMs'> {
+    const lifeMs =
+      afterS === undefined ? this.settings.files.batchExpiryMs : afterS * 1000;
     return lifeMs === 0 ? {} : { expiresAtMs: createdAtMs + lifeMs };
   }
 
   /** Idempotent. @throws LeaseLost, or when a store fails or takes too long */
-  async save({ job, epoch }: JobClaim, { filename, open, id = this.newId() }: NewResultFile): Promise<StoredFile> {
+  async save(
+    { job, epoch }: JobClaim,
+    { filename, open, id = this.newId() }: NewResultFile,
+  ): Promise<StoredFile> {
     const known = await this.files.find(job.tenant, id);
     if (known) return known;
     const blobKey = fileBlobKey(job.tenant, id);
     let digest = createHash('sha256');
-    const size = await this.blobs.write(blobKey, () => hashed(open(), (digest = createHash('sha256'))));
+    const size = await this.blobs.write(blobKey, () =>
+      hashed(open(), (digest = createHash('sha256'))),
+    );
     if (!this.isFresh(id)) throw new IdTooOld(id);
     const createdAtMs = Date.now();
     const file: StoredFile = {
@@ -131,7 +152,8 @@ export class ResultFiles {
       blobKey,
       sha256: digest.digest('hex'),
     };
-    if (!(await this.files.createFor({ jobId: job.id, epoch }, file))) throw new LeaseLost(job.id);
+    if (!(await this.files.createFor({ jobId: job.id, epoch }, file)))
+      throw new LeaseLost(job.id);
     return file;
   }
 }

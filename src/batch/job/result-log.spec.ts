@@ -6,7 +6,12 @@ import { ResultLog } from './result-log.js';
 import { decodeHead, encodeRecord } from './result-segments.js';
 
 const usage = { inputTokens: 3, outputTokens: 2, cachedTokens: 1, reasoningTokens: 0 };
-const result = (index: number, kind: 'O' | 'E' = 'O') => ({ index, kind, usage, line: `{"custom_id":"${index}"}` });
+const result = (index: number, kind: 'O' | 'E' = 'O') => ({
+  index,
+  kind,
+  usage,
+  line: `{"custom_id":"${index}"}`,
+});
 
 describe('the result log', () => {
   let folder: string;
@@ -38,7 +43,12 @@ describe('the result log', () => {
     expect(log.pendingSinceMs).toBeDefined();
     await log.flush();
     expect(log.progress.counts).toEqual({ total: 10, completed: 1, failed: 1 });
-    expect(log.progress.usage).toEqual({ inputTokens: 6, outputTokens: 4, cachedTokens: 2, reasoningTokens: 0 });
+    expect(log.progress.usage).toEqual({
+      inputTokens: 6,
+      outputTokens: 4,
+      cachedTokens: 2,
+      reasoningTokens: 0,
+    });
     expect(await linesOf(log, 'O')).toBe('{"custom_id":"4"}\n');
     expect(await linesOf(log, 'E')).toBe('{"custom_id":"2"}\n');
     await log.close();
@@ -104,8 +114,15 @@ describe('the result log', () => {
 describe('a record', () => {
   it('reads index, kind, usage and where its line starts; anything else is none', () => {
     const bytes = encodeRecord(result(12)).subarray(0, -1);
-    expect(decodeHead(bytes)).toEqual({ index: 12, kind: 'O', usage, lineStart: '12 O 3/2/1/0 '.length });
-    expect(decodeHead(encodeRecord({ index: 3, kind: 'E', line: '{}' }).subarray(0, -1))).toEqual({
+    expect(decodeHead(bytes)).toEqual({
+      index: 12,
+      kind: 'O',
+      usage,
+      lineStart: '12 O 3/2/1/0 '.length,
+    });
+    expect(
+      decodeHead(encodeRecord({ index: 3, kind: 'E', line: '{}' }).subarray(0, -1)),
+    ).toEqual({
       index: 3,
       kind: 'E',
       lineStart: 6,

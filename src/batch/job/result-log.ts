@@ -3,7 +3,12 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { JobProgress } from './job-progress.js';
 import { writeAll } from './job-folder.js';
-import { encodeRecord, type ResultKind, type ResultRecord, ResultSegments } from './result-segments.js';
+import {
+  encodeRecord,
+  type ResultKind,
+  type ResultRecord,
+  ResultSegments,
+} from './result-segments.js';
 
 /** A group is written when it is this large or this old. */
 const GROUP_RECORDS = 64;
@@ -111,7 +116,8 @@ export class ResultLog {
   /** Output lines of one kind, each with its line break. Call `flush` first. */
   async *lines(kind: ResultKind): AsyncGenerator<Buffer> {
     for await (const { head, bytes } of this.segments.records(this.#written)) {
-      if (head.kind === kind) yield Buffer.concat([bytes.subarray(head.lineStart), NEWLINE]);
+      if (head.kind === kind)
+        yield Buffer.concat([bytes.subarray(head.lineStart), NEWLINE]);
     }
   }
 
@@ -141,7 +147,8 @@ export class ResultLog {
       for (const head of group.heads) this.progress.record(head);
       this.#events.onDurable();
     } while (this.#isNextFull && !this.#failure);
-    if (this.#next && !this.#failure) this.#timer ??= setTimeout(() => this.#startWriting(), GROUP_MS);
+    if (this.#next && !this.#failure)
+      this.#timer ??= setTimeout(() => this.#startWriting(), GROUP_MS);
   }
 
   get #isNextFull(): boolean {
@@ -155,7 +162,11 @@ export class ResultLog {
   }
 
   async #write(chunks: readonly Buffer[]): Promise<void> {
-    this.#file ??= await open(join(this.segments.folder, this.segments.current), APPEND_SYNCED, 0o600);
+    this.#file ??= await open(
+      join(this.segments.folder, this.segments.current),
+      APPEND_SYNCED,
+      0o600,
+    );
     this.#written += await writeAll(this.#file, chunks);
   }
 

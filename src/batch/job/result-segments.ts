@@ -87,14 +87,20 @@ export class ResultSegments {
     const names = await readdir(folder);
     const sealed = await sealedBefore(folder, names);
     const stem = nextStem(names, epoch);
-    await writeAtomically(join(folder, `${stem}.seal`), JSON.stringify({ segments: sealed }));
+    await writeAtomically(
+      join(folder, `${stem}.seal`),
+      JSON.stringify({ segments: sealed }),
+    );
     await syncFolder(folder);
     return new ResultSegments(folder, `${stem}.log`, sealed);
   }
 
   /** Valid records in the order of writing. @param written durable bytes of the current file */
   async *records(written = 0): AsyncGenerator<{ head: RecordHead; bytes: Buffer }> {
-    for (const { name, bytes } of [...this.sealed, { name: this.current, bytes: written }]) {
+    for (const { name, bytes } of [
+      ...this.sealed,
+      { name: this.current, bytes: written },
+    ]) {
       for await (const { bytes: record } of recordsIn(join(this.folder, name), bytes)) {
         yield { head: decodeHead(record)!, bytes: record };
       }
@@ -103,13 +109,18 @@ export class ResultSegments {
 }
 
 /** The segments of the newest seal, and the file that belongs to that seal. */
-async function sealedBefore(folder: string, names: readonly string[]): Promise<readonly Segment[]> {
+async function sealedBefore(
+  folder: string,
+  names: readonly string[],
+): Promise<readonly Segment[]> {
   const newest = names
     .filter(name => SEAL.test(name))
     .sort()
     .at(-1);
   if (newest === undefined) return [];
-  const { segments } = JSON.parse(await readFile(join(folder, newest), 'utf8')) as { segments: readonly Segment[] };
+  const { segments } = JSON.parse(await readFile(join(folder, newest), 'utf8')) as {
+    segments: readonly Segment[];
+  };
   const name = newest.replace(/seal$/, 'log');
   const bytes = await completeBytes(join(folder, name));
   return bytes === 0 ? segments : [...segments, { name, bytes }];
@@ -137,9 +148,15 @@ async function completeBytes(path: string): Promise<number> {
 }
 
 /** @param bytes valid bytes of the file (undefined: up to the first incomplete record) */
-async function* recordsIn(path: string, bytes?: number): AsyncGenerator<{ bytes: Buffer; end: number }> {
+async function* recordsIn(
+  path: string,
+  bytes?: number,
+): AsyncGenerator<{ bytes: Buffer; end: number }> {
   if (bytes === 0) return;
-  const stream = createReadStream(path, { highWaterMark: 262_144, ...(bytes === undefined ? {} : { end: bytes - 1 }) });
+  const stream = createReadStream(path, {
+    highWaterMark: 262_144,
+    ...(bytes === undefined ? {} : { end: bytes - 1 }),
+  });
   const ended = { size: 0 };
   for await (const line of linesOf(counted(stream, ended))) {
     const end = line.offset + line.length + 1;
@@ -149,7 +166,10 @@ async function* recordsIn(path: string, bytes?: number): AsyncGenerator<{ bytes:
   }
 }
 
-async function* counted(source: AsyncIterable<Buffer>, total: { size: number }): AsyncGenerator<Buffer> {
+async function* counted(
+  source: AsyncIterable<Buffer>,
+  total: { size: number },
+): AsyncGenerator<Buffer> {
   for await (const chunk of source) {
     total.size += chunk.length;
     yield chunk;

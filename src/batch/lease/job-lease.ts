@@ -1,5 +1,10 @@
 import { type BatchJob } from '../../core/jobs/batch-job.js';
-import { type JobChange, type JobStore, type LeasedJob, type UpdateOutcome } from '../../core/jobs/job.ports.js';
+import {
+  type JobChange,
+  type JobStore,
+  type LeasedJob,
+  type UpdateOutcome,
+} from '../../core/jobs/job.ports.js';
 
 /** The lease ended: another processor may hold the job, and nothing more may be written. */
 export class LeaseLost extends Error {
@@ -107,7 +112,12 @@ export class JobLease {
     if (this.isLost || this.#ended) return;
     const sentAt = performance.now();
     try {
-      const job = await this.store.heartbeat(this.#job.id, this.epoch, Date.now(), this.leaseMs);
+      const job = await this.store.heartbeat(
+        this.#job.id,
+        this.epoch,
+        Date.now(),
+        this.leaseMs,
+      );
       this.#unanswered = false;
       if (this.#ended) return;
       if (!job) return this.#lose();
@@ -131,6 +141,9 @@ export class JobLease {
 
 /** As the store wrote it. */
 function changed(job: BatchJob, change: JobChange, nowMs: number): BatchJob {
-  const reached = change.status === undefined || change.status === job.status ? {} : { [change.status]: nowMs };
+  const reached =
+    change.status === undefined || change.status === job.status
+      ? {}
+      : { [change.status]: nowMs };
   return { ...job, ...change, reachedAtMs: { ...job.reachedAtMs, ...reached } };
 }

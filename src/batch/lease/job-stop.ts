@@ -20,7 +20,8 @@ export class LineGrace {
 }
 
 /** Why no further line of a job is sent. */
-export type JobStopReason = 'expired' | 'cancelled' | 'failed' | 'preempted' | 'trouble' | 'shutdown' | 'lost';
+export type JobStopReason =
+  'expired' | 'cancelled' | 'failed' | 'preempted' | 'trouble' | 'shutdown' | 'lost';
 
 /** A later reason replaces a weaker one: without the lease, no ending may be written. */
 const STRENGTH: readonly JobStopReason[] = [
@@ -33,7 +34,12 @@ const STRENGTH: readonly JobStopReason[] = [
   'lost',
 ];
 
-const HANDS_OVER: ReadonlySet<JobStopReason | undefined> = new Set(['preempted', 'trouble', 'shutdown', 'lost']);
+const HANDS_OVER: ReadonlySet<JobStopReason | undefined> = new Set([
+  'preempted',
+  'trouble',
+  'shutdown',
+  'lost',
+]);
 
 /** Stop signal of one job. Its reason can only become stronger. */
 export class JobStop {
@@ -50,7 +56,11 @@ export class JobStop {
   }
 
   request(reason: JobStopReason): void {
-    if (this.#reason !== undefined && STRENGTH.indexOf(reason) <= STRENGTH.indexOf(this.#reason)) return;
+    if (
+      this.#reason !== undefined &&
+      STRENGTH.indexOf(reason) <= STRENGTH.indexOf(this.#reason)
+    )
+      return;
     this.#reason = reason;
     for (const listener of this.#listeners) listener(reason);
   }

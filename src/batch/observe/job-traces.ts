@@ -1,6 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Attributes, ROOT_CONTEXT, type Span, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
+import {
+  type Attributes,
+  ROOT_CONTEXT,
+  type Span,
+  SpanStatusCode,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { TRACER } from '../../platform/tracing/tracing.js';
 import { contextAfter } from '../../platform/tracing/tracing.module.js';
@@ -18,9 +25,21 @@ export class JobTraces {
   constructor(@Inject(TRACER) private readonly tracer: Tracer) {}
 
   /** @param outcome the ended job; undefined after a hand-over, which gets a linked span `re-enqueue` */
-  async job<T>(job: BatchJob, run: () => Promise<T>, outcome: () => BatchJob | undefined): Promise<T> {
-    const attributes = { 'batch.id': job.id, 'tenant.id': job.tenant, 'file.id': job.inputFileId };
-    const span = this.tracer.startSpan('process-batch', { attributes }, contextAfter(job.traceparent));
+  async job<T>(
+    job: BatchJob,
+    run: () => Promise<T>,
+    outcome: () => BatchJob | undefined,
+  ): Promise<T> {
+    const attributes = {
+      'batch.id': job.id,
+      'tenant.id': job.tenant,
+      'file.id': job.inputFileId,
+    };
+    const span = this.tracer.startSpan(
+      'process-batch',
+      { attributes },
+      contextAfter(job.traceparent),
+    );
     try {
       return await this.#current.run(span, run);
     } catch (error) {
@@ -30,7 +49,13 @@ export class JobTraces {
       const ended = outcome();
       if (ended) span.setAttributes(endAttributes(ended));
       else
-        this.tracer.startSpan('re-enqueue', { attributes, root: true, links: [{ context: span.spanContext() }] }).end();
+        this.tracer
+          .startSpan('re-enqueue', {
+            attributes,
+            root: true,
+            links: [{ context: span.spanContext() }],
+          })
+          .end();
       span.end();
     }
   }
@@ -38,7 +63,11 @@ export class JobTraces {
   async step<T>(name: StorageStep, key: string, work: () => Promise<T>): Promise<T> {
     const parent = this.#current.getStore();
     const context = parent ? trace.setSpan(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
-    const span = this.tracer.startSpan(name, { attributes: { 'storage.key': key } }, context);
+    const span = this.tracer.startSpan(
+      name,
+      { attributes: { 'storage.key': key } },
+      context,
+    );
     try {
       return await work();
     } catch (error) {

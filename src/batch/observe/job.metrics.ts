@@ -38,7 +38,8 @@ export const STORE_METRICS: Provider[] = [
 ];
 
 /** Why a processor released a batch. `db_transient`: the database did not respond until the lease had run out. */
-export type HandOverReason = 'guard_shutdown' | 'lease_lost' | 'preempted' | 'db_transient';
+export type HandOverReason =
+  'guard_shutdown' | 'lease_lost' | 'preempted' | 'db_transient';
 
 export type JobResult = 'success' | 'failed' | 'expired' | 'cancelled' | 're_enqueued';
 
@@ -47,8 +48,10 @@ export type JobResult = 'success' | 'failed' | 'expired' | 'cancelled' | 're_enq
 export class JobMetrics {
   constructor(
     @InjectMetric('jobs_processed_total') private readonly processed: Counter,
-    @InjectMetric('job_processing_duration_seconds') private readonly processing: Histogram,
-    @InjectMetric('job_queue_wait_duration_seconds') private readonly queueWait: Histogram,
+    @InjectMetric('job_processing_duration_seconds')
+    private readonly processing: Histogram,
+    @InjectMetric('job_queue_wait_duration_seconds')
+    private readonly queueWait: Histogram,
     @InjectMetric('plan_build_duration_seconds') private readonly planBuild: Histogram,
     @InjectMetric('batch_job_e2e_latency_seconds') private readonly endToEnd: Histogram,
     @InjectMetric('batch_cancellation_total') private readonly cancellations: Counter,
@@ -56,14 +59,19 @@ export class JobMetrics {
 
   /** The first claim of a job ends its queue wait. */
   claimed({ status, createdAtMs }: BatchJob): void {
-    if (status === 'validating') this.queueWait.observe((Date.now() - createdAtMs) / 1000);
+    if (status === 'validating')
+      this.queueWait.observe((Date.now() - createdAtMs) / 1000);
   }
 
   planBuilt(lines: number, seconds: number): void {
     this.planBuild.observe({ size_bucket: sizeBucket(lines) }, seconds);
   }
 
-  ended(job: BatchJob, ending: 'completed' | 'failed' | 'expired' | 'cancelled', seconds: number): void {
+  ended(
+    job: BatchJob,
+    ending: 'completed' | 'failed' | 'expired' | 'cancelled',
+    seconds: number,
+  ): void {
     const result: JobResult = ending === 'completed' ? 'success' : ending;
     this.processed.inc({ result, reason: reasonOf(job, ending) });
     this.processing.observe({ size_bucket: sizeBucket(job.counts.total) }, seconds);
@@ -78,12 +86,23 @@ export class JobMetrics {
 
 /** Separates small and large batches with a bounded number of labels. */
 const sizeBucket = (lines: number): string =>
-  lines <= 100 ? 'up to 100' : lines <= 1000 ? 'up to 1000' : lines <= 10_000 ? 'up to 10000' : 'above 10000';
+  lines <= 100
+    ? 'up to 100'
+    : lines <= 1000
+      ? 'up to 1000'
+      : lines <= 10_000
+        ? 'up to 10000'
+        : 'above 10000';
 
 function reasonOf({ reachedAtMs, problems }: BatchJob, ending: string): string {
-  if (ending === 'expired') return reachedAtMs.in_progress === undefined ? 'expired_dequeue' : 'expired_execution';
+  if (ending === 'expired')
+    return reachedAtMs.in_progress === undefined
+      ? 'expired_dequeue'
+      : 'expired_execution';
   if (ending === 'failed')
-    return /^(internal_error|storage_unavailable)$/.test(problems[0]?.code ?? '') ? 'system_error' : 'invalid_input';
+    return /^(internal_error|storage_unavailable)$/.test(problems[0]?.code ?? '')
+      ? 'system_error'
+      : 'invalid_input';
   return 'none';
 }
 

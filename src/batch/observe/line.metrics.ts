@@ -11,7 +11,8 @@ export class ModelLabels {
 
   /** @param targetModels models that the targets file names */
   constructor(models: readonly ModelSpec[], targetModels: readonly string[]) {
-    for (const { id, aliases } of models) for (const name of [id, ...aliases]) this.#labels.set(name, id);
+    for (const { id, aliases } of models)
+      for (const name of [id, ...aliases]) this.#labels.set(name, id);
     for (const name of targetModels) this.#labels.set(name, name);
   }
 
@@ -25,10 +26,13 @@ export class ModelLabels {
 export class LineMetrics {
   constructor(
     private readonly labels: ModelLabels,
-    @InjectMetric('model_request_execution_duration_seconds') private readonly duration: Histogram,
+    @InjectMetric('model_request_execution_duration_seconds')
+    private readonly duration: Histogram,
     @InjectMetric('request_errors_by_model_total') private readonly errors: Counter,
-    @InjectMetric('batch_request_prompt_tokens_total') private readonly promptTokens: Counter,
-    @InjectMetric('batch_request_generation_tokens_total') private readonly generatedTokens: Counter,
+    @InjectMetric('batch_request_prompt_tokens_total')
+    private readonly promptTokens: Counter,
+    @InjectMetric('batch_request_generation_tokens_total')
+    private readonly generatedTokens: Counter,
     @InjectMetric('batch_line_retries_total') private readonly retries: Counter,
   ) {}
 

@@ -20,7 +20,9 @@ export class LeftoverFolders {
   ) {}
 
   /** @returns the status of each folder's job, and the action taken */
-  async sweep(): Promise<readonly { readonly status: string; readonly action: 'kept' | 'cleaned_up' }[]> {
+  async sweep(): Promise<
+    readonly { readonly status: string; readonly action: 'kept' | 'cleaned_up' }[]
+  > {
     const jobs = join(this.settings.data.dir, 'jobs');
     const found: { status: string; action: 'kept' | 'cleaned_up' }[] = [];
     const names = await namesIn(jobs);
@@ -31,16 +33,26 @@ export class LeftoverFolders {
       const status = await this.#statusOf(folder);
       const hasEnded = !unfinished.has(id);
       if (hasEnded) await folder.remove();
-      found.push({ status: status ?? 'unknown', action: hasEnded ? 'cleaned_up' : 'kept' });
+      found.push({
+        status: status ?? 'unknown',
+        action: hasEnded ? 'cleaned_up' : 'kept',
+      });
     }
-    if (found.length > 0) this.#logger.log({ folders: found.length }, 'checked work folders of earlier processors');
+    if (found.length > 0)
+      this.#logger.log(
+        { folders: found.length },
+        'checked work folders of earlier processors',
+      );
     return found;
   }
 
   /** @returns undefined if there is no such job or no owner file */
   async #statusOf(folder: JobFolder) {
     try {
-      const { tenant, id } = JSON.parse(await readFile(folder.owner(), 'utf8')) as { tenant: string; id: string };
+      const { tenant, id } = JSON.parse(await readFile(folder.owner(), 'utf8')) as {
+        tenant: string;
+        id: string;
+      };
       return (await this.store.find(tenant, id))?.status;
     } catch (error) {
       if (isAbsent(error) || error instanceof SyntaxError) return undefined;

@@ -10,11 +10,16 @@ import { type JobFolder } from '../job/job-folder.js';
 const GROUP = 1000;
 
 /** Records the error lines of invalid input lines (lenient validation). Idempotent. */
-export async function recordRejected(log: ResultLog, plan: JobPlan, folder: JobFolder): Promise<void> {
+export async function recordRejected(
+  log: ResultLog,
+  plan: JobPlan,
+  folder: JobFolder,
+): Promise<void> {
   if (plan.firstRejected === plan.total) return;
   let index = plan.firstRejected;
   for await (const { bytes } of linesOf(createReadStream(folder.rejected()))) {
-    if (!log.progress.done.has(index)) log.append({ index, kind: 'E', line: bytes!.toString() });
+    if (!log.progress.done.has(index))
+      log.append({ index, kind: 'E', line: bytes!.toString() });
     index += 1;
     if (index % GROUP === 0) await log.flush();
   }
@@ -33,7 +38,11 @@ export async function recordUnanswered(
       if (log.progress.done.has(index)) continue;
       const { customIdJson } = lineParts(await input.read(entries.at(at)));
       const customId = JSON.parse(customIdJson) as string;
-      log.append({ index, kind: 'E', line: errorLine({ customId, code, message: UNANSWERED[code] }) });
+      log.append({
+        index,
+        kind: 'E',
+        line: errorLine({ customId, code, message: UNANSWERED[code] }),
+      });
       if (++appended % GROUP === 0) await log.flush();
     }
   }

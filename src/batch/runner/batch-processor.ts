@@ -1,6 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { type GatewayMessage, type ProcessorMessage } from '../../contracts/batch-processor/processor-link.js';
-import { onParentLost, type ParentedProcess, sendToParent } from '../../platform/process/parent-loss.js';
+import {
+  type GatewayMessage,
+  type ProcessorMessage,
+} from '../../contracts/batch-processor/processor-link.js';
+import {
+  onParentLost,
+  type ParentedProcess,
+  sendToParent,
+} from '../../platform/process/parent-loss.js';
 import { WebhookSender } from '../finalize/webhook-sender.js';
 import { LineGrace } from '../lease/job-stop.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
@@ -10,7 +17,9 @@ import { ClaimLoop } from './claim-loop.js';
 /** IPC channel to the gateway that started this process. A processor started by hand has none. */
 export class ParentLink {
   constructor(
-    private readonly ipc: ParentedProcess & { on(event: 'message', listener: (message: unknown) => void): unknown },
+    private readonly ipc: ParentedProcess & {
+      on(event: 'message', listener: (message: unknown) => void): unknown;
+    },
   ) {}
 
   /** @param lost called when the gateway is gone */
@@ -45,7 +54,8 @@ export class BatchProcessor {
 
   /** @param isWoken `wake` is called for all new work of a gateway */
   async start(isWoken = false): Promise<void> {
-    for (const { status, action } of await this.leftovers.sweep()) this.metrics.recovered(status, action);
+    for (const { status, action } of await this.leftovers.sweep())
+      this.metrics.recovered(status, action);
     this.claims.start(isWoken);
     this.webhooks.start();
     this.#logger.log('looking for batches');

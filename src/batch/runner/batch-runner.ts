@@ -13,7 +13,8 @@ import { JobMetrics } from '../observe/job.metrics.js';
 import { recordRejected, recordUnanswered } from '../recovery/unfinished-lines.js';
 
 /** How a job ends. `handed_over`: another claim continues it. */
-export type Ending = Extract<BatchStatus, 'completed' | 'failed' | 'expired' | 'cancelled'> | 'handed_over';
+export type Ending =
+  Extract<BatchStatus, 'completed' | 'failed' | 'expired' | 'cancelled'> | 'handed_over';
 
 const CODES: Readonly<Record<'expired' | 'cancelled' | 'failed', UnansweredCode>> = {
   expired: 'batch_expired',
@@ -47,7 +48,11 @@ export class BatchRunner {
     if (!ingested.ok) return this.#endWithoutPlan(work, ingested.problems);
     if (lease.job.status === 'validating' && Date.now() < lease.job.expiresAtMs) {
       const counts = { total: ingested.plan.total, completed: 0, failed: 0 };
-      const outcome = await lease.update({ status: 'in_progress', counts, ...modelOf(ingested) });
+      const outcome = await lease.update({
+        status: 'in_progress',
+        counts,
+        ...modelOf(ingested),
+      });
       if (outcome === 'cancelling') work.stop.request('cancelled');
     }
     return this.#withLog(work, ingested.plan);
@@ -65,22 +70,38 @@ export class BatchRunner {
     }
   }
 
-  async #finish(work: ClaimedJob, plan: JobPlan, log: ResultLog, reason: JobStopReason | undefined): Promise<Ending> {
+  async #finish(
+    work: ClaimedJob,
+    plan: JobPlan,
+    log: ResultLog,
+    reason: JobStopReason | undefined,
+  ): Promise<Ending> {
     let ending = endingOf(reason);
     // Only invalid lines, and past the deadline: the batch never was in progress.
-    if (ending === 'completed' && work.lease.job.status === 'validating') ending = 'expired';
+    if (ending === 'completed' && work.lease.job.status === 'validating')
+      ending = 'expired';
     if (ending === 'completed' && work.lease.job.status === 'in_progress') {
       const { counts, usage } = log.progress;
-      const outcome = await work.lease.update({ status: 'finalizing', counts, ...(usage ? { usage } : {}) });
+      const outcome = await work.lease.update({
+        status: 'finalizing',
+        counts,
+        ...(usage ? { usage } : {}),
+      });
       if (outcome === 'cancelling') ending = 'cancelled';
     }
     if (ending !== 'completed')
-      await this.execute.withInput(work, input => recordUnanswered({ log, plan, input }, CODES[ending as 'expired']));
+      await this.execute.withInput(work, input =>
+        recordUnanswered({ log, plan, input }, CODES[ending as 'expired']),
+      );
     work.lease.assertHeld();
     return this.#publish(work, log, ending);
   }
 
-  async #publish(work: ClaimedJob, log: ResultLog, ending: Exclude<Ending, 'handed_over'>): Promise<Ending> {
+  async #publish(
+    work: ClaimedJob,
+    log: ResultLog,
+    ending: Exclude<Ending, 'handed_over'>,
+  ): Promise<Ending> {
     const { lease } = work;
     const files = await this.publisher.publish({ lease, log });
     const { counts, usage } = log.progress;
@@ -104,7 +125,11 @@ export class BatchRunner {
   async endOverdue({ lease }: ClaimedJob): Promise<Ending> {
     const { job } = lease;
     const ending = job.status === 'cancelling' ? 'cancelled' : 'failed';
-    const change = { status: ending, ...(await this.publisher.stored(lease)), problems: [STORES_UNAVAILABLE] } as const;
+    const change = {
+      status: ending,
+      ...(await this.publisher.stored(lease)),
+      problems: [STORES_UNAVAILABLE],
+    } as const;
     await lease.update(change);
     lease.ended();
     this.#logger.error(
@@ -115,25 +140,35 @@ export class BatchRunner {
   }
 
   /** Ends a job with an invalid input file: nothing was sent, and the reasons are reported (D-17). */
-  async #endWithoutPlan(work: ClaimedJob, problems: readonly JobProblem[]): Promise<Ending> {
+  async #endWithoutPlan(
+    work: ClaimedJob,
+    problems: readonly JobProblem[],
+  ): Promise<Ending> {
     const { lease } = work;
     const outcome = await lease.update({ status: 'failed', problems });
     if (outcome === 'cancelling') await lease.update({ status: 'cancelled', problems });
     lease.ended();
     await this.execute.removeFolder(work);
-    this.#logger.warn({ batch: lease.job.id, problems: problems.length, first: problems[0]?.code }, 'batch rejected');
+    this.#logger.warn(
+      { batch: lease.job.id, problems: problems.length, first: problems[0]?.code },
+      'batch rejected',
+    );
     return outcome === 'cancelling' ? 'cancelled' : 'failed';
   }
 }
 
 const STORES_UNAVAILABLE: JobProblem = {
   code: 'storage_unavailable',
-  message: 'Some result files could not be stored within `batch.finalize_timeout_ms`; stored files are listed.',
+  message:
+    'Some result files could not be stored within `batch.finalize_timeout_ms`; stored files are listed.',
   param: null,
   line: null,
 };
 
 const endingOf = (reason: JobStopReason | undefined): Exclude<Ending, 'handed_over'> =>
-  reason === 'expired' || reason === 'cancelled' || reason === 'failed' ? reason : 'completed';
+  reason === 'expired' || reason === 'cancelled' || reason === 'failed'
+    ? reason
+    : 'completed';
 
-const modelOf = ({ model }: { model?: string }): { model?: string } => (model === undefined ? {} : { model });
+const modelOf = ({ model }: { model?: string }): { model?: string } =>
+  model === undefined ? {} : { model };

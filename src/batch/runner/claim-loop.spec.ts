@@ -13,7 +13,11 @@ afterEach(async () => void (await Promise.all(loops.splice(0).map(loop => loop.s
 function idleLoop(pollMs: number, isWoken: boolean) {
   const counted = { looks: 0 };
   const claim = () => Promise.resolve(void (counted.looks += 1));
-  const supervisor = { size: 0, wake: () => undefined, stop: () => undefined } as unknown as JobSupervisor;
+  const supervisor = {
+    size: 0,
+    wake: () => undefined,
+    stop: () => undefined,
+  } as unknown as JobSupervisor;
   const settings = settingsFrom({ 'batch.poll_ms': pollMs });
   const loop = new ClaimLoop(settings, { claim } as unknown as JobStore, supervisor);
   loops.push(loop);

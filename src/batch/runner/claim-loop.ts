@@ -52,12 +52,18 @@ export class ClaimLoop {
   async #run(isWoken: boolean): Promise<void> {
     while (!this.#stopping) {
       this.#alarm = new AbortController();
-      while (!this.#stopping && this.supervisor.size < this.settings.batch.jobs && (await this.#claim()));
+      while (
+        !this.#stopping &&
+        this.supervisor.size < this.settings.batch.jobs &&
+        (await this.#claim())
+      );
       if (this.#stopping) return;
       if (this.supervisor.size >= this.settings.batch.jobs) await this.#preempt();
       this.#quietLooks = this.supervisor.size === 0 ? this.#quietLooks + 1 : 0;
       const polls = isWoken && this.#quietLooks >= QUIET_LOOKS ? QUIET_POLLS : 1;
-      await sleep(polls * this.settings.batch.pollMs, undefined, { signal: this.#alarm.signal }).catch(() => undefined);
+      await sleep(polls * this.settings.batch.pollMs, undefined, {
+        signal: this.#alarm.signal,
+      }).catch(() => undefined);
     }
   }
 
@@ -70,7 +76,11 @@ export class ClaimLoop {
   /** @returns true when there may be more jobs */
   async #claim(): Promise<boolean> {
     try {
-      const leased = await this.store.claim(this.#owner, Date.now(), this.settings.batch.leaseMs);
+      const leased = await this.store.claim(
+        this.#owner,
+        Date.now(),
+        this.settings.batch.leaseMs,
+      );
       if (!leased) return false;
       const job = this.supervisor.supervise(leased).finally(() => {
         this.#taken.delete(job);
@@ -79,7 +89,10 @@ export class ClaimLoop {
       this.#taken.add(job);
       return true;
     } catch (error) {
-      this.#logger.error({ err: error as Error }, 'cannot claim batches: the database does not respond');
+      this.#logger.error(
+        { err: error as Error },
+        'cannot claim batches: the database does not respond',
+      );
       return false;
     }
   }

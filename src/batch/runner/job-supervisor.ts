@@ -58,12 +58,18 @@ export class JobSupervisor {
    */
   preemptFor(shares: readonly TenantShare[]): void {
     if (this.works.some(({ stop }) => stop.reason !== undefined)) return;
-    const tenant = tenantToPreempt(shares, new Set(this.works.map(({ lease }) => lease.job.tenant)));
+    const tenant = tenantToPreempt(
+      shares,
+      new Set(this.works.map(({ lease }) => lease.job.tenant)),
+    );
     const [preempted] = [...this.#open]
       .filter(({ work }) => work.lease.job.tenant === tenant)
       .sort((a, b) => b.work.lease.job.expiresAtMs - a.work.lease.job.expiresAtMs);
     if (!preempted) return;
-    this.#logger.log({ batch: preempted.work.lease.job.id, tenant }, 'batch preempted for another tenant');
+    this.#logger.log(
+      { batch: preempted.work.lease.job.id, tenant },
+      'batch preempted for another tenant',
+    );
     preempted.work.stop.request('preempted');
     preempted.wait.abort();
   }
@@ -91,10 +97,17 @@ export class JobSupervisor {
     this.#open.add(entry);
     this.metrics.claimed(leased.job);
     const startedMs = performance.now();
-    this.#logger.log({ batch: id, epoch: leased.epoch, status: leased.job.status }, 'batch claimed');
+    this.#logger.log(
+      { batch: id, epoch: leased.epoch, status: leased.job.status },
+      'batch claimed',
+    );
     try {
       const ended = (): BatchJob | undefined => (lease.hasEnded ? lease.job : undefined);
-      const ending = await this.traces.job(leased.job, () => this.#bounded(entry, lease), ended);
+      const ending = await this.traces.job(
+        leased.job,
+        () => this.#bounded(entry, lease),
+        ended,
+      );
       if (ending === 'handed_over') this.metrics.handedOver(reasonOf(entry.work));
       else this.metrics.ended(lease.job, ending, (performance.now() - startedMs) / 1000);
       return ending;
@@ -102,17 +115,27 @@ export class JobSupervisor {
       this.#open.delete(entry);
       await lease
         .release()
-        .catch((error: unknown) => this.#logger.warn({ batch: id, err: error }, 'lease was not released'));
+        .catch((error: unknown) =>
+          this.#logger.warn({ batch: id, err: error }, 'lease was not released'),
+        );
     }
   }
 
   #work(lease: JobLease): ClaimedJob {
     const folder = new JobFolder(join(this.settings.data.dir, 'jobs'), lease.job.id);
-    return { lease, folder, stop: new JobStop(), writer: `${lease.epoch}-${process.pid}` };
+    return {
+      lease,
+      folder,
+      stop: new JobStop(),
+      writer: `${lease.epoch}-${process.pid}`,
+    };
   }
 
   /** Runs the job; ends it at its finalize deadline when the stores do not recover. */
-  async #bounded(entry: { work: ClaimedJob; wait: AbortController }, lease: JobLease): Promise<Ending> {
+  async #bounded(
+    entry: { work: ClaimedJob; wait: AbortController },
+    lease: JobLease,
+  ): Promise<Ending> {
     const done = new AbortController();
     const overdue = this.#overdue(entry, lease, done.signal);
     const walk = this.#attempts(entry, lease).finally(() => done.abort());
@@ -145,21 +168,33 @@ export class JobSupervisor {
     return undefined;
   }
 
-  async #attempts(entry: { work: ClaimedJob; wait: AbortController }, lease: JobLease): Promise<Ending> {
+  async #attempts(
+    entry: { work: ClaimedJob; wait: AbortController },
+    lease: JobLease,
+  ): Promise<Ending> {
     for (let failures = 1; ; failures++) {
       const pauseMs = backoffMs(failures, PAUSES);
       try {
         return await this.runner.run(entry.work);
       } catch (error) {
-        if (error instanceof LeaseLost || lease.isLost || lease.hasEnded || this.#stopping) return 'handed_over';
+        if (
+          error instanceof LeaseLost ||
+          lease.isLost ||
+          lease.hasEnded ||
+          this.#stopping
+        )
+          return 'handed_over';
         this.traces.trouble(error);
         if (entry.work.problems && !isOutage(error)) return this.#failBare(entry.work);
         const { problems } = entry.work;
         entry.work = { ...this.#work(lease), ...(problems ? { problems } : {}) };
         await this.#handle(error as Error, entry.work, pauseMs).catch(() => undefined);
       }
-      await sleep(pauseMs, undefined, { signal: entry.wait.signal }).catch(() => undefined);
-      if (lease.isLost || this.#stopping || entry.work.stop.reason === 'preempted') return 'handed_over';
+      await sleep(pauseMs, undefined, { signal: entry.wait.signal }).catch(
+        () => undefined,
+      );
+      if (lease.isLost || this.#stopping || entry.work.stop.reason === 'preempted')
+        return 'handed_over';
     }
   }
 
@@ -167,10 +202,17 @@ export class JobSupervisor {
   async #handle(error: Error, work: ClaimedJob, pauseMs: number): Promise<void> {
     const batch = work.lease.job.id;
     if (error instanceof InputDamaged) {
-      this.#logger.error({ batch, err: error }, 'the copy of the input is damaged; fetching it again');
+      this.#logger.error(
+        { batch, err: error },
+        'the copy of the input is damaged; fetching it again',
+      );
       return work.folder.removeInput();
     }
-    if (isOutage(error)) return this.#logger.error({ batch, err: error, pauseMs }, 'outage: the batch is retried');
+    if (isOutage(error))
+      return this.#logger.error(
+        { batch, err: error, pauseMs },
+        'outage: the batch is retried',
+      );
     this.#logger.error({ batch, err: error, pauseMs }, 'the batch fails');
     work.problems = [
       {
@@ -188,7 +230,10 @@ export class JobSupervisor {
    */
   async #failBare({ lease, problems = [] }: ClaimedJob): Promise<Ending> {
     await lease.update({ status: 'failed', problems }).catch((error: unknown) => {
-      this.#logger.error({ batch: lease.job.id, err: error }, 'could not write the failure');
+      this.#logger.error(
+        { batch: lease.job.id, err: error },
+        'could not write the failure',
+      );
     });
     lease.ended();
     return 'failed';

@@ -5,7 +5,12 @@ import { ownName } from '../../platform/config/process-environment.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
 import { readManifest, type PullManifest } from '../hub/model-folder.js';
-import { type ModelSource, parseSource, sourceText, suggestedName } from '../hub/model-source.js';
+import {
+  type ModelSource,
+  parseSource,
+  sourceText,
+  suggestedName,
+} from '../hub/model-source.js';
 import { findingsOf, ModelStore } from '../hub/model-store.js';
 import { engineVersion, PACKAGED_ENGINES } from '../engines/engine-packages.js';
 import { type CatalogueEntry, engineOf } from './catalogue-entry.js';
@@ -54,7 +59,11 @@ export interface PlanContext {
 }
 
 /** @throws CliError for what cannot be added as it is asked for; nothing was done */
-export async function planAdd(entry: CatalogueEntry, options: PlanOptions, context: PlanContext): Promise<AddPlan> {
+export async function planAdd(
+  entry: CatalogueEntry,
+  options: PlanOptions,
+  context: PlanContext,
+): Promise<AddPlan> {
   const { settings, models } = context;
   demandEngine(entry, settings);
   const id = options.as ?? entry.name;
@@ -62,11 +71,22 @@ export async function planAdd(entry: CatalogueEntry, options: PlanOptions, conte
   const names = stays
     ? { aliases: [], moved: {}, kept: {} }
     : takenAliases(id, options.aliases ?? entry.aliases, models);
-  const sources = await Promise.all(Object.values(entry.sources).map(source => planSource(source, context)));
-  const folders = Object.keys(entry.sources).map((name, at) => [name, sources[at]?.folder] as const);
+  const sources = await Promise.all(
+    Object.values(entry.sources).map(source => planSource(source, context)),
+  );
+  const folders = Object.keys(entry.sources).map(
+    (name, at) => [name, sources[at]?.folder] as const,
+  );
   const { upstream, upstreamModel: upstream_model } = options;
-  const values = { ...Object.fromEntries(folders), data: settings.data.dir, upstream, upstream_model };
-  const model = stays ? undefined : modelEntry(entry, { id, device: options.device, values, aliases: names.aliases });
+  const values = {
+    ...Object.fromEntries(folders),
+    data: settings.data.dir,
+    upstream,
+    upstream_model,
+  };
+  const model = stays
+    ? undefined
+    : modelEntry(entry, { id, device: options.device, values, aliases: names.aliases });
   return { entry, id, sources, model, ...names };
 }
 
@@ -75,17 +95,32 @@ function demandEngine(entry: CatalogueEntry, { data }: Settings): void {
   const { name, engine = engineOf(entry) } = entry;
   const python = entry.engine !== undefined;
   const packaged = PACKAGED_ENGINES.includes(engine);
-  if (python ? existsSync(join(data.dir, 'engines', engine)) : !packaged || engineVersion(engine) !== undefined) return;
-  throw new CliError(`${name} needs ${engine}, which is not installed: ${ownName()} engines install ${engine}`);
+  if (
+    python
+      ? existsSync(join(data.dir, 'engines', engine))
+      : !packaged || engineVersion(engine) !== undefined
+  )
+    return;
+  throw new CliError(
+    `${name} needs ${engine}, which is not installed: ${ownName()} engines install ${engine}`,
+  );
 }
 
-function takenAliases(id: string, wanted: PlanOptions['aliases'] | readonly string[], models: PlanContext['models']) {
+function takenAliases(
+  id: string,
+  wanted: PlanOptions['aliases'] | readonly string[],
+  models: PlanContext['models'],
+) {
   const named = typeof wanted === 'string';
   const names = named ? wanted.split(',').map(name => name.trim()) : wanted || [];
   const taken: Record<'moved' | 'kept', Record<string, string>> = { moved: {}, kept: {} };
   const aliases = names.filter(alias => {
     if (models.some(model => model.id === alias)) {
-      if (named) throw new CliError(`${alias} is the id of a model, so it cannot be an alias of ${id}`, EXIT.usage);
+      if (named)
+        throw new CliError(
+          `${alias} is the id of a model, so it cannot be an alias of ${id}`,
+          EXIT.usage,
+        );
       return false;
     }
     const holder = models.find(model => model.id !== id && model.aliases.includes(alias));
@@ -113,19 +148,32 @@ async function planSource(
   const locked = manifest && source.kind === 'hub' && source.revision === 'main';
   const wanted = locked ? { ...source, revision: manifest.revision } : source;
   const present =
-    manifest && (await isWhole(manifest, { source: wanted, folder, files, signal })) ? manifest : undefined;
+    manifest && (await isWhole(manifest, { source: wanted, folder, files, signal }))
+      ? manifest
+      : undefined;
   return { source: wanted, folder, files, present };
 }
 
-const repositoryOf = (source: ModelSource): string => (source.kind === 'hub' ? source.repository : sourceText(source));
+const repositoryOf = (source: ModelSource): string =>
+  source.kind === 'hub' ? source.repository : sourceText(source);
 
 /** Every file that is wanted was pulled, and is as it was then. */
 async function isWhole(
   manifest: PullManifest,
-  { source, folder, files, signal }: Omit<PlannedSource, 'present'> & { signal: AbortSignal },
+  {
+    source,
+    folder,
+    files,
+    signal,
+  }: Omit<PlannedSource, 'present'> & { signal: AbortSignal },
 ): Promise<boolean> {
-  if (!manifest.complete || (source.kind === 'hub' && source.revision !== manifest.revision)) return false;
-  const pulled = (name: string) => name.includes('*') || manifest.files.some(({ path }) => path === name);
+  if (
+    !manifest.complete ||
+    (source.kind === 'hub' && source.revision !== manifest.revision)
+  )
+    return false;
+  const pulled = (name: string) =>
+    name.includes('*') || manifest.files.some(({ path }) => path === name);
   if (!Object.keys(files).every(pulled)) return false;
   return (await findingsOf(folder, manifest, { checksums: true, signal })).length === 0;
 }

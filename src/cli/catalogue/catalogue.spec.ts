@@ -22,7 +22,10 @@ describe('the catalogue', () => {
     expect(entries.length).toBeGreaterThanOrEqual(20);
     expect(new Set(entries.map(({ name }) => name)).size).toBe(entries.length);
     for (const entry of entries)
-      expect([entry.name, entry.unverified ?? false]).toEqual([entry.name, isUnverified(entry)]);
+      expect([entry.name, entry.unverified ?? false]).toEqual([
+        entry.name,
+        isUnverified(entry),
+      ]);
   });
 
   it('takes entries of the user, which replace its own', () => {
@@ -38,8 +41,14 @@ describe('the catalogue', () => {
 
   it.each([
     ['catalogue: 5', 'must hold `catalogue:`'],
-    ['catalogue:\n  - summary: x\n    entry: {}', /own\.yaml:2:5 {2}catalogue\[0\]\.name: is missing/],
-    ['catalogue:\n  - { name: a, summary: x, entry: {}, licnce: MIT }', 'did you mean licence?'],
+    [
+      'catalogue:\n  - summary: x\n    entry: {}',
+      /own\.yaml:2:5 {2}catalogue\[0\]\.name: is missing/,
+    ],
+    [
+      'catalogue:\n  - { name: a, summary: x, entry: {}, licnce: MIT }',
+      'did you mean licence?',
+    ],
     [
       'catalogue:\n  - { name: a, summary: x, entry: { kind: sst, engine: synthetic, capabilities: [] } }',
       'models[0].kind must be one of stt',

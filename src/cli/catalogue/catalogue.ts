@@ -15,10 +15,17 @@ import {
 } from '../../platform/config/yaml-file.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
 import { parseSource } from '../hub/model-source.js';
-import { CATALOGUE_ENTRY, type CatalogueEntry, devicesOf, isUnverified } from './catalogue-entry.js';
+import {
+  CATALOGUE_ENTRY,
+  type CatalogueEntry,
+  devicesOf,
+  isUnverified,
+} from './catalogue-entry.js';
 import { modelEntry } from './model-entry.js';
 
-const OWN_FILE = fileURLToPath(new URL('../../../config/catalogue.yaml', import.meta.url));
+const OWN_FILE = fileURLToPath(
+  new URL('../../../config/catalogue.yaml', import.meta.url),
+);
 
 /** The entries that come with Switchyard, and those of the user's file, which win. */
 export class Catalogue {
@@ -29,7 +36,9 @@ export class Catalogue {
     const files = [OWN_FILE, ...(more === '' ? [] : [resolve(more)])].map(readCatalogue);
     const problems = files.flatMap(file => file.problems);
     if (problems.length > 0) throw new ConfigError(problems);
-    const byName = new Map(files.flatMap(({ entries }) => entries).map(entry => [entry.name, entry]));
+    const byName = new Map(
+      files.flatMap(({ entries }) => entries).map(entry => [entry.name, entry]),
+    );
     return new Catalogue([...byName.values()]);
   }
 
@@ -39,13 +48,17 @@ export class Catalogue {
     if (entry) return entry;
     const near = this.closest(name).join(', ');
     const all = `${ownName()} models search`;
-    throw new CliError(`the catalogue has no ${name}; closest: ${near}. All: ${all}`, EXIT.usage);
+    throw new CliError(
+      `the catalogue has no ${name}; closest: ${near}. All: ${all}`,
+      EXIT.usage,
+    );
   }
 
   /** By letters in common order, names that contain what was typed first. */
   closest(name: string): readonly string[] {
     const typed = name.toLowerCase();
-    const rank = (other: string) => (other.includes(typed) ? 0 : editDistance(typed, other.toLowerCase()));
+    const rank = (other: string) =>
+      other.includes(typed) ? 0 : editDistance(typed, other.toLowerCase());
     return this.entries
       .map(entry => entry.name)
       .sort((a, b) => rank(a) - rank(b))
@@ -61,23 +74,43 @@ interface ReadCatalogue {
 function readCatalogue(path: string): ReadCatalogue {
   const file = readYamlFile(path, path);
   if (!file)
-    return { entries: [], problems: [{ origin: path, message: 'no such file; `hub.catalogue_file` names it' }] };
+    return {
+      entries: [],
+      problems: [
+        { origin: path, message: 'no such file; `hub.catalogue_file` names it' },
+      ],
+    };
   const list: unknown = file.document.get('catalogue');
   if (file.problems.length > 0) return { entries: [], problems: file.problems };
   if (!isSeq(list)) {
-    return { entries: [], problems: [{ origin: path, message: 'must hold `catalogue:` and a list below it' }] };
+    return {
+      entries: [],
+      problems: [{ origin: path, message: 'must hold `catalogue:` and a list below it' }],
+    };
   }
-  const read = list.items.map((node, index) => readEntry(file, node, `catalogue[${index}]`));
-  return { entries: read.flatMap(({ entry }) => entry ?? []), problems: read.flatMap(({ problems }) => problems) };
+  const read = list.items.map((node, index) =>
+    readEntry(file, node, `catalogue[${index}]`),
+  );
+  return {
+    entries: read.flatMap(({ entry }) => entry ?? []),
+    problems: read.flatMap(({ problems }) => problems),
+  };
 }
 
-function readEntry(file: YamlFile, node: unknown, path: string): { entry?: CatalogueEntry; problems: ConfigProblem[] } {
+function readEntry(
+  file: YamlFile,
+  node: unknown,
+  path: string,
+): { entry?: CatalogueEntry; problems: ConfigProblem[] } {
   // Anchors of the document are followed here; a copy, so that a change of one entry leaves the others.
   const raw: unknown = isMap(node) ? structuredClone(node.toJS(file.document)) : node;
   const { data, problems: found } = readFields(CATALOGUE_ENTRY, raw);
-  if (!data) return { problems: found.map(problem => placed(file, { node, path }, problem)) };
+  if (!data)
+    return { problems: found.map(problem => placed(file, { node, path }, problem)) };
   const entry = { ...data, aliases: data.aliases ?? [], sources: data.sources ?? {} };
-  const problems = meaningProblems(entry).map(message => placed(file, { node, path }, { path: ['entry'], message }));
+  const problems = meaningProblems(entry).map(message =>
+    placed(file, { node, path }, { path: ['entry'], message }),
+  );
   return { entry, problems };
 }
 
@@ -85,9 +118,15 @@ function readEntry(file: YamlFile, node: unknown, path: string): { entry?: Catal
 function meaningProblems(entry: CatalogueEntry): readonly string[] {
   const flag = isUnverified(entry) !== (entry.unverified ?? false);
   return [
-    ...(flag ? [`unverified must be ${!entry.unverified}: commits and sizes of all files decide it`] : []),
+    ...(flag
+      ? [
+          `unverified must be ${!entry.unverified}: commits and sizes of all files decide it`,
+        ]
+      : []),
     ...Object.values(entry.sources).flatMap(({ from }) => sourceProblem(from)),
-    ...(devicesOf(entry).length > 0 ? devicesOf(entry) : [undefined]).flatMap(device => entryProblems(entry, device)),
+    ...(devicesOf(entry).length > 0 ? devicesOf(entry) : [undefined]).flatMap(device =>
+      entryProblems(entry, device),
+    ),
   ];
 }
 
@@ -100,11 +139,28 @@ function sourceProblem(from: string): string[] {
   }
 }
 
-function entryProblems(entry: CatalogueEntry, device: string | undefined): readonly string[] {
-  const values = { data: 'data', upstream: 'http://127.0.0.1:1/v1', upstream_model: 'x', model_id: entry.name };
-  const folders = Object.fromEntries(Object.keys(entry.sources).map(name => [name, `/models/${name}`]));
+function entryProblems(
+  entry: CatalogueEntry,
+  device: string | undefined,
+): readonly string[] {
+  const values = {
+    data: 'data',
+    upstream: 'http://127.0.0.1:1/v1',
+    upstream_model: 'x',
+    model_id: entry.name,
+  };
+  const folders = Object.fromEntries(
+    Object.keys(entry.sources).map(name => [name, `/models/${name}`]),
+  );
   const { aliases } = entry;
-  const model = modelEntry(entry, { id: entry.name, aliases, device, values: { ...values, ...folders } });
-  const { problems } = modelsFromFile(parseYaml(stringify({ models: [model] }), entry.name));
+  const model = modelEntry(entry, {
+    id: entry.name,
+    aliases,
+    device,
+    values: { ...values, ...folders },
+  });
+  const { problems } = modelsFromFile(
+    parseYaml(stringify({ models: [model] }), entry.name),
+  );
   return problems.map(({ path, message }) => `${path ?? entry.name} ${message}`);
 }

@@ -12,15 +12,25 @@ export interface EntryChoices {
 }
 
 /** The entry of models.yaml that a catalogue entry stands for. @throws CliError for a device or value it cannot have */
-export function modelEntry(entry: CatalogueEntry, { id, aliases, device, values }: EntryChoices) {
+export function modelEntry(
+  entry: CatalogueEntry,
+  { id, aliases, device, values }: EntryChoices,
+) {
   const [first] = devicesOf(entry);
   const chosen = device ?? first;
   if (device !== undefined && !devicesOf(entry).includes(device)) {
-    const known = devicesOf(entry).join(', ') || `none; ${entry.name} runs where its engine does`;
-    throw new CliError(`${entry.name} has no device ${device}; it has ${known}`, EXIT.usage);
+    const known =
+      devicesOf(entry).join(', ') || `none; ${entry.name} runs where its engine does`;
+    throw new CliError(
+      `${entry.name} has no device ${device}; it has ${known}`,
+      EXIT.usage,
+    );
   }
   const changes = chosen === undefined ? {} : (entry.devices?.[chosen] ?? {});
-  const { kind, engine, ...rest } = filled(merged(entry.entry, changes), { ...values, model_id: id }) as Entry;
+  const { kind, engine, ...rest } = filled(merged(entry.entry, changes), {
+    ...values,
+    model_id: id,
+  }) as Entry;
   return { id, kind, engine, ...(aliases.length > 0 && { aliases }), ...rest };
 }
 
@@ -30,7 +40,10 @@ type Entry = Readonly<Record<string, unknown>>;
 function merged(base: Entry, changes: Entry): Entry {
   const joined = Object.entries(changes).map(([name, value]) => {
     const before = base[name];
-    return [name, isObject(before) && isObject(value) ? merged(before, value) : value] as const;
+    return [
+      name,
+      isObject(before) && isObject(value) ? merged(before, value) : value,
+    ] as const;
   });
   return { ...base, ...Object.fromEntries(joined) };
 }
@@ -39,7 +52,9 @@ function merged(base: Entry, changes: Entry): Entry {
 function filled(value: unknown, values: EntryChoices['values']): unknown {
   if (Array.isArray(value)) return value.map(item => filled(item, values));
   if (isObject(value)) {
-    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, filled(item, values)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, filled(item, values)]),
+    );
   }
   if (typeof value !== 'string') return value;
   return value.replace(/\{([\w.-]+)\}/g, (braces: string, name: string) => {
@@ -50,5 +65,8 @@ function filled(value: unknown, values: EntryChoices['values']): unknown {
 
 function missing(name: string): never {
   const option = `--${name.replaceAll('_', '-')}`;
-  throw new CliError(`this model runs on a server elsewhere: ${option} says where (see --help)`, EXIT.usage);
+  throw new CliError(
+    `this model runs on a server elsewhere: ${option} says where (see --help)`,
+    EXIT.usage,
+  );
 }

@@ -4,8 +4,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { editModels, ModelsDocument } from './models-document.js';
 
-const entry = (id: string) => `  - { id: ${id}, kind: stt, engine: synthetic, capabilities: [transcribe] }\n`;
-const MODEL = { id: 'new', kind: 'stt', engine: 'synthetic', capabilities: ['transcribe'] };
+const entry = (id: string) =>
+  `  - { id: ${id}, kind: stt, engine: synthetic, capabilities: [transcribe] }\n`;
+const MODEL = {
+  id: 'new',
+  kind: 'stt',
+  engine: 'synthetic',
+  capabilities: ['transcribe'],
+};
 
 describe('editModels', () => {
   let folder: string;
@@ -23,7 +29,8 @@ describe('editModels', () => {
   it('keeps what was saved by hand while it worked', async () => {
     let saves = 0;
     await editModels(file(), models => {
-      if (saves++ === 0) writeFileSync(path, `# head\nmodels:\n${entry('one')}${entry('hand')}`);
+      if (saves++ === 0)
+        writeFileSync(path, `# head\nmodels:\n${entry('one')}${entry('hand')}`);
       models.put(MODEL, 'added');
     });
     expect(text()).toMatch(/# head[^]*id: one[^]*id: hand[^]*# added[^]*id: new/);
@@ -37,14 +44,21 @@ describe('editModels', () => {
       models.put(MODEL, 'added');
     });
     await expect(edit).rejects.toThrow('changed by another program; nothing was written');
-    expect([text(), readdirSync(folder)]).toEqual([`models:\n${entry('hand4')}`, ['models.yaml']]);
+    expect([text(), readdirSync(folder)]).toEqual([
+      `models:\n${entry('hand4')}`,
+      ['models.yaml'],
+    ]);
   });
 
   it('writes nothing into a file with errors, nor what would be one', async () => {
-    const wrong = editModels(file(), models => models.put({ ...MODEL, kind: 'sst' } as never, 'added'));
+    const wrong = editModels(file(), models =>
+      models.put({ ...MODEL, kind: 'sst' } as never, 'added'),
+    );
     await expect(wrong).rejects.toThrow(/models\[1\]\.kind = "sst"/);
     writeFileSync(path, 'models: [');
-    await expect(editModels(file(), models => models.put(MODEL, 'added'))).rejects.toThrow('models.yaml:1');
+    await expect(
+      editModels(file(), models => models.put(MODEL, 'added')),
+    ).rejects.toThrow('models.yaml:1');
     expect(text()).toBe('models: [');
   });
 });
@@ -52,6 +66,15 @@ describe('editModels', () => {
 it('writes the first entry over several lines, below `models: []` as init wrote it', () => {
   const models = ModelsDocument.parse('# Models\nmodels: []\n', 'models.yaml', () => []);
   models.put({ ...MODEL, id: 'a' }, 'added');
-  const lines = ['# Models', 'models:', '  # added', '  - id: a', '    kind: stt', '    engine: synthetic'];
-  expect(models.toString()).toBe([...lines, '    capabilities: [ transcribe ]', ''].join('\n'));
+  const lines = [
+    '# Models',
+    'models:',
+    '  # added',
+    '  - id: a',
+    '    kind: stt',
+    '    engine: synthetic',
+  ];
+  expect(models.toString()).toBe(
+    [...lines, '    capabilities: [ transcribe ]', ''].join('\n'),
+  );
 });

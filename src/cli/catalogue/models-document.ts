@@ -1,5 +1,14 @@
 import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { type Document, isMap, isScalar, isSeq, type Node, visit, type YAMLMap, type YAMLSeq } from 'yaml';
+import {
+  type Document,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  visit,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
 import { type EngineCheck, modelsFromFile } from '../../platform/config/models-file.js';
 import { ConfigError, parseYaml } from '../../platform/config/yaml-file.js';
 import { CliError } from '../shared/cli-error.js';
@@ -49,7 +58,9 @@ export class ModelsDocument {
       if (!isMap(entry) || entry.get('id') === keeper) continue;
       const aliases = entry.get('aliases');
       if (!isSeq(aliases)) continue;
-      aliases.items = aliases.items.filter(alias => !isScalar(alias) || !names.includes(String(alias.value)));
+      aliases.items = aliases.items.filter(
+        alias => !isScalar(alias) || !names.includes(String(alias.value)),
+      );
       if (aliases.items.length === 0) entry.delete('aliases');
     }
   }
@@ -97,5 +108,7 @@ export async function editModels(file: EditedFile, edit: ModelsEdit): Promise<vo
       await rm(partial, { force: true });
     }
   }
-  throw new CliError(`${file.path} is being changed by another program; nothing was written. Try again`);
+  throw new CliError(
+    `${file.path} is being changed by another program; nothing was written. Try again`,
+  );
 }

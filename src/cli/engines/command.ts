@@ -28,10 +28,18 @@ export interface Installing extends Pick<CommandOptions, 'signal'> {
   readonly report: (text: string) => void;
 }
 
-export type RunCommand = (file: string, args: readonly string[], options?: CommandOptions) => Promise<CommandResult>;
+export type RunCommand = (
+  file: string,
+  args: readonly string[],
+  options?: CommandOptions,
+) => Promise<CommandResult>;
 
 /** Never rejects: a command that is missing, killed or too slow has a code other than 0 and says why. */
-export const runCommand: RunCommand = (file, args, { env = {}, cwd = PRODUCT_FOLDER, onLine, signal, limitMs } = {}) =>
+export const runCommand: RunCommand = (
+  file,
+  args,
+  { env = {}, cwd = PRODUCT_FOLDER, onLine, signal, limitMs } = {},
+) =>
   new Promise(resolve => {
     const child = spawn(file, args, {
       ...{ cwd, env: foreignEnvironment(env), stdio: ['ignore', 'pipe', 'pipe'] },
@@ -45,21 +53,41 @@ export const runCommand: RunCommand = (file, args, { env = {}, cwd = PRODUCT_FOL
         onLine?.(line);
       });
     }
-    child.once('error', error => resolve({ code: 127, output: [...lines, error.message].join('\n') }));
+    child.once('error', error =>
+      resolve({ code: 127, output: [...lines, error.message].join('\n') }),
+    );
     child.once('close', (code, killed) =>
-      resolve({ code: code ?? 1, output: [...lines, ...(killed ? [`ended by ${killed}`] : [])].join('\n') }),
+      resolve({
+        code: code ?? 1,
+        output: [...lines, ...(killed ? [`ended by ${killed}`] : [])].join('\n'),
+      }),
     );
   });
 
-export const NPM_INSTALL = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'] as const;
+export const NPM_INSTALL = [
+  'install',
+  '--ignore-scripts',
+  '--no-audit',
+  '--no-fund',
+  '--loglevel=error',
+] as const;
 
-export const lastLines = (output: string, count = 5): string => output.trim().split('\n').slice(-count).join('\n');
+export const lastLines = (output: string, count = 5): string =>
+  output.trim().split('\n').slice(-count).join('\n');
 
 /** Runs a script with this Node. @returns what it prints last, as JSON; undefined if it fails */
-export async function askNode<T>(run: RunCommand, script: string, cwd = PRODUCT_FOLDER): Promise<T | undefined> {
+export async function askNode<T>(
+  run: RunCommand,
+  script: string,
+  cwd = PRODUCT_FOLDER,
+): Promise<T | undefined> {
   // A process that a package forks would get the flags of this one, `--eval` among them.
   const text = `process.execArgv.length = 0;\n${script}`;
-  const { output } = await run(process.execPath, ['--input-type=module', '--eval', text], { cwd, limitMs: 60_000 });
+  const { output } = await run(
+    process.execPath,
+    ['--input-type=module', '--eval', text],
+    { cwd, limitMs: 60_000 },
+  );
   return parsed<T>(output);
 }
 

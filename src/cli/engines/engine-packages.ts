@@ -3,7 +3,13 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ENGINE_TABLE } from '../../worker/engines/engine-table.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
-import { type Installing, lastLines, NPM_INSTALL, PRODUCT_FOLDER, runCommand } from './command.js';
+import {
+  type Installing,
+  lastLines,
+  NPM_INSTALL,
+  PRODUCT_FOLDER,
+  runCommand,
+} from './command.js';
 
 interface ProductManifest {
   readonly dependencies: Readonly<Record<string, string>>;
@@ -16,24 +22,34 @@ const manifestOf = (product: string): ProductManifest =>
   JSON.parse(readFileSync(join(product, 'package.json'), 'utf8')) as ProductManifest;
 
 /** Whether this is the npm package, built and without the packages of engines, and not a clone. */
-export const isPackage = (product = PRODUCT_FOLDER): boolean => manifestOf(product).engineDependencies !== undefined;
+export const isPackage = (product = PRODUCT_FOLDER): boolean =>
+  manifestOf(product).engineDependencies !== undefined;
 
 /** The `node_modules` with the packages of engines: in a clone the one of all packages, else one of their own. */
 export const engineModules = (product = PRODUCT_FOLDER): string =>
   join(product, ...(isPackage(product) ? ['engines'] : []), 'node_modules');
 
 /** Engines whose npm packages can be installed. */
-export const PACKAGED_ENGINES: readonly string[] = Object.keys(ENGINE_TABLE).filter(name => ENGINE_TABLE[name]?.npm);
+export const PACKAGED_ENGINES: readonly string[] = Object.keys(ENGINE_TABLE).filter(
+  name => ENGINE_TABLE[name]?.npm,
+);
 
 /** @returns the version of an engine's main package; undefined if it is not installed */
-export function engineVersion(engine: string, product = PRODUCT_FOLDER): string | undefined {
+export function engineVersion(
+  engine: string,
+  product = PRODUCT_FOLDER,
+): string | undefined {
   const [main = ''] = ENGINE_TABLE[engine]?.npm ?? [];
   return installedVersion(main, engineModules(product));
 }
 
 export function installedVersion(name: string, modules: string): string | undefined {
   try {
-    return (JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8')) as { version: string }).version;
+    return (
+      JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8')) as {
+        version: string;
+      }
+    ).version;
   } catch {
     return undefined;
   }
@@ -54,11 +70,14 @@ export async function installEnginePackages(
     name,
     version: (engineDependencies ?? dependencies)[name] ?? '',
   }));
-  const missing = wanted.filter(({ name, version }) => installedVersion(name, modules) !== version);
+  const missing = wanted.filter(
+    ({ name, version }) => installedVersion(name, modules) !== version,
+  );
   const names = (packages: typeof wanted): string =>
     packages.map(({ name, version }) => `${name}@${version}`).join(' ');
   if (missing.length === 0) return report(`${engine}: ${names(wanted)} is in ${modules}`);
-  if (!engineDependencies) throw new CliError(`${names(missing)} comes with the packages of a clone: npm ci`);
+  if (!engineDependencies)
+    throw new CliError(`${names(missing)} comes with the packages of a clone: npm ci`);
   const folder = dirname(modules);
   report(`${engine}: ${names(missing)} by npm, into ${folder}`);
   await writing(folder, () => prepare(folder, engineOverrides));
@@ -69,10 +88,14 @@ export async function installEnginePackages(
   report(`${engine} is installed; workers load it when they start`);
 }
 
-async function prepare(folder: string, overrides: Readonly<Record<string, unknown>>): Promise<void> {
+async function prepare(
+  folder: string,
+  overrides: Readonly<Record<string, unknown>>,
+): Promise<void> {
   await mkdir(folder, { recursive: true });
   const manifest = join(folder, 'package.json');
-  if (!existsSync(manifest)) await writeFile(manifest, JSON.stringify({ private: true, overrides }, null, 2));
+  if (!existsSync(manifest))
+    await writeFile(manifest, JSON.stringify({ private: true, overrides }, null, 2));
 }
 
 /** Where the built code finds it. Only what it names itself: what that needs stays apart from our own packages. */
@@ -95,5 +118,8 @@ async function writing(folder: string, work: () => Promise<void>): Promise<void>
 
 function npmFailure(output: string): CliError {
   const away = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|network/.test(output);
-  return new CliError(`npm install failed: ${lastLines(output)}`, away ? EXIT.unreachable : EXIT.failed);
+  return new CliError(
+    `npm install failed: ${lastLines(output)}`,
+    away ? EXIT.unreachable : EXIT.failed,
+  );
 }

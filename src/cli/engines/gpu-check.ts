@@ -48,23 +48,44 @@ print(json.dumps({"devices": ctranslate2.get_cuda_device_count()}))
 `;
 
 /** Every reading is made the way an engine would: by loading the libraries in a process of its own. */
-export async function checkGpu({ run = runCommand, modules = engineModules(), libraryFolders, python }: GpuProbe) {
-  const asked = await run('nvidia-smi', ['--query-gpu=name,driver_version,memory.total', '--format=csv,noheader']);
-  const gpus = asked.code === 0 ? asked.output.split('\n').filter(line => line.trim() !== '') : [];
+export async function checkGpu({
+  run = runCommand,
+  modules = engineModules(),
+  libraryFolders,
+  python,
+}: GpuProbe) {
+  const asked = await run('nvidia-smi', [
+    '--query-gpu=name,driver_version,memory.total',
+    '--format=csv,noheader',
+  ]);
+  const gpus =
+    asked.code === 0 ? asked.output.split('\n').filter(line => line.trim() !== '') : [];
   const cached = await run('/bin/sh', ['-c', 'PATH="$PATH:/sbin" ldconfig -p']);
-  const folders = await Promise.all(libraryFolders.map(folder => readdir(folder).catch(() => [])));
+  const folders = await Promise.all(
+    libraryFolders.map(folder => readdir(folder).catch(() => [])),
+  );
   const libraries = [cached.output, ...folders.flat()].join('\n');
   const checks = [
     driver(gpus, asked.output),
     ...FAMILIES.map(({ what, pattern }): Diagnosis => {
       const found = [...new Set(libraries.match(pattern) ?? [])].sort();
-      if (found.length > 0) return { what, state: 'ok', detail: `found: ${found.join(', ')}` };
-      return { what, state: 'fail', detail: 'no library found', fix: cudaFix(CUDA_OF_PACKAGES) };
+      if (found.length > 0)
+        return { what, state: 'ok', detail: `found: ${found.join(', ')}` };
+      return {
+        what,
+        state: 'fail',
+        detail: 'no library found',
+        fix: cudaFix(CUDA_OF_PACKAGES),
+      };
     }),
     ...(await llamaCpp(run, modules)),
     ...(await ctranslate2(run, python)),
   ];
-  return { ok: checks.every(({ state }) => state !== 'fail'), gpus, checks } satisfies GpuReport;
+  return {
+    ok: checks.every(({ state }) => state !== 'fail'),
+    gpus,
+    checks,
+  } satisfies GpuReport;
 }
 
 function driver(gpus: readonly string[], output: string): Diagnosis {
@@ -78,13 +99,24 @@ function driver(gpus: readonly string[], output: string): Diagnosis {
 }
 
 /** What a native file is linked with and the loader does not find; undefined if nothing is missing. */
-async function unlinkedIn(run: RunCommand, file: string): Promise<Omit<Diagnosis, 'what'> | undefined> {
+async function unlinkedIn(
+  run: RunCommand,
+  file: string,
+): Promise<Omit<Diagnosis, 'what'> | undefined> {
   const { output } = await run('ldd', [file]);
-  const missing = [...output.matchAll(/^\s*(\S+) => not found$/gm)].map(([, name = '']) => name);
+  const missing = [...output.matchAll(/^\s*(\S+) => not found$/gm)].map(
+    ([, name = '']) => name,
+  );
   if (missing.length === 0) return undefined;
-  const version = missing.map(name => /^lib(?:cudart|cublas)\.so\.(\d+)$/.exec(name)?.[1]).find(Boolean);
+  const version = missing
+    .map(name => /^lib(?:cudart|cublas)\.so\.(\d+)$/.exec(name)?.[1])
+    .find(Boolean);
   const fix = version === undefined ? "install NVIDIA's driver" : cudaFix(version);
-  return { state: 'fail', detail: `installed, but ${basename(file)} lacks ${missing.join(', ')}`, fix };
+  return {
+    state: 'fail',
+    detail: `installed, but ${basename(file)} lacks ${missing.join(', ')}`,
+    fix,
+  };
 }
 
 type Backends = Readonly<Record<'cpu' | 'cuda' | 'vulkan', boolean>>;
@@ -94,27 +126,60 @@ async function llamaCpp(run: RunCommand, modules: string): Promise<readonly Diag
   const found = await askNode<Backends>(run, LLAMA, dirname(modules));
   if (!found)
     return [
-      { what, state: 'fail', detail: 'node-llama-cpp does not load', fix: 'switchyard engines install llama-cpp' },
+      {
+        what,
+        state: 'fail',
+        detail: 'node-llama-cpp does not load',
+        fix: 'switchyard engines install llama-cpp',
+      },
     ];
   const loading = Object.entries(found).flatMap(([name, loads]) => (loads ? [name] : []));
   const detail = `back ends that load: ${loading.join(', ')}`;
   if (found.cuda) return [{ what, state: 'ok', detail }];
-  const bins = join(modules, '@node-llama-cpp', 'linux-x64-cuda', 'bins', 'linux-x64-cuda');
+  const bins = join(
+    modules,
+    '@node-llama-cpp',
+    'linux-x64-cuda',
+    'bins',
+    'linux-x64-cuda',
+  );
   if (!existsSync(bins))
-    return [{ what, state: 'fail', detail: `${detail}; not cuda`, fix: 'switchyard gpu install llama-cpp' }];
+    return [
+      {
+        what,
+        state: 'fail',
+        detail: `${detail}; not cuda`,
+        fix: 'switchyard gpu install llama-cpp',
+      },
+    ];
   const unlinked = await unlinkedIn(run, join(bins, 'libggml-cuda.so'));
-  return [{ what, ...(unlinked ?? { state: 'fail', detail: `${detail}; not cuda`, fix: "install NVIDIA's driver" }) }];
+  return [
+    {
+      what,
+      ...(unlinked ?? {
+        state: 'fail',
+        detail: `${detail}; not cuda`,
+        fix: "install NVIDIA's driver",
+      }),
+    },
+  ];
 }
 
 /** Only where it is installed. */
-async function ctranslate2(run: RunCommand, python: PythonEnvironment): Promise<readonly Diagnosis[]> {
+async function ctranslate2(
+  run: RunCommand,
+  python: PythonEnvironment,
+): Promise<readonly Diagnosis[]> {
   const { state, manifest } = python.state();
   if (state !== 'ready') return [];
   const what = 'CTranslate2';
   const { output } = await run(python.python, ['-c', DEVICES]);
   const devices = Number(/"devices": (\d+)/.exec(output)?.[1] ?? 0);
-  if (devices > 0 && manifest!.cuda) return [{ what, state: 'ok', detail: `${devices} CUDA devices` }];
-  const fix = manifest!.cuda ? "install NVIDIA's driver" : 'switchyard engines install ctranslate2 --cuda';
+  if (devices > 0 && manifest!.cuda)
+    return [{ what, state: 'ok', detail: `${devices} CUDA devices` }];
+  const fix = manifest!.cuda
+    ? "install NVIDIA's driver"
+    : 'switchyard engines install ctranslate2 --cuda';
   const detail = `${devices} CUDA devices${manifest!.cuda ? '' : '; its CUDA libraries are not installed'}`;
   return [{ what, state: 'fail', detail, fix }];
 }

@@ -3,7 +3,13 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownName } from '../../platform/config/process-environment.js';
 import { CliError } from '../shared/cli-error.js';
-import { type Installing, lastLines, NPM_INSTALL, runCommand, type RunCommand } from './command.js';
+import {
+  type Installing,
+  lastLines,
+  NPM_INSTALL,
+  runCommand,
+  type RunCommand,
+} from './command.js';
 import { engineModules, installedVersion } from './engine-packages.js';
 
 /** What can be installed, each with the download in MB, as measured. */
@@ -25,13 +31,21 @@ interface GpuInstall extends Installing {
  */
 export async function installGpu(part: GpuPart, options: GpuInstall): Promise<void> {
   if (`${process.platform}-${process.arch}` !== 'linux-x64')
-    throw new CliError(`GPU packages exist for linux-x64; this machine is ${process.platform}-${process.arch}`);
+    throw new CliError(
+      `GPU packages exist for linux-x64; this machine is ${process.platform}-${process.arch}`,
+    );
   const modules = options.modules ?? engineModules();
-  const place: Place = { ...options, run: options.run ?? runCommand, modules, work: join(modules, '.cache', 'gpu') };
+  const place: Place = {
+    ...options,
+    run: options.run ?? runCommand,
+    modules,
+    work: join(modules, '.cache', 'gpu'),
+  };
   for (const name of GPU_PARTS[part].packages) await installLlamaPackage(name, place);
 }
 
-type Place = GpuInstall & Required<Pick<GpuInstall, 'run' | 'modules'>> & { readonly work: string };
+type Place = GpuInstall &
+  Required<Pick<GpuInstall, 'run' | 'modules'>> & { readonly work: string };
 
 function versionOf(name: string, modules: string): string {
   const version = installedVersion(name, modules);
@@ -47,16 +61,22 @@ async function installLlamaPackage(name: string, place: Place): Promise<void> {
   const { modules, report, dryRun, run, signal } = place;
   const version = versionOf('node-llama-cpp', modules);
   const target = join(modules, '@node-llama-cpp', name);
-  if (existsSync(join(target, 'bins')) && installedVersion(`@node-llama-cpp/${name}`, modules) === version)
+  if (
+    existsSync(join(target, 'bins')) &&
+    installedVersion(`@node-llama-cpp/${name}`, modules) === version
+  )
     return report(`@node-llama-cpp/${name} ${version} is in ${target}`);
-  report(`@node-llama-cpp/${name}@${version} by npm, into ${target}, which replaces the empty package`);
+  report(
+    `@node-llama-cpp/${name}@${version} by npm, into ${target}, which replaces the empty package`,
+  );
   if (dryRun) return;
   await inWorkFolder(place, async work => {
     await writeFile(join(work, 'package.json'), '{ "private": true }');
     const npm = [...NPM_INSTALL, '--no-save', `@node-llama-cpp/${name}@${version}`];
     await must('npm install', run('npm', npm, { cwd: work, signal }));
     const made = join(work, 'node_modules', '@node-llama-cpp', name);
-    if (!existsSync(join(made, 'bins'))) throw new CliError(`npm brought no binaries of @node-llama-cpp/${name}`);
+    if (!existsSync(join(made, 'bins')))
+      throw new CliError(`npm brought no binaries of @node-llama-cpp/${name}`);
     await rm(target, { recursive: true, force: true });
     // An empty package that npm nested here would be found first.
     await rm(join(modules, 'node-llama-cpp', 'node_modules', '@node-llama-cpp', name), {
@@ -68,7 +88,10 @@ async function installLlamaPackage(name: string, place: Place): Promise<void> {
   report(`@node-llama-cpp/${name} ${version} installed`);
 }
 
-async function inWorkFolder({ work }: Place, use: (folder: string) => Promise<void>): Promise<void> {
+async function inWorkFolder(
+  { work }: Place,
+  use: (folder: string) => Promise<void>,
+): Promise<void> {
   await rm(work, { recursive: true, force: true });
   await mkdir(work, { recursive: true });
   try {

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CliError } from '../shared/cli-error.js';
-import { askNode, type Installing, lastLines, runCommand, type RunCommand } from './command.js';
+import {
+  askNode,
+  type Installing,
+  lastLines,
+  runCommand,
+  type RunCommand,
+} from './command.js';
 import { engineModules } from './engine-packages.js';
 
 const MODULES = engineModules();
@@ -30,9 +36,13 @@ const TOOLS = [
 ];
 
 /** @returns what is missing and how to install it; undefined if llama.cpp can be built */
-export async function lackingBuildTools(run: RunCommand = runCommand): Promise<string | undefined> {
+export async function lackingBuildTools(
+  run: RunCommand = runCommand,
+): Promise<string | undefined> {
   const isThere = async (name: string) => (await run(name, ['--version'])).code === 0;
-  const found = await Promise.all(TOOLS.map(({ commands }) => Promise.all(commands.map(isThere))));
+  const found = await Promise.all(
+    TOOLS.map(({ commands }) => Promise.all(commands.map(isThere))),
+  );
   const lacking = TOOLS.filter((_, index) => !found[index]!.includes(true));
   if (lacking.length === 0) return undefined;
   const names = lacking.map(({ commands }) => commands.join(' or ')).join(', ');
@@ -49,30 +59,49 @@ const KERNELS = `
 `;
 
 /** `localBuild`: compiled on this machine. Undefined: llama.cpp does not load. */
-export const llamaKernels = async (run: RunCommand = runCommand): Promise<string | undefined> =>
+export const llamaKernels = async (
+  run: RunCommand = runCommand,
+): Promise<string | undefined> =>
   (await askNode<{ buildType: string }>(run, KERNELS, dirname(MODULES)))?.buildType;
 
 /**
  * Compiles llama.cpp for this machine's CPU, with node-llama-cpp's own command and into its folder. Workers load it at
  * their next start. `npm ci` removes it, and it must not be copied to another kind of CPU.
  */
-export async function buildLlamaKernels({ run = runCommand, report, signal }: Installing): Promise<void> {
-  if ((await llamaKernels(run)) === 'localBuild') return report('llama.cpp was compiled for this CPU before');
+export async function buildLlamaKernels({
+  run = runCommand,
+  report,
+  signal,
+}: Installing): Promise<void> {
+  if ((await llamaKernels(run)) === 'localBuild')
+    return report('llama.cpp was compiled for this CPU before');
   const lacking = await lackingBuildTools(run);
   if (lacking !== undefined) throw new CliError(lacking);
   report(`compiling llama.cpp ${llamaRelease()} for this CPU: a few minutes`);
   const source = packageCommand(run, signal);
-  await source('download', '--release', llamaRelease(), '--skipBuild', '--noUsageExample');
+  await source(
+    'download',
+    '--release',
+    llamaRelease(),
+    '--skipBuild',
+    '--noUsageExample',
+  );
   await source('build', '--gpu', 'false', '--noUsageExample');
   // 200 MB that nothing needs any more.
   await source('clear', 'source');
   if ((await llamaKernels(run)) !== 'localBuild')
-    throw new CliError('node-llama-cpp does not load what it has built; run again with --prebuilt, then with --native');
+    throw new CliError(
+      'node-llama-cpp does not load what it has built; run again with --prebuilt, then with --native',
+    );
   report('llama.cpp is compiled for this CPU; workers load it when they start');
 }
 
 /** Restores the binaries of the package. */
-export async function removeLlamaKernels({ run = runCommand, report, signal }: Installing): Promise<void> {
+export async function removeLlamaKernels({
+  run = runCommand,
+  report,
+  signal,
+}: Installing): Promise<void> {
   await packageCommand(run, signal)('clear', 'builds');
   report('llama.cpp is as it came with the package');
 }
@@ -82,5 +111,6 @@ const packageCommand =
   async (...args: readonly string[]): Promise<void> => {
     const command = [join(PACKAGE, 'dist', 'cli', 'cli.js'), 'source', ...args];
     const made = await run(process.execPath, command, { env: BUILD_ENVIRONMENT, signal });
-    if (made.code !== 0) throw new CliError(`node-llama-cpp source ${args[0]}: ${lastLines(made.output)}`);
+    if (made.code !== 0)
+      throw new CliError(`node-llama-cpp source ${args[0]}: ${lastLines(made.output)}`);
   };

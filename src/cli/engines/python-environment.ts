@@ -1,10 +1,26 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isAlive } from '../../platform/process/is-alive.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
-import { type CommandOptions, lastLines, parsed, PRODUCT_FOLDER, runCommand, type RunCommand } from './command.js';
+import {
+  type CommandOptions,
+  lastLines,
+  parsed,
+  PRODUCT_FOLDER,
+  runCommand,
+  type RunCommand,
+} from './command.js';
 import { findPython } from './python.js';
 
 /** The package of workers/python, which the environment runs from its folder. */
@@ -66,21 +82,30 @@ export class PythonEnvironment {
   state(): EnvironmentState {
     let manifest: Manifest;
     try {
-      manifest = JSON.parse(readFileSync(join(this.folder, MANIFEST), 'utf8')) as Manifest;
+      manifest = JSON.parse(
+        readFileSync(join(this.folder, MANIFEST), 'utf8'),
+      ) as Manifest;
     } catch {
       return { state: existsSync(this.folder) ? 'damaged' : 'absent' };
     }
     if (!existsSync(this.python)) return { state: 'damaged', manifest };
-    return { state: manifest.lock === this.#lock(manifest.cuda) ? 'ready' : 'outdated', manifest };
+    return {
+      state: manifest.lock === this.#lock(manifest.cuda) ? 'ready' : 'outdated',
+      manifest,
+    };
   }
 
   /** @throws CliError that says what is missing and how to repair it; what was there before is left as it is */
   async install(options: InstallOptions): Promise<EnvironmentState> {
     const before = this.state();
-    if (before.state === 'ready' && (before.manifest!.cuda || !options.cuda)) return before;
+    if (before.state === 'ready' && (before.manifest!.cuda || !options.cuda))
+      return before;
     const python = await findPython(this.run, options.python);
     await this.#removeLeftovers();
-    const made = join(dirname(this.folder), `.ctranslate2-${process.pid}-${Date.now().toString(36)}`);
+    const made = join(
+      dirname(this.folder),
+      `.ctranslate2-${process.pid}-${Date.now().toString(36)}`,
+    );
     await mkdir(dirname(made), { recursive: true });
     try {
       await this.#make(made, python, options);
@@ -92,24 +117,44 @@ export class PythonEnvironment {
     return this.state();
   }
 
-  async #make(folder: string, python: string, { cuda, report, signal }: InstallOptions): Promise<void> {
+  async #make(
+    folder: string,
+    python: string,
+    { cuda, report, signal }: InstallOptions,
+  ): Promise<void> {
     const options = { onLine: (line: string) => report(line.trim()), signal };
     report(`virtual environment with ${python}`);
     const venv = await this.run(python, ['-m', 'venv', folder], options);
-    if (venv.code !== 0) throw new CliError(`${python} -m venv failed: ${lastLines(venv.output)}`);
+    if (venv.code !== 0)
+      throw new CliError(`${python} -m venv failed: ${lastLines(venv.output)}`);
     const own = join(folder, 'bin', 'python');
     const files = this.#requirements(cuda).flatMap(file => ['--requirement', file]);
-    const pip = ['-m', 'pip', 'install', '--no-input', '--progress-bar', 'off', '--only-binary', ':all:', ...files];
+    const pip = [
+      '-m',
+      'pip',
+      'install',
+      '--no-input',
+      '--progress-bar',
+      'off',
+      '--only-binary',
+      ':all:',
+      ...files,
+    ];
     const log = join(folder, 'pip.log');
     const env = { PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_LOG: log };
     const installed = await this.run(own, pip, { ...options, env });
-    if (installed.code !== 0) throw pipFailure(installed.output, await readFile(log, 'utf8').catch(() => ''));
+    if (installed.code !== 0)
+      throw pipFailure(installed.output, await readFile(log, 'utf8').catch(() => ''));
     await rm(log, { force: true });
     report('importing the worker');
-    const finished = await this.run(own, ['-c', FINISH, join(this.sources, 'src')], { signal });
+    const finished = await this.run(own, ['-c', FINISH, join(this.sources, 'src')], {
+      signal,
+    });
     const versions = parsed<Manifest['versions']>(finished.output);
     if (finished.code !== 0 || !versions)
-      throw new CliError(`the installed packages do not load: ${lastLines(finished.output)}`);
+      throw new CliError(
+        `the installed packages do not load: ${lastLines(finished.output)}`,
+      );
     const manifest: Manifest = { lock: this.#lock(cuda), cuda, versions };
     await writeFile(join(folder, MANIFEST), JSON.stringify(manifest, null, 2));
   }
@@ -125,7 +170,9 @@ export class PythonEnvironment {
   async #removeLeftovers(): Promise<void> {
     const names = await readdir(dirname(this.folder)).catch(() => []);
     const current = await readlink(this.folder).catch(() => undefined);
-    for (const name of names.filter(each => each.startsWith('.ctranslate2-') && each !== current)) {
+    for (const name of names.filter(
+      each => each.startsWith('.ctranslate2-') && each !== current,
+    )) {
       const pid = Number(name.split('-')[1]);
       if (pid === process.pid || !isAlive(pid))
         await rm(join(dirname(this.folder), name), { recursive: true, force: true });
@@ -144,16 +191,22 @@ export class PythonEnvironment {
   }
 }
 
-const UNREACHABLE = /NewConnectionError|NameResolutionError|ConnectTimeoutError|Max retries exceeded|ProxyError/;
+const UNREACHABLE =
+  /NewConnectionError|NameResolutionError|ConnectTimeoutError|Max retries exceeded|ProxyError/;
 const OFFLINE = 'With a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER';
 
 /** Without a connection pip says in the end that nothing matches. Why is in its log only, unless it tries again. */
 function pipFailure(output: string, log: string): CliError {
   const missing = /No matching distribution found for (\S+)/.exec(output)?.[1];
   if (output.includes('No space left on device'))
-    return new CliError('the disk is full: the environment needs 0.5 GB, with --cuda 1.5 GB; it was removed again');
+    return new CliError(
+      'the disk is full: the environment needs 0.5 GB, with --cuda 1.5 GB; it was removed again',
+    );
   if (UNREACHABLE.test(output + log))
-    return new CliError(`the package index cannot be reached: ${lastLines(output, 1)}. ${OFFLINE}`, EXIT.unreachable);
+    return new CliError(
+      `the package index cannot be reached: ${lastLines(output, 1)}. ${OFFLINE}`,
+      EXIT.unreachable,
+    );
   if (missing !== undefined)
     return new CliError(
       `no wheel of ${missing} for this Python and machine. Name another Python with --python. ${OFFLINE}`,

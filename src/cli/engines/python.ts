@@ -26,20 +26,28 @@ interface Probe {
 export async function findPython(run: RunCommand, named?: string): Promise<string> {
   const problems: string[] = [];
   for (const command of named === undefined ? CANDIDATES : [named]) {
-    const problem = problemOf(command, await run(command, ['-c', PROBE], { limitMs: 30_000 }));
+    const problem = problemOf(
+      command,
+      await run(command, ['-c', PROBE], { limitMs: 30_000 }),
+    );
     if (problem === undefined) return command;
     problems.push(problem);
   }
   throw new CliError(problems.find(text => !text.includes('not found')) ?? problems[0]!);
 }
 
-function problemOf(command: string, { code, output }: { code: number; output: string }): string | undefined {
+function problemOf(
+  command: string,
+  { code, output }: { code: number; output: string },
+): string | undefined {
   const [major, minor] = PYTHON_MIN;
   const install = 'apt-get install -y --no-install-recommends python3 python3-venv';
   const other = 'or name another Python with --python';
-  if (code === 127) return `${command} is not found: Python ${major}.${minor} or newer is needed. ${install}, ${other}`;
+  if (code === 127)
+    return `${command} is not found: Python ${major}.${minor} or newer is needed. ${install}, ${other}`;
   const probe = parsed<Probe>(output);
-  if (code !== 0 || !probe) return `${command} does not run: ${output.trim().split('\n').at(-1)}. ${install}, ${other}`;
+  if (code !== 0 || !probe)
+    return `${command} does not run: ${output.trim().split('\n').at(-1)}. ${install}, ${other}`;
   const [ownMajor, ownMinor] = probe.version;
   const version = `${ownMajor}.${ownMinor}`;
   if (ownMajor < major || (ownMajor === major && ownMinor < minor))

@@ -15,7 +15,8 @@ export class FileDigest {
   readonly #git;
 
   constructor(private readonly expected: ExpectedDigest | undefined) {
-    if (expected?.algorithm === 'git') this.#git = createHash('sha1').update(`blob ${expected.size}\0`);
+    if (expected?.algorithm === 'git')
+      this.#git = createHash('sha1').update(`blob ${expected.size}\0`);
   }
 
   update(chunk: Uint8Array): void {
@@ -27,13 +28,21 @@ export class FileDigest {
   finish(): { readonly sha256: string; readonly matches: boolean | undefined } {
     const sha256 = this.#sha256.digest('hex');
     if (!this.expected) return { sha256, matches: undefined };
-    return { sha256, matches: (this.#git?.digest('hex') ?? sha256) === this.expected.hex.toLowerCase() };
+    return {
+      sha256,
+      matches: (this.#git?.digest('hex') ?? sha256) === this.expected.hex.toLowerCase(),
+    };
   }
 }
 
 /** Reads the whole file. @throws the file system's error, such as ENOENT */
-export async function digestFile(path: string, expected: ExpectedDigest | undefined, signal?: AbortSignal) {
+export async function digestFile(
+  path: string,
+  expected: ExpectedDigest | undefined,
+  signal?: AbortSignal,
+) {
   const digest = new FileDigest(expected);
-  for await (const chunk of createReadStream(path, { signal })) digest.update(chunk as Buffer);
+  for await (const chunk of createReadStream(path, { signal }))
+    digest.update(chunk as Buffer);
   return digest.finish();
 }

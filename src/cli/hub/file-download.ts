@@ -50,11 +50,26 @@ export type PullEvent =
       readonly folder: string;
     }
   /** A file begins, or begins again, with `have` bytes of an earlier attempt. */
-  | { readonly type: 'started'; readonly path: string; readonly have: number; readonly size: number | undefined }
+  | {
+      readonly type: 'started';
+      readonly path: string;
+      readonly have: number;
+      readonly size: number | undefined;
+    }
   | { readonly type: 'received'; readonly path: string; readonly bytes: number }
-  | { readonly type: 'waiting'; readonly path: string; readonly ms: number; readonly why: string }
+  | {
+      readonly type: 'waiting';
+      readonly path: string;
+      readonly ms: number;
+      readonly why: string;
+    }
   /** In its place, checked. `already`: it was there. */
-  | { readonly type: 'done'; readonly path: string; readonly size: number; readonly already: boolean };
+  | {
+      readonly type: 'done';
+      readonly path: string;
+      readonly size: number;
+      readonly already: boolean;
+    };
 
 export type PullObserver = (event: PullEvent) => void;
 
@@ -103,7 +118,9 @@ export class FileDownload {
       return await this.#take(intake, watch);
     } catch (error) {
       this.context.signal.throwIfAborted();
-      throw watch.stalled ? this.#cut(`sent nothing for ${this.context.stallMs / 1000} s`, error) : error;
+      throw watch.stalled
+        ? this.#cut(`sent nothing for ${this.context.stallMs / 1000} s`, error)
+        : error;
     } finally {
       watch.stop();
     }
@@ -111,7 +128,8 @@ export class FileDownload {
 
   async #request(signal: AbortSignal): Promise<Intake> {
     const { bytes, etag } = await this.#partial.resumable(this.file);
-    const range = bytes > 0 ? { range: `bytes=${bytes}-`, ...(etag && { 'if-range': etag }) } : {};
+    const range =
+      bytes > 0 ? { range: `bytes=${bytes}-`, ...(etag && { 'if-range': etag }) } : {};
     // A compressed body would have other sizes and other ranges.
     const headers = { 'accept-encoding': 'identity', ...range };
     const response = await this.context.http.get(this.file.url, { headers, signal });
@@ -122,7 +140,11 @@ export class FileDownload {
     await response.body?.cancel();
     if (bytes > 0 && response.status === 416 && rangeTotal(response) === bytes) {
       // All of it came before; only the check and the rename are missing.
-      return { response: new Response(null), have: bytes, ...(await this.#partial.append(this.file)) };
+      return {
+        response: new Response(null),
+        have: bytes,
+        ...(await this.#partial.append(this.file)),
+      };
     }
     await this.#partial.discard();
     throw this.#cut('changed the file since the last attempt; it begins again');
@@ -132,17 +154,24 @@ export class FileDownload {
     const encoding = response.headers.get('content-encoding') ?? 'identity';
     if (encoding !== 'identity') {
       await response.body?.cancel();
-      throw new HubError('refused', `${this.#where()} came as ${encoding}: its size cannot be checked`);
+      throw new HubError(
+        'refused',
+        `${this.#where()} came as ${encoding}: its size cannot be checked`,
+      );
     }
     const total = lengthOf(response);
     if (this.file.size !== undefined && total !== undefined && total !== this.file.size) {
       await response.body?.cancel();
-      throw new HubError('checksum', `${this.#where()} has ${total} bytes there, ${this.file.size} were announced`);
+      throw new HubError(
+        'checksum',
+        `${this.#where()} has ${total} bytes there, ${this.file.size} were announced`,
+      );
     }
     const etag = strong(response.headers.get('etag'));
     const origin = { url: this.file.url, etag, digest: this.file.digest?.hex };
     const opened = await this.#partial.restart(this.file, origin);
-    if (this.file.size === undefined && total !== undefined) await this.#demandSpace(total, opened.handle);
+    if (this.file.size === undefined && total !== undefined)
+      await this.#demandSpace(total, opened.handle);
     return { response, have: 0, ...opened };
   }
 
@@ -155,7 +184,10 @@ export class FileDownload {
     }
   }
 
-  async #take({ response, handle, digest, have }: Intake, watch: StallWatch): Promise<DownloadedFile> {
+  async #take(
+    { response, handle, digest, have }: Intake,
+    watch: StallWatch,
+  ): Promise<DownloadedFile> {
     const { path } = this.file;
     const total = this.file.size ?? totalOf(response, have);
     const most = total ?? UNANNOUNCED_BYTES;
@@ -173,7 +205,8 @@ export class FileDownload {
         this.received += chunk.length;
         this.context.observe({ type: 'received', path, bytes: chunk.length });
       }
-      if (total !== undefined && size < total) throw this.#cut(`ended after ${size} of ${total} bytes`);
+      if (total !== undefined && size < total)
+        throw this.#cut(`ended after ${size} of ${total} bytes`);
     } catch (error) {
       await handle.close();
       throw error;
@@ -184,7 +217,10 @@ export class FileDownload {
   async #tooLong(bytes: number, have: number): Promise<HubError> {
     await this.#partial.discard();
     if (have > 0) return this.#cut(NO_FIT);
-    return new HubError('checksum', `${this.#where()} has more than the ${bytes} bytes that were announced`);
+    return new HubError(
+      'checksum',
+      `${this.#where()} has more than the ${bytes} bytes that were announced`,
+    );
   }
 
   async #check({
@@ -220,7 +256,10 @@ export class FileDownload {
   }
 
   #cut(what: string, cause?: unknown): HubError {
-    return new HubError('unreachable', `${this.#where()}: the server ${what}`, { transient: true, cause });
+    return new HubError('unreachable', `${this.#where()}: the server ${what}`, {
+      transient: true,
+      cause,
+    });
   }
 
   #where(): string {
@@ -236,7 +275,8 @@ function continues(response: Response, have: number, etag: string | undefined): 
   return response.headers.get('content-range')?.startsWith(`bytes ${have}-`) ?? false;
 }
 
-const strong = (etag: string | null): string | undefined => (etag?.startsWith('"') ? etag : undefined);
+const strong = (etag: string | null): string | undefined =>
+  etag?.startsWith('"') ? etag : undefined;
 
 function lengthOf({ headers }: Response): number | undefined {
   const length = headers.get('content-length');

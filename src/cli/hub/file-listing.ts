@@ -36,7 +36,11 @@ export interface ListingRequest {
 }
 
 /** What the source offers, less what the patterns leave out. @throws HubError */
-export async function listFiles(http: HubHttp, order: ListingRequest, signal: AbortSignal): Promise<FileListing> {
+export async function listFiles(
+  http: HubHttp,
+  order: ListingRequest,
+  signal: AbortSignal,
+): Promise<FileListing> {
   const { revision, files } = await offered(http, order, signal);
   const wanted = order.expected
     ? expectedFiles(files, order, revision)
@@ -50,7 +54,9 @@ export async function listFiles(http: HubHttp, order: ListingRequest, signal: Ab
   }
   // Some file systems do not distinguish `A` from `a`.
   const names = new Set<string>();
-  const twice = wanted.find(({ path }) => names.size === names.add(path.toLowerCase()).size);
+  const twice = wanted.find(
+    ({ path }) => names.size === names.add(path.toLowerCase()).size,
+  );
   if (twice) throw new HubError('refused', `the server names ${twice.path} twice`);
   return { revision, files: withSha256(wanted, order) };
 }
@@ -62,34 +68,62 @@ function expectedFiles(
   revision: string,
 ): readonly ListedFile[] {
   return Object.entries(expected).flatMap(([name, { bytes, sha256 }]) => {
-    const found = files.filter(({ path }) => path === name || (name.includes('*') && included(path, [name])));
+    const found = files.filter(
+      ({ path }) => path === name || (name.includes('*') && included(path, [name])),
+    );
     const [file] = found;
     if (!file) {
       const names = files.slice(0, 20).map(({ path }) => path);
-      throw new HubError('refused', `${sourceText(source)} has no ${name} at ${revision}; it has ${names.join(', ')}`);
+      throw new HubError(
+        'refused',
+        `${sourceText(source)} has no ${name} at ${revision}; it has ${names.join(', ')}`,
+      );
     }
     const there = file.digest?.algorithm === 'sha256' ? file.digest.hex : undefined;
     if ((bytes ?? file.size) !== file.size || (sha256 ?? there) !== (there ?? sha256)) {
       const known = `${file.size} bytes ${there ?? ''}, not ${bytes} ${sha256 ?? ''}`;
-      throw new HubError('checksum', `${sourceText(source)} has another ${name} than the catalogue names: ${known}`);
+      throw new HubError(
+        'checksum',
+        `${sourceText(source)} has another ${name} than the catalogue names: ${known}`,
+      );
     }
-    return sha256 === undefined ? found : [{ ...file, digest: { algorithm: 'sha256' as const, hex: sha256 } }];
+    return sha256 === undefined
+      ? found
+      : [{ ...file, digest: { algorithm: 'sha256' as const, hex: sha256 } }];
   });
 }
 
-function offered(http: HubHttp, order: ListingRequest, signal: AbortSignal): Promise<FileListing> {
+function offered(
+  http: HubHttp,
+  order: ListingRequest,
+  signal: AbortSignal,
+): Promise<FileListing> {
   const { source } = order;
   if (source.kind === 'hub') return hubListing(http, source, signal);
   const name = urlFileName(source.url);
-  if (name === MANIFEST_NAME) return manifestListing(http, source.url, { signal, sha256: order.sha256 });
-  const file = { path: safeFilePath(name), url: source.url, size: undefined, digest: undefined };
+  if (name === MANIFEST_NAME)
+    return manifestListing(http, source.url, { signal, sha256: order.sha256 });
+  const file = {
+    path: safeFilePath(name),
+    url: source.url,
+    size: undefined,
+    digest: undefined,
+  };
   return Promise.resolve({ revision: 'url', files: [file] });
 }
 
-function withSha256(files: readonly ListedFile[], { source, sha256 }: ListingRequest): readonly ListedFile[] {
+function withSha256(
+  files: readonly ListedFile[],
+  { source, sha256 }: ListingRequest,
+): readonly ListedFile[] {
   const [file] = files;
-  if (sha256 === undefined || (source.kind === 'url' && source.url.endsWith(MANIFEST_NAME))) return files;
-  if (file && files.length === 1) return [{ ...file, digest: { algorithm: 'sha256', hex: sha256 } }];
+  if (
+    sha256 === undefined ||
+    (source.kind === 'url' && source.url.endsWith(MANIFEST_NAME))
+  )
+    return files;
+  if (file && files.length === 1)
+    return [{ ...file, digest: { algorithm: 'sha256', hex: sha256 } }];
   throw new HubError(
     'order',
     `--sha256 is for one file, and this source has ${files.length}; choose one with --include`,
@@ -113,25 +147,41 @@ async function hubListing(
   signal: AbortSignal,
 ): Promise<FileListing> {
   const api = `${http.endpoint}/api/models/${repository}/revision/${encodeURIComponent(revision)}?blobs=true`;
-  const { sha = revision, siblings = [] } = parsed(await http.text(api, signal), api) as HubModel;
+  const { sha = revision, siblings = [] } = parsed(
+    await http.text(api, signal),
+    api,
+  ) as HubModel;
   const files = siblings
     .filter(({ rfilename }) => rfilename !== MANIFEST_NAME)
     .map(({ rfilename, size, blobId, lfs }): ListedFile => {
       const path = safeFilePath(rfilename);
       const bytes = lfs?.size ?? size;
-      const git = blobId && bytes !== undefined ? { algorithm: 'git' as const, hex: blobId, size: bytes } : undefined;
-      const digest = lfs?.sha256 ? { algorithm: 'sha256' as const, hex: lfs.sha256 } : lfs ? undefined : git;
+      const git =
+        blobId && bytes !== undefined
+          ? { algorithm: 'git' as const, hex: blobId, size: bytes }
+          : undefined;
+      const digest = lfs?.sha256
+        ? { algorithm: 'sha256' as const, hex: lfs.sha256 }
+        : lfs
+          ? undefined
+          : git;
       // The commit, not the branch: what is resumed tomorrow is the file that was begun today.
       const url = `${http.endpoint}/${repository}/resolve/${encodeURIComponent(sha)}/${encodedPath(path)}`;
       return { path, url, size: bytes, digest };
     });
-  if (files.length === 0) throw new HubError('not_found', `${repository} has no files at revision ${revision}`);
+  if (files.length === 0)
+    throw new HubError('not_found', `${repository} has no files at revision ${revision}`);
   return { revision: sha, files };
 }
 
 interface OfferedManifest {
   readonly revision?: string;
-  readonly files?: readonly { path: string; url?: string; size?: number; sha256?: string }[];
+  readonly files?: readonly {
+    path: string;
+    url?: string;
+    size?: number;
+    sha256?: string;
+  }[];
 }
 
 /**
@@ -143,7 +193,10 @@ async function manifestListing(
   { signal, sha256 }: { signal: AbortSignal; sha256: string | undefined },
 ): Promise<FileListing> {
   const text = await http.text(url, signal);
-  if (sha256 !== undefined && createHash('sha256').update(text).digest('hex') !== sha256.toLowerCase()) {
+  if (
+    sha256 !== undefined &&
+    createHash('sha256').update(text).digest('hex') !== sha256.toLowerCase()
+  ) {
     throw new HubError('checksum', `${url} has not the sha256 that was given`);
   }
   const { revision = 'url', files = [] } = parsed(text, url) as OfferedManifest;
@@ -159,14 +212,16 @@ async function manifestListing(
 /** Beside the manifest, or anywhere by https. */
 function fileUrl(name: string, manifest: string): string {
   const url = new URL(name, manifest);
-  if (url.protocol === 'https:' || url.origin === new URL(manifest).origin) return url.href;
+  if (url.protocol === 'https:' || url.origin === new URL(manifest).origin)
+    return url.href;
   throw new HubError(
     'refused',
     `${manifest} names a file at ${url.protocol}//${url.host}; allowed: https, or its own host`,
   );
 }
 
-const encodedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
+const encodedPath = (path: string): string =>
+  path.split('/').map(encodeURIComponent).join('/');
 
 function parsed(text: string, url: string): unknown {
   try {
@@ -175,5 +230,8 @@ function parsed(text: string, url: string): unknown {
   } catch {
     // reported below
   }
-  throw new HubError('refused', `${new URL(url).host} did not answer with JSON; is it a model hub?`);
+  throw new HubError(
+    'refused',
+    `${new URL(url).host} did not answer with JSON; is it a model hub?`,
+  );
 }

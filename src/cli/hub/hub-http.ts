@@ -17,7 +17,14 @@ export interface HubRequest {
 const LARGEST_TEXT = 16 * 1024 * 1024;
 
 /** Codes after which the connection itself failed: refused, no such name, no route. */
-const NO_WAY = ['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'ENETUNREACH', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
+const NO_WAY = [
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+];
 
 /**
  * GET with failures as HubError. Redirects are followed; the token does not go along to another host (Fetch
@@ -33,7 +40,10 @@ export class HubHttp {
   /** @returns an answer of 200 or 206, its body not read. 416 passes, too: it says that a range is not there. */
   async get(url: string, { headers = {}, signal }: HubRequest): Promise<Response> {
     const authorization = this.#tokenFor(url);
-    const response = await this.#send(url, { headers: { ...headers, ...authorization }, signal });
+    const response = await this.#send(url, {
+      headers: { ...headers, ...authorization },
+      signal,
+    });
     if (response.url.startsWith('http:') && url.startsWith('https:')) {
       await response.body?.cancel();
       throw new HubError(
@@ -53,7 +63,11 @@ export class HubHttp {
     let bytes = 0;
     for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
       bytes += part.length;
-      if (bytes > LARGEST_TEXT) throw new HubError('refused', `${new URL(url).host} sent a list of more than 16 MiB`);
+      if (bytes > LARGEST_TEXT)
+        throw new HubError(
+          'refused',
+          `${new URL(url).host} sent a list of more than 16 MiB`,
+        );
       parts.push(part);
     }
     return Buffer.concat(parts).toString('utf8');
@@ -66,32 +80,45 @@ export class HubHttp {
       init.signal?.throwIfAborted();
       const { cause } = error as { cause?: NodeJS.ErrnoException };
       const code = cause?.code ?? cause?.message ?? (error as Error).message;
-      throw new HubError('unreachable', `${new URL(url).host} cannot be reached (${code})`, {
-        transient: !NO_WAY.includes(code),
-        cause: error,
-      });
+      throw new HubError(
+        'unreachable',
+        `${new URL(url).host} cannot be reached (${code})`,
+        {
+          transient: !NO_WAY.includes(code),
+          cause: error,
+        },
+      );
     }
   }
 
   #tokenFor(url: string): Record<string, string> {
     const { token } = this.options;
-    if (token === undefined || new URL(url).origin !== new URL(this.endpoint).origin) return {};
+    if (token === undefined || new URL(url).origin !== new URL(this.endpoint).origin)
+      return {};
     return { authorization: `Bearer ${token}` };
   }
 
   #statusError(url: string, { status, headers }: Response): HubError {
     const { host, pathname } = new URL(url);
     const what = `${host} answered ${status} to ${decodeURI(pathname)}`;
-    if (status === 401 || status === 403) return this.#refusedAccess(what, headers.get('x-error-code'));
-    if (status === 404) return new HubError('not_found', `${what}: no such repository, revision or file`);
+    if (status === 401 || status === 403)
+      return this.#refusedAccess(what, headers.get('x-error-code'));
+    if (status === 404)
+      return new HubError('not_found', `${what}: no such repository, revision or file`);
     const transient = status === 408 || status === 429 || status >= 500;
     const asked = retryAfterMs(Object.fromEntries(headers), Date.now());
     return new HubError('refused', what, { transient, retryAfterMs: asked });
   }
 
   #refusedAccess(what: string, code: string | null): HubError {
-    const known = this.options.token === undefined ? 'no token was sent' : 'the token that was sent has no access';
-    const missing = code === 'RepoNotFound' ? 'it does not exist, or is private' : 'it is gated or private';
+    const known =
+      this.options.token === undefined
+        ? 'no token was sent'
+        : 'the token that was sent has no access';
+    const missing =
+      code === 'RepoNotFound'
+        ? 'it does not exist, or is private'
+        : 'it is gated or private';
     return new HubError(
       'gated',
       `${what}: ${missing}, and ${known}. Accept its terms on its page, ` +

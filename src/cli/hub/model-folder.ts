@@ -23,7 +23,10 @@ export async function lockFolder(folder: string): Promise<AsyncDisposable> {
 }
 
 const busy = (folder: string, pid?: number): HubError =>
-  new HubError('order', `another pull${pid ? ` (process ${pid})` : ''} is filling ${folder}`);
+  new HubError(
+    'order',
+    `another pull${pid ? ` (process ${pid})` : ''} is filling ${folder}`,
+  );
 
 export interface ManifestFile {
   readonly path: string;
@@ -51,7 +54,9 @@ export interface PullManifest {
 /** @returns undefined when there is none, or none that can be read */
 export async function readManifest(folder: string): Promise<PullManifest | undefined> {
   try {
-    const manifest = JSON.parse(await readFile(join(folder, MANIFEST_NAME), 'utf8')) as PullManifest;
+    const manifest = JSON.parse(
+      await readFile(join(folder, MANIFEST_NAME), 'utf8'),
+    ) as PullManifest;
     for (const { path } of manifest.files) safeFilePath(path);
     return manifest;
   } catch {
@@ -63,7 +68,10 @@ export async function readManifest(folder: string): Promise<PullManifest | undef
  * Whole or not at all: a reader finds the one before or this one. @throws HubError naming the path, such as for a full
  * disk
  */
-export async function writeManifest(folder: string, manifest: PullManifest): Promise<void> {
+export async function writeManifest(
+  folder: string,
+  manifest: PullManifest,
+): Promise<void> {
   const path = join(folder, MANIFEST_NAME);
   try {
     await writeFile(`${path}.partial`, `${JSON.stringify(manifest, null, 2)}\n`);
@@ -84,10 +92,18 @@ export const PARTIAL_SUFFIX = '.partial';
  * names.
  */
 export function safeFilePath(name: unknown): string {
-  if (typeof name !== 'string') throw new HubError('refused', 'the server names a file that has no text as its name');
+  if (typeof name !== 'string')
+    throw new HubError('refused', 'the server names a file that has no text as its name');
   const parts = name.split('/');
-  const bad = parts.some(part => part === '' || part === '.' || part === '..' || part.endsWith(PARTIAL_SUFFIX));
-  if (bad || /[\\:\u0000-\u001f\u007f]/.test(name) || parts[0] === LOCK_NAME || name.length > 1024) {
+  const bad = parts.some(
+    part => part === '' || part === '.' || part === '..' || part.endsWith(PARTIAL_SUFFIX),
+  );
+  if (
+    bad ||
+    /[\\:\u0000-\u001f\u007f]/.test(name) ||
+    parts[0] === LOCK_NAME ||
+    name.length > 1024
+  ) {
     throw new HubError(
       'refused',
       `the server names a file ${JSON.stringify(name)}, which may not be written; nothing was`,
@@ -101,7 +117,9 @@ export function safeFilePath(name: unknown): string {
  */
 export function included(path: string, patterns: readonly string[]): boolean {
   if (patterns.length === 0) return true;
-  return patterns.some(pattern => posix.matchesGlob(pattern.includes('/') ? path : posix.basename(path), pattern));
+  return patterns.some(pattern =>
+    posix.matchesGlob(pattern.includes('/') ? path : posix.basename(path), pattern),
+  );
 }
 
 /**
@@ -114,7 +132,10 @@ export async function placeInside(folder: string, path: string): Promise<string>
     const place = join(folder, ...parents.slice(0, depth));
     const entry = await lstat(place).catch(() => undefined);
     if (entry?.isSymbolicLink())
-      throw new HubError('refused', `${place} is a link; model files are not written through links`);
+      throw new HubError(
+        'refused',
+        `${place} is a link; model files are not written through links`,
+      );
   }
   return join(folder, ...path.split('/'));
 }

@@ -4,7 +4,12 @@ import { REAL_TIMING, type RetryTiming } from '../../platform/http/retry-timing.
 import { demandSpace, writeFailure } from './disk-space.js';
 import { digestFile } from './file-digest.js';
 import { type DownloadContext, FileDownload } from './file-download.js';
-import { type FileListing, type ListedFile, listFiles, type ListingRequest } from './file-listing.js';
+import {
+  type FileListing,
+  type ListedFile,
+  listFiles,
+  type ListingRequest,
+} from './file-listing.js';
 import {
   lockFolder,
   type ManifestFile,
@@ -33,7 +38,13 @@ export interface RetriedPull<T> {
 }
 
 /** @throws what the last attempt threw; the abort's reason */
-export async function withPullRetries<T>({ attempt, progressed, waiting, signal, timing }: RetriedPull<T>): Promise<T> {
+export async function withPullRetries<T>({
+  attempt,
+  progressed,
+  waiting,
+  signal,
+  timing,
+}: RetriedPull<T>): Promise<T> {
   for (let fruitless = 0; ;) {
     signal.throwIfAborted();
     try {
@@ -50,7 +61,11 @@ export async function withPullRetries<T>({ attempt, progressed, waiting, signal,
   }
 }
 
-function waitMs(fruitless: number, askedMs: number | undefined, timing: RetryTiming): number {
+function waitMs(
+  fruitless: number,
+  askedMs: number | undefined,
+  timing: RetryTiming,
+): number {
   if (askedMs !== undefined) return askedMs;
   return Math.round(backoffMs(fruitless, OWN_WAITS, () => timing.random()));
 }
@@ -81,22 +96,33 @@ interface SurveyedFile {
  * Brings all files of a source into one folder: only what is missing, each whole and checked or not at all.
  * @throws HubError; the abort's reason. What came so far stays, and the next pull resumes there.
  */
-export async function pullModel(order: PullRequest, context: PullContext): Promise<PullManifest> {
+export async function pullModel(
+  order: PullRequest,
+  context: PullContext,
+): Promise<PullManifest> {
   const { folder } = order;
   const listing = await withPullRetries({
     attempt: () => listFiles(context.http, order, context.signal),
     progressed: () => false,
-    waiting: (ms, why) => context.observe({ type: 'waiting', path: sourceText(order.source), ms, why }),
+    waiting: (ms, why) =>
+      context.observe({ type: 'waiting', path: sourceText(order.source), ms, why }),
     signal: context.signal,
     timing: context.timing ?? REAL_TIMING,
   });
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => Promise.reject(writeFailure(error, folder)));
+  await mkdir(folder, { recursive: true }).catch((error: unknown) =>
+    Promise.reject(writeFailure(error, folder)),
+  );
   await using _lock = await lockFolder(folder);
   const before = await readManifest(folder);
   const surveyed = await survey(listing, { order, before, signal: context.signal });
   await announce(surveyed, order, context);
   const manifest = (files: readonly ManifestFile[], complete: boolean): PullManifest => ({
-    ...{ source: sourceText(order.source), revision: listing.revision, include: order.include, complete },
+    ...{
+      source: sourceText(order.source),
+      revision: listing.revision,
+      include: order.include,
+      complete,
+    },
     files: [...kept(before, sourceText(order.source), listing), ...files],
   });
   await writeManifest(
@@ -121,7 +147,11 @@ const expected = ({ path, size, digest }: ListedFile): ManifestFile => ({
 
 async function survey(
   { files }: FileListing,
-  { order, before, signal }: { order: PullRequest; before: PullManifest | undefined; signal: AbortSignal },
+  {
+    order,
+    before,
+    signal,
+  }: { order: PullRequest; before: PullManifest | undefined; signal: AbortSignal },
 ): Promise<readonly SurveyedFile[]> {
   const found: SurveyedFile[] = [];
   for (const listed of files) {
@@ -137,12 +167,19 @@ async function survey(
 async function presentFile(
   { path, size, digest }: ListedFile,
   target: string,
-  { order, before, signal }: { order: PullRequest; before: PullManifest | undefined; signal: AbortSignal },
+  {
+    order,
+    before,
+    signal,
+  }: { order: PullRequest; before: PullManifest | undefined; signal: AbortSignal },
 ): Promise<ManifestFile | undefined> {
   const bytes = await sizeOnDisk(target);
   if (bytes === undefined || (size !== undefined && bytes !== size)) return undefined;
-  const noted = before?.source === sourceText(order.source) && before.files.find(file => file.path === path)?.sha256;
-  const wanted = digest ?? (noted ? { algorithm: 'sha256' as const, hex: noted } : undefined);
+  const noted =
+    before?.source === sourceText(order.source) &&
+    before.files.find(file => file.path === path)?.sha256;
+  const wanted =
+    digest ?? (noted ? { algorithm: 'sha256' as const, hex: noted } : undefined);
   if (!wanted) return undefined;
   const { sha256, matches } = await digestFile(target, wanted, signal);
   return matches ? { path, size: bytes, sha256 } : undefined;
@@ -155,16 +192,32 @@ async function announce(
 ): Promise<void> {
   const sizes = surveyed.map(({ listed, present }) => present?.size ?? listed.size);
   const bytes = sizes.every(size => size !== undefined) ? sum(sizes) : undefined;
-  const presentBytes = sum(surveyed.map(({ present, partial }) => present?.size ?? partial));
-  context.observe({ type: 'planned', files: surveyed.length, bytes, presentBytes, folder });
+  const presentBytes = sum(
+    surveyed.map(({ present, partial }) => present?.size ?? partial),
+  );
+  context.observe({
+    type: 'planned',
+    files: surveyed.length,
+    bytes,
+    presentBytes,
+    folder,
+  });
   const missing = surveyed.filter(({ present }) => !present);
-  await demandSpace(folder, sum(missing.map(({ listed, partial }) => (listed.size ?? 0) - partial)), context.freeBytes);
+  await demandSpace(
+    folder,
+    sum(missing.map(({ listed, partial }) => (listed.size ?? 0) - partial)),
+    context.freeBytes,
+  );
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+const sum = (numbers: readonly number[]): number =>
+  numbers.reduce((total, one) => total + one, 0);
 
 /** Side by side; the first that fails stops the others, whose beginnings stay. */
-async function bringAll(surveyed: readonly SurveyedFile[], context: PullContext): Promise<readonly ManifestFile[]> {
+async function bringAll(
+  surveyed: readonly SurveyedFile[],
+  context: PullContext,
+): Promise<readonly ManifestFile[]> {
   const brought: ManifestFile[] = [];
   const failed = new AbortController();
   const signal = AbortSignal.any([context.signal, failed.signal]);
@@ -188,7 +241,10 @@ async function bringAll(surveyed: readonly SurveyedFile[], context: PullContext)
   return brought;
 }
 
-async function bring({ listed, target, present }: SurveyedFile, context: PullContext): Promise<ManifestFile> {
+async function bring(
+  { listed, target, present }: SurveyedFile,
+  context: PullContext,
+): Promise<ManifestFile> {
   const { path } = listed;
   if (present) {
     context.observe({ type: 'done', path, size: present.size ?? 0, already: true });
@@ -217,7 +273,13 @@ function kept(
 }
 
 /** A file that only the old revision had would be loaded beside the new ones. */
-async function removeStale(folder: string, before: PullManifest | undefined, now: PullManifest): Promise<void> {
-  const stale = before?.files.filter(({ path }) => !now.files.some(file => file.path === path)) ?? [];
-  for (const { path } of stale) await rm(await placeInside(folder, path), { force: true });
+async function removeStale(
+  folder: string,
+  before: PullManifest | undefined,
+  now: PullManifest,
+): Promise<void> {
+  const stale =
+    before?.files.filter(({ path }) => !now.files.some(file => file.path === path)) ?? [];
+  for (const { path } of stale)
+    await rm(await placeInside(folder, path), { force: true });
 }

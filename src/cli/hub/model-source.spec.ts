@@ -8,9 +8,17 @@ describe('parseSource', () => {
     ['hf:acme/tiny@refs/pr/7', 'hf:acme/tiny@refs/pr/7', 'tiny'],
     ['hf:gpt2', 'hf:gpt2@main', 'gpt2'],
     ['https://files.example/asr/vad.onnx', 'https://files.example/asr/vad.onnx', 'vad'],
-    ['https://files.example/asr/switchyard-model.json', 'https://files.example/asr/switchyard-model.json', 'asr'],
+    [
+      'https://files.example/asr/switchyard-model.json',
+      'https://files.example/asr/switchyard-model.json',
+      'asr',
+    ],
     ['http://127.0.0.1:8080/vad.onnx?x=1', 'http://127.0.0.1:8080/vad.onnx?x=1', 'vad'],
-    ['https://files.example/a%2F..%2Fvad.onnx', 'https://files.example/a%2F..%2Fvad.onnx', 'vad'],
+    [
+      'https://files.example/a%2F..%2Fvad.onnx',
+      'https://files.example/a%2F..%2Fvad.onnx',
+      'vad',
+    ],
   ])('takes %s, and names its folder', (text, canonical, name) => {
     const source = parseSource(text);
     expect(sourceText(source)).toBe(canonical);

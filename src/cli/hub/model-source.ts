@@ -14,12 +14,22 @@ const FORMS = 'hf:organisation/name, hf:organisation/name@revision, or an https 
 /** @throws HubError `order` for everything that is neither. */
 export function parseSource(text: string): ModelSource {
   if (text.startsWith('hf:')) return hubSource(text.slice(3));
-  if (!URL.canParse(text)) throw new HubError('order', `"${text}" is no source of model files; allowed: ${FORMS}`);
+  if (!URL.canParse(text))
+    throw new HubError(
+      'order',
+      `"${text}" is no source of model files; allowed: ${FORMS}`,
+    );
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') {
-    throw new HubError('order', 'a URL with a password in it would end up in logs and manifests; leave it out');
+    throw new HubError(
+      'order',
+      'a URL with a password in it would end up in logs and manifests; leave it out',
+    );
   }
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
+  if (
+    url.protocol !== 'https:' &&
+    !(url.protocol === 'http:' && isLoopback(url.hostname))
+  ) {
     throw new HubError(
       'order',
       `${url.protocol}// is not safe for model files; allowed: https, or http to this machine`,
@@ -34,15 +44,18 @@ export const sourceText = (source: ModelSource): string =>
 
 /** The folder a model gets when the caller names none: the last part of the repository or of the URL's path. */
 export function suggestedName(source: ModelSource): string {
-  if (source.kind === 'hub') return source.repository.split('/').at(-1) ?? source.repository;
+  if (source.kind === 'hub')
+    return source.repository.split('/').at(-1) ?? source.repository;
   const last = urlFileName(source.url);
-  if (last === 'switchyard-model.json') return urlFileName(new URL('.', source.url).href.slice(0, -1));
+  if (last === 'switchyard-model.json')
+    return urlFileName(new URL('.', source.url).href.slice(0, -1));
   return last.replace(/\.[a-z0-9]+$/i, '');
 }
 
 function hubSource(text: string): ModelSource {
   const [repository = '', revision = 'main', ...rest] = text.split('@');
-  const safe = !text.includes('..') && REPOSITORY.test(repository) && REVISION.test(revision);
+  const safe =
+    !text.includes('..') && REPOSITORY.test(repository) && REVISION.test(revision);
   if (!safe || rest.length > 0) {
     throw new HubError(
       'order',

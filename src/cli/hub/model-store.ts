@@ -1,7 +1,12 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { digestFile } from './file-digest.js';
-import { type ManifestFile, placeInside, type PullManifest, readManifest } from './model-folder.js';
+import {
+  type ManifestFile,
+  placeInside,
+  type PullManifest,
+  readManifest,
+} from './model-folder.js';
 import { HubError } from './hub-error.js';
 import { sizeOnDisk } from './partial-file.js';
 
@@ -43,14 +48,17 @@ export class ModelStore {
 
   async list(): Promise<readonly StoredModel[]> {
     const entries = await readdir(this.folder, { withFileTypes: true }).catch(() => []);
-    const names = entries.filter(entry => entry.isDirectory() && NAME.test(entry.name)).map(({ name }) => name);
+    const names = entries
+      .filter(entry => entry.isDirectory() && NAME.test(entry.name))
+      .map(({ name }) => name);
     return Promise.all(names.sort().map(name => this.read(name)));
   }
 
   async read(name: string): Promise<StoredModel> {
     const folder = this.folderOf(name);
     const manifest = await readManifest(folder);
-    const state = manifest === undefined ? 'by hand' : manifest.complete ? 'complete' : 'incomplete';
+    const state =
+      manifest === undefined ? 'by hand' : manifest.complete ? 'complete' : 'incomplete';
     return { name, folder, manifest, state, bytes: await bytesBelow(folder) };
   }
 
@@ -65,9 +73,13 @@ export class ModelStore {
   async remove(name: string): Promise<void> {
     const folder = this.folderOf(name);
     const entry = await lstat(folder).catch(() => undefined);
-    if (!entry) throw new HubError('not_found', `there is no model ${name} in ${this.folder}`);
+    if (!entry)
+      throw new HubError('not_found', `there is no model ${name} in ${this.folder}`);
     if (!entry.isDirectory())
-      throw new HubError('refused', `${folder} is no folder of a pulled model; nothing was removed`);
+      throw new HubError(
+        'refused',
+        `${folder} is no folder of a pulled model; nothing was removed`,
+      );
     await rm(folder, { recursive: true });
   }
 }
@@ -93,15 +105,24 @@ async function problemOf(
 ): Promise<string | undefined> {
   const bytes = await sizeOnDisk(path);
   if (bytes === undefined) return 'is missing';
-  if (size !== undefined && bytes !== size) return `has ${bytes} bytes, ${size} were pulled`;
+  if (size !== undefined && bytes !== size)
+    return `has ${bytes} bytes, ${size} were pulled`;
   if (!checksums || sha256 === undefined) return undefined;
-  const { matches } = await digestFile(path, { algorithm: 'sha256', hex: sha256 }, signal);
+  const { matches } = await digestFile(
+    path,
+    { algorithm: 'sha256', hex: sha256 },
+    signal,
+  );
   return matches ? undefined : 'has another checksum than when it was pulled';
 }
 
 async function bytesBelow(folder: string): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
+    () => [],
+  );
   const files = entries.filter(entry => entry.isFile());
-  const sizes = await Promise.all(files.map(({ parentPath, name }) => sizeOnDisk(join(parentPath, name))));
+  const sizes = await Promise.all(
+    files.map(({ parentPath, name }) => sizeOnDisk(join(parentPath, name))),
+  );
   return sizes.reduce<number>((total, size) => total + (size ?? 0), 0);
 }

@@ -1,5 +1,14 @@
 import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { writeFailure } from './disk-space.js';
 import { FileDigest } from './file-digest.js';
@@ -31,12 +40,16 @@ export class PartialFile {
   }
 
   /** Bytes that can be continued; 0 when there are none, or they belong to another file. */
-  async resumable({ url, digest }: ListedFile): Promise<{ readonly bytes: number; readonly etag: string | undefined }> {
+  async resumable({
+    url,
+    digest,
+  }: ListedFile): Promise<{ readonly bytes: number; readonly etag: string | undefined }> {
     const origin = await this.#origin();
     const size = await sizeOnDisk(this.path);
     const same = origin && (digest ? origin.digest === digest.hex : origin.url === url);
     // Without validator and digest it is unknown whether the two halves belong together.
-    if (!origin || !same || !size || !(origin.etag ?? digest)) return { bytes: 0, etag: undefined };
+    if (!origin || !same || !size || !(origin.etag ?? digest))
+      return { bytes: 0, etag: undefined };
     return { bytes: size, etag: origin.etag };
   }
 
@@ -48,7 +61,10 @@ export class PartialFile {
   }
 
   /** Opens it empty, and notes where its bytes come from before any of them is written. */
-  async restart(file: ListedFile, origin: PartialOrigin): Promise<{ handle: FileHandle; digest: FileDigest }> {
+  async restart(
+    file: ListedFile,
+    origin: PartialOrigin,
+  ): Promise<{ handle: FileHandle; digest: FileDigest }> {
     try {
       await mkdir(dirname(this.path), { recursive: true });
       await writeFile(this.#originPath, JSON.stringify(origin));

@@ -2,7 +2,11 @@ import { Command, Option } from 'commander';
 import { parseWholeNumber } from '../shared/arguments.js';
 import { interruptible } from '../shared/cli-error.js';
 import { examples } from '../shared/examples.js';
-import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from '../shared/gateway-client.js';
+import {
+  GatewayClient,
+  type GatewayClientOptions,
+  withGatewayOptions,
+} from '../shared/gateway-client.js';
 import { gatewayCommand, type OptionValues, queryOf } from '../shared/gateway-command.js';
 import { serverEvents } from '../shared/server-events.js';
 import { print, printJson } from '../shared/terminal.js';
@@ -19,26 +23,43 @@ interface LogPage {
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 const lines = (): Option =>
-  new Option('-n, --lines <count>', 'how many of the last lines').argParser(parseWholeNumber(1)).default(200);
+  new Option('-n, --lines <count>', 'how many of the last lines')
+    .argParser(parseWholeNumber(1))
+    .default(200);
 
 export const logsCommand = (): Command =>
   withGatewayOptions(new Command('logs'))
     .description('the last lines of the gateway’s own log; -f follows it')
     .addOption(lines())
-    .addOption(new Option('--level <level>', 'this level and above').choices(LEVELS).default('info'))
+    .addOption(
+      new Option('--level <level>', 'this level and above')
+        .choices(LEVELS)
+        .default('info'),
+    )
     .option('-f, --follow', 'go on with new lines until Ctrl-C')
     .option('--json', 'one JSON document; with --follow one per line')
-    .addHelpText('after', examples(['logs', 'logs -f --level warn', 'logs --lines 50 --json']))
-    .action((options: GatewayClientOptions & OptionValues) => interruptible(signal => logs(options, signal)));
+    .addHelpText(
+      'after',
+      examples(['logs', 'logs -f --level warn', 'logs --lines 50 --json']),
+    )
+    .action((options: GatewayClientOptions & OptionValues) =>
+      interruptible(signal => logs(options, signal)),
+    );
 
-async function logs(options: GatewayClientOptions & OptionValues, signal: AbortSignal): Promise<void> {
+async function logs(
+  options: GatewayClientOptions & OptionValues,
+  signal: AbortSignal,
+): Promise<void> {
   const client = new GatewayClient(options);
   const path = `/admin/v1/logs${queryOf(options, ['lines', 'level'])}`;
   if (!options.follow) {
     const page = await client.json<LogPage>(path, { signal });
     return options.json ? printJson(page) : print(textOf(page));
   }
-  const response = await client.request(path, { headers: { accept: 'text/event-stream' }, signal });
+  const response = await client.request(path, {
+    headers: { accept: 'text/event-stream' },
+    signal,
+  });
   for await (const event of serverEvents(response))
     print(options.json ? JSON.stringify(event) : lineOf(event as unknown as LogLine));
 }
@@ -51,11 +72,14 @@ export const workerLogsCommand = (): Command =>
     examples: ['workers logs whisper-0', 'workers logs whisper-0 --lines 20'],
     options: [lines()],
     ask: (client, [id = ''], options) =>
-      client.json(`/admin/v1/workers/${encodeURIComponent(id)}/log${queryOf(options, ['lines'])}`),
+      client.json(
+        `/admin/v1/workers/${encodeURIComponent(id)}/log${queryOf(options, ['lines'])}`,
+      ),
     text: textOf,
   });
 
-const textOf = ({ data }: LogPage): string => (data.length === 0 ? 'no lines' : data.map(lineOf).join('\n'));
+const textOf = ({ data }: LogPage): string =>
+  data.length === 0 ? 'no lines' : data.map(lineOf).join('\n');
 
 /** Control characters of other programs stay out of this terminal. */
 const lineOf = ({ at, level, text }: LogLine): string =>

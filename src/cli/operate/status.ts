@@ -15,7 +15,11 @@ export interface StatusAnswer {
   };
   readonly bottleneck: { readonly text: string } | null;
   readonly models: readonly ModelStatus[];
-  readonly dependencies: readonly { readonly name: string; readonly state: string; readonly text: string }[];
+  readonly dependencies: readonly {
+    readonly name: string;
+    readonly state: string;
+    readonly text: string;
+  }[];
   readonly batches: { readonly running: number; readonly waiting: number } | null;
 }
 
@@ -35,21 +39,35 @@ interface ModelStatus {
   };
 }
 
-export const statusOf = (client: GatewayClient): Promise<StatusAnswer> => client.json('/admin/v1/status');
+export const statusOf = (client: GatewayClient): Promise<StatusAnswer> =>
+  client.json('/admin/v1/status');
 
 export const statusCommand = (): Command =>
   gatewayCommand<StatusAnswer>({
     name: 'status',
-    about: 'what a gateway does now: models, queues, workers, rates, dependencies, and what limits it',
-    examples: ['status', 'status --url http://gpu-1:8000', 'status --json | jq -r \'.bottleneck.text // "none"\''],
+    about:
+      'what a gateway does now: models, queues, workers, rates, dependencies, and what limits it',
+    examples: [
+      'status',
+      'status --url http://gpu-1:8000',
+      'status --json | jq -r \'.bottleneck.text // "none"\'',
+    ],
     ask: statusOf,
     text: statusText,
   });
 
-export function statusText({ gateway, bottleneck, models, dependencies, batches }: StatusAnswer): string {
+export function statusText({
+  gateway,
+  bottleneck,
+  models,
+  dependencies,
+  batches,
+}: StatusAnswer): string {
   const { id, version, uptime_s: uptime, draining, keys } = gateway;
   const down = dependencies.filter(({ state }) => state !== 'up');
-  const troubles = down.map(({ name, state, text }) => `${MARKS.warn} ${name} ${state}${text && `: ${text}`}`);
+  const troubles = down.map(
+    ({ name, state, text }) => `${MARKS.warn} ${name} ${state}${text && `: ${text}`}`,
+  );
   return [
     `${id}  ${version}  up ${durationText(Math.round(uptime))}${draining ? '  draining' : ''}`,
     bottleneck ? `${MARKS.warn} ${bottleneck.text}` : `${MARKS.ok} nothing limits it`,
@@ -71,11 +89,29 @@ export const KEY_TEXTS: Readonly<Record<KeyState, string>> = {
 };
 
 const MODEL_HEAD =
-  'model,state,realtime,batch,oldest wait,in flight,workers,free slots,in/s,done/s,failed/s,refused/s'.split(',');
+  'model,state,realtime,batch,oldest wait,in flight,workers,free slots,in/s,done/s,failed/s,refused/s'.split(
+    ',',
+  );
 
-const modelRow = ({ id, state, waiting, workers, slots, rates, ...model }: ModelStatus): readonly string[] => [
+const modelRow = ({
+  id,
+  state,
+  waiting,
+  workers,
+  slots,
+  rates,
+  ...model
+}: ModelStatus): readonly string[] => [
   ...[id, state, String(waiting.realtime), String(waiting.batch)],
-  ...[model.oldest_wait_ms > 0 ? msText(model.oldest_wait_ms) : '-', String(model.in_flight)],
+  ...[
+    model.oldest_wait_ms > 0 ? msText(model.oldest_wait_ms) : '-',
+    String(model.in_flight),
+  ],
   ...[`${workers.ready}/${workers.total}`, `${slots.free}/${slots.total}`],
-  ...[rates.arrived_per_s, rates.completed_per_s, rates.failed_per_s, rates.refused_per_s].map(rate => rate.toFixed(1)),
+  ...[
+    rates.arrived_per_s,
+    rates.completed_per_s,
+    rates.failed_per_s,
+    rates.refused_per_s,
+  ].map(rate => rate.toFixed(1)),
 ];

@@ -24,11 +24,23 @@ interface UsageAnswer {
 }
 
 interface TenantsAnswer {
-  readonly data: readonly { readonly id: string; readonly keys: number; readonly usage_today: Used }[];
+  readonly data: readonly {
+    readonly id: string;
+    readonly keys: number;
+    readonly usage_today: Used;
+  }[];
 }
 
 const GROUPS = ['day', 'tenant', 'key', 'model'] as const;
-const SUMS = ['requests', 'failed', 'cancelled', 'audio_s', 'characters', 'input_tokens', 'output_tokens'] as const;
+const SUMS = [
+  'requests',
+  'failed',
+  'cancelled',
+  'audio_s',
+  'characters',
+  'input_tokens',
+  'output_tokens',
+] as const;
 
 export const usageCommand = (): Command =>
   gatewayCommand<UsageAnswer>({
@@ -43,12 +55,18 @@ export const usageCommand = (): Command =>
     options: [
       new Option('--from <day>', 'first day, such as 2027-01-01'),
       new Option('--to <day>', 'last day (default: today)'),
-      new Option('--group-by <names>', `out of ${GROUPS.join(', ')}, with commas between`).default('day'),
+      new Option(
+        '--group-by <names>',
+        `out of ${GROUPS.join(', ')}, with commas between`,
+      ).default('day'),
       new Option('--tenant <name>', 'of this tenant only'),
     ],
     ask: (client, _, { groupBy, ...options }) =>
-      client.json(`/admin/v1/usage${queryOf({ ...options, group_by: groupBy }, ['from', 'to', 'group_by', 'tenant'])}`),
-    text: ({ data, has_more: isCut }) => (data.length === 0 ? 'no usage in these days' : usageTable(data, isCut)),
+      client.json(
+        `/admin/v1/usage${queryOf({ ...options, group_by: groupBy }, ['from', 'to', 'group_by', 'tenant'])}`,
+      ),
+    text: ({ data, has_more: isCut }) =>
+      data.length === 0 ? 'no usage in these days' : usageTable(data, isCut),
   });
 
 export const tenantsCommand = (): Command =>
@@ -62,8 +80,20 @@ export const tenantsCommand = (): Command =>
         ? 'no tenants'
         : columns([
             ['tenant', 'keys', 'requests', 'audio s', 'input tokens', 'output tokens'],
-            ...data.map(({ id, keys, usage_today: { requests, audio_s, input_tokens, output_tokens } }) =>
-              [id, keys, requests, Math.round(audio_s), input_tokens, output_tokens].map(String),
+            ...data.map(
+              ({
+                id,
+                keys,
+                usage_today: { requests, audio_s, input_tokens, output_tokens },
+              }) =>
+                [
+                  id,
+                  keys,
+                  requests,
+                  Math.round(audio_s),
+                  input_tokens,
+                  output_tokens,
+                ].map(String),
             ),
           ]),
   });
@@ -75,6 +105,9 @@ function usageTable(data: UsageAnswer['data'], isCut: boolean): string {
     ...SUMS.map(name => String(Math.round(row[name]))),
     (row.device_ms / 1000).toFixed(1),
   ]);
-  const table = columns([[...groups, ...SUMS.map(name => name.replace('_', ' ')), 'device s'], ...rows]);
+  const table = columns([
+    [...groups, ...SUMS.map(name => name.replace('_', ' ')), 'device s'],
+    ...rows,
+  ]);
   return isCut ? `${table}\nThere are more rows: ask for fewer days or groups.` : table;
 }

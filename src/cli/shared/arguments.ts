@@ -40,7 +40,10 @@ export function namedValue(option: string, text: string): [name: string, value: 
 /** Where a file that the user named is. @throws CliError exit code 2 when it cannot be read */
 export function readablePath(file: string): Promise<string> {
   const path = resolve(launchDirectory(), file);
-  return accessible(path, path, { mode: constants.R_OK, problem: `${file} cannot be read` });
+  return accessible(path, path, {
+    mode: constants.R_OK,
+    problem: `${file} cannot be read`,
+  });
 }
 
 /**
@@ -49,11 +52,15 @@ export function readablePath(file: string): Promise<string> {
  */
 export function writablePath(file: string): Promise<string> {
   const path = resolve(launchDirectory(), file);
-  return accessible(path, dirname(path), { mode: constants.W_OK, problem: `${file} cannot be written` });
+  return accessible(path, dirname(path), {
+    mode: constants.W_OK,
+    problem: `${file} cannot be written`,
+  });
 }
 
 /** `openAsBlob` does not say what is wrong, so the path is checked first. */
-export const fileBlob = async (file: string): Promise<Blob> => openAsBlob(await readablePath(file));
+export const fileBlob = async (file: string): Promise<Blob> =>
+  openAsBlob(await readablePath(file));
 
 async function accessible(
   path: string,

@@ -36,7 +36,9 @@ export class CliError extends Error {
 }
 
 /** Aborts `work` at the first Ctrl-C or SIGTERM, so that it can clean up; the second one ends the process as usual. */
-export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function interruptible<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const interrupted = new AbortController();
   const stop = (): void => interrupted.abort(new InterruptedError());
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, stop);

@@ -19,8 +19,14 @@ export interface GatewayClientOptions {
 /** `--url`, `--api-key` and `--key-file`, the same for every command that talks to a gateway. */
 export const withGatewayOptions = (command: Command): Command =>
   command
-    .option('--url <url>', 'the gateway (default: SWITCHYARD_URL, else the host and port of these settings)')
-    .option('--api-key <key>', 'its API key, which other users of this machine may see (default: SWITCHYARD_API_KEY)')
+    .option(
+      '--url <url>',
+      'the gateway (default: SWITCHYARD_URL, else the host and port of these settings)',
+    )
+    .option(
+      '--api-key <key>',
+      'its API key, which other users of this machine may see (default: SWITCHYARD_API_KEY)',
+    )
     .option('--key-file <file>', 'file that holds the API key and nothing else');
 
 export interface GatewayRequest {
@@ -44,10 +50,16 @@ export class GatewayClient {
   }
 
   /** @returns a 2xx response. @throws CliError with the gateway's message; exit code 3 when it cannot be reached */
-  async request(path: string, { headers = {}, ...init }: GatewayRequest = {}): Promise<Response> {
+  async request(
+    path: string,
+    { headers = {}, ...init }: GatewayRequest = {},
+  ): Promise<Response> {
     let response: Response;
     try {
-      response = await fetch(this.url + path, { ...init, headers: { ...this.headers, ...headers } });
+      response = await fetch(this.url + path, {
+        ...init,
+        headers: { ...this.headers, ...headers },
+      });
     } catch (error) {
       init.signal?.throwIfAborted();
       throw this.#unreachable(error as Error);
@@ -61,24 +73,35 @@ export class GatewayClient {
     try {
       return JSON.parse(text) as T;
     } catch (cause) {
-      throw new CliError(`${this.url}${path} did not answer with JSON; is it a Switchyard gateway?`, EXIT.failed, {
-        cause,
-      });
+      throw new CliError(
+        `${this.url}${path} did not answer with JSON; is it a Switchyard gateway?`,
+        EXIT.failed,
+        {
+          cause,
+        },
+      );
     }
   }
 
   /** POST with a JSON body, or without one. */
   post<T>(path: string, body?: object): Promise<T> {
-    const sent = body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    const sent = body && {
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    };
     return this.json(path, { method: 'POST', ...sent });
   }
 
   #unreachable(error: Error): CliError {
     const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException;
     const hint = `start one with \`${ownName()} up\`, or name another one with --url`;
-    return new CliError(`no gateway answers at ${this.url} (${code ?? message}); ${hint}`, EXIT.unreachable, {
-      cause: error,
-    });
+    return new CliError(
+      `no gateway answers at ${this.url} (${code ?? message}); ${hint}`,
+      EXIT.unreachable,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -90,9 +113,14 @@ const STATUS_EXIT: Readonly<Record<number, ExitCode>> = {
   503: EXIT.busy,
 };
 
-function gatewayUrl(given: string | undefined, fromEnvironment: string | undefined): string {
+function gatewayUrl(
+  given: string | undefined,
+  fromEnvironment: string | undefined,
+): string {
   if (given !== undefined) return httpUrl(given, '--url');
-  return fromEnvironment === undefined ? configuredUrl() : httpUrl(fromEnvironment, GATEWAY_VARIABLES.url);
+  return fromEnvironment === undefined
+    ? configuredUrl()
+    : httpUrl(fromEnvironment, GATEWAY_VARIABLES.url);
 }
 
 function httpUrl(url: string, name: string): string {
@@ -113,13 +141,18 @@ function readKey(file: string): string {
   try {
     return readFileSync(resolve(launchDirectory(), file), 'utf8').trim();
   } catch (error) {
-    throw new CliError(`--key-file: ${(error as Error).message}`, EXIT.usage, { cause: error });
+    throw new CliError(`--key-file: ${(error as Error).message}`, EXIT.usage, {
+      cause: error,
+    });
   }
 }
 
 /** What a response that is not 2xx says, with the exit code of its status. */
 export const refusal = async (response: Response): Promise<CliError> =>
-  new CliError(errorText(await response.text(), response), STATUS_EXIT[response.status] ?? EXIT.failed);
+  new CliError(
+    errorText(await response.text(), response),
+    STATUS_EXIT[response.status] ?? EXIT.failed,
+  );
 
 /** The message of OpenAI's error envelope, or the first 200 characters of any other body. */
 function errorText(body: string, { status, headers }: Response): string {

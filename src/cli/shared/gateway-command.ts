@@ -1,10 +1,16 @@
 import { Command, type Option } from 'commander';
 import { interruptible } from './cli-error.js';
 import { examples } from './examples.js';
-import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from './gateway-client.js';
+import {
+  GatewayClient,
+  type GatewayClientOptions,
+  withGatewayOptions,
+} from './gateway-client.js';
 import { print, printJson } from './terminal.js';
 
-export type OptionValues = Readonly<Record<string, string | number | boolean | object | undefined>>;
+export type OptionValues = Readonly<
+  Record<string, string | number | boolean | object | undefined>
+>;
 
 /** A command that asks a gateway and prints its answer. */
 export interface GatewayCommand<T> {
@@ -19,12 +25,22 @@ export interface GatewayCommand<T> {
   readonly notes?: string;
   readonly options?: readonly Option[];
   /** @param args as declared, without the optional ones that were left out */
-  readonly ask: (client: GatewayClient, args: readonly string[], options: OptionValues) => Promise<T>;
+  readonly ask: (
+    client: GatewayClient,
+    args: readonly string[],
+    options: OptionValues,
+  ) => Promise<T>;
   /** For people; `--json` prints the answer itself. */
   readonly text: (answer: T) => string;
 }
 
-export function gatewayCommand<T>({ name, args = '', about, options = [], ...rest }: GatewayCommand<T>): Command {
+export function gatewayCommand<T>({
+  name,
+  args = '',
+  about,
+  options = [],
+  ...rest
+}: GatewayCommand<T>): Command {
   const command = withGatewayOptions(new Command(name).description(about));
   if (args) command.arguments(args);
   if (rest.usage !== undefined) command.usage(rest.usage);
@@ -34,7 +50,9 @@ export function gatewayCommand<T>({ name, args = '', about, options = [], ...res
     .addHelpText('after', examples(rest.examples, rest.notes))
     .action(() =>
       interruptible(async () => {
-        const values = command.opts<OptionValues & GatewayClientOptions & { json?: boolean }>();
+        const values = command.opts<
+          OptionValues & GatewayClientOptions & { json?: boolean }
+        >();
         const answer = await rest.ask(new GatewayClient(values), command.args, values);
         if (values.json) printJson(answer);
         else print(rest.text(answer));
@@ -42,8 +60,15 @@ export function gatewayCommand<T>({ name, args = '', about, options = [], ...res
     );
 }
 
-export const commandGroup = (name: string, about: string, commands: readonly Command[]): Command =>
-  commands.reduce((parent, command) => parent.addCommand(command), new Command(name).description(about));
+export const commandGroup = (
+  name: string,
+  about: string,
+  commands: readonly Command[],
+): Command =>
+  commands.reduce(
+    (parent, command) => parent.addCommand(command),
+    new Command(name).description(about),
+  );
 
 /** `?a=1&b=2` of the options that were given; empty without any. */
 export function queryOf(options: OptionValues, names: readonly string[]): string {

@@ -38,26 +38,43 @@ export class LiveTranscription {
     private readonly socket: WebSocket,
     private readonly options: LiveOptions,
   ) {
-    socket.on('message', data => this.#receive(JSON.parse((data as Buffer).toString()) as LiveEvent));
+    socket.on('message', data =>
+      this.#receive(JSON.parse((data as Buffer).toString()) as LiveEvent),
+    );
     socket.on('close', (code, reason) => {
-      this.#fail(`the gateway ended the session (${code}${reason.length > 0 ? `, ${reason.toString()}` : ''})`);
+      this.#fail(
+        `the gateway ended the session (${code}${reason.length > 0 ? `, ${reason.toString()}` : ''})`,
+      );
     });
     socket.on('error', error => this.#fail(error.message));
   }
 
-  static async open(client: GatewayClient, options: LiveOptions): Promise<LiveTranscription> {
+  static async open(
+    client: GatewayClient,
+    options: LiveOptions,
+  ): Promise<LiveTranscription> {
     const query = new URLSearchParams({ model: options.model });
-    const socket = new WebSocket(`${client.url.replace(/^http/, 'ws')}/v1/realtime?${query.toString()}`, {
-      headers: client.headers,
-    });
+    const socket = new WebSocket(
+      `${client.url.replace(/^http/, 'ws')}/v1/realtime?${query.toString()}`,
+      {
+        headers: client.headers,
+      },
+    );
     const refused = once(socket, 'unexpected-response').then(async ([, message]) => {
       const answer = message as IncomingMessage;
-      throw await refusal(new Response(await text(answer), { status: answer.statusCode ?? 500 }));
+      throw await refusal(
+        new Response(await text(answer), { status: answer.statusCode ?? 500 }),
+      );
     });
-    await Promise.race([once(socket, 'open'), refused]).catch((error: NodeJS.ErrnoException) => {
-      if (error instanceof CliError) throw error;
-      throw new CliError(`no gateway answers at ${client.url} (${error.code ?? error.message})`, EXIT.unreachable);
-    });
+    await Promise.race([once(socket, 'open'), refused]).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error instanceof CliError) throw error;
+        throw new CliError(
+          `no gateway answers at ${client.url} (${error.code ?? error.message})`,
+          EXIT.unreachable,
+        );
+      },
+    );
     const live = new LiveTranscription(socket, options);
     live.#configure();
     return live;
@@ -91,7 +108,10 @@ export class LiveTranscription {
       ...(language !== undefined && { transcription: { language } }),
       ...(!turns && { turn_detection: null }),
     };
-    this.#event({ type: 'session.update', session: { type: 'transcription', audio: { input } } });
+    this.#event({
+      type: 'session.update',
+      session: { type: 'transcription', audio: { input } },
+    });
   }
 
   #event(event: object): void {
@@ -100,7 +120,11 @@ export class LiveTranscription {
 
   #receive(event: LiveEvent): void {
     const { type, item_id: item = '', error } = event;
-    if (type === 'input_audio_buffer.committed' || type === 'input_audio_buffer.speech_started') this.#open.add(item);
+    if (
+      type === 'input_audio_buffer.committed' ||
+      type === 'input_audio_buffer.speech_started'
+    )
+      this.#open.add(item);
     if (type === 'input_audio_buffer.committed') this.#committed = true;
     if (type === `${TEXT}completed` || type === `${TEXT}failed`) this.#open.delete(item);
     if (type === 'error' && error?.code === PENDING_CODE) this.#committed = true;

@@ -6,7 +6,9 @@ import { CliError } from './cli-error.js';
  * Yields the JSON of every `data:` line of a server-sent event stream, until `[DONE]`.
  * @throws CliError for an `error` event, and when the stream does not end with `[DONE]`
  */
-export async function* serverEvents(response: Response): AsyncGenerator<Record<string, unknown>> {
+export async function* serverEvents(
+  response: Response,
+): AsyncGenerator<Record<string, unknown>> {
   for await (const line of linesOf(response)) {
     if (!line.startsWith('data:')) continue;
     const data = line.slice('data:'.length).trim();
@@ -18,7 +20,10 @@ export async function* serverEvents(response: Response): AsyncGenerator<Record<s
 
 /** Ends early where the connection breaks. */
 async function* linesOf({ body }: Response): AsyncGenerator<string> {
-  const lines = createInterface({ input: Readable.fromWeb(body ?? new ReadableStream()), crlfDelay: Infinity });
+  const lines = createInterface({
+    input: Readable.fromWeb(body ?? new ReadableStream()),
+    crlfDelay: Infinity,
+  });
   try {
     yield* lines;
   } catch {
@@ -29,5 +34,7 @@ async function* linesOf({ body }: Response): AsyncGenerator<string> {
 function checked(event: Record<string, unknown>): Record<string, unknown> {
   const { error } = event as { error?: { message?: string; code?: string } };
   if (!error) return event;
-  throw new CliError(`${error.message ?? 'the gateway reported an error'}${error.code ? ` [${error.code}]` : ''}`);
+  throw new CliError(
+    `${error.message ?? 'the gateway reported an error'}${error.code ? ` [${error.code}]` : ''}`,
+  );
 }

@@ -5,13 +5,18 @@ import { stderr, stdout } from 'node:process';
  * appear in both, so colours need both to be a terminal; `hasColors` honours NO_COLOR.
  */
 const colours = stdout.isTTY && stderr.isTTY && stderr.hasColors();
-const paint = (code: string, text: string): string => (colours ? `\u001b[${code}m${text}\u001b[0m` : text);
+const paint = (code: string, text: string): string =>
+  colours ? `\u001b[${code}m${text}\u001b[0m` : text;
 
 export const say = (text: string): void => void stderr.write(`${text}\n`);
 export const print = (text: string): void => void stdout.write(`${text}\n`);
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2));
 
-export const MARKS = { ok: paint('32', '✓'), warn: paint('33', '!'), fail: paint('31', '✗') } as const;
+export const MARKS = {
+  ok: paint('32', '✓'),
+  warn: paint('33', '!'),
+  fail: paint('31', '✗'),
+} as const;
 export const dim = (text: string): string => paint('2', text);
 
 /** Columns as wide as their widest cell. */
@@ -20,7 +25,8 @@ export function columns(rows: readonly (readonly string[])[]): string {
     row.forEach((cell, index) => (most[index] = Math.max(most[index] ?? 0, cell.length)));
     return most;
   }, []);
-  const line = (row: readonly string[]) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ');
+  const line = (row: readonly string[]) =>
+    row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ');
   return rows.map(row => line(row).trimEnd()).join('\n');
 }
 

@@ -15,26 +15,45 @@ export interface UsedPath {
 const NAMES_A_PLACE = /(dir|folder|file|path)$/i;
 
 /** Options are the engines' own; that one is a path follows from its name (`modelDir`, `caFile`) or its form. */
-export function usedPaths({ options, ...model }: ModelSpec, shelf: ModelStore): readonly UsedPath[] {
+export function usedPaths(
+  { options, ...model }: ModelSpec,
+  shelf: ModelStore,
+): readonly UsedPath[] {
   const { command = [] } = model as { command?: readonly string[] };
   // Of a command only what was pulled: its other arguments may mean anything.
-  const pulled = command.filter(value => value.includes('/') && shelf.nameOf(value) !== undefined);
+  const pulled = command.filter(
+    value => value.includes('/') && shelf.nameOf(value) !== undefined,
+  );
   const named: [string, string][] = pulled.map(value => ['commandPath', value]);
   return [...textsIn(options), ...named].flatMap(([option, value]) => {
-    const looksLikeOne = isAbsolute(value) || value.startsWith('./') || value.startsWith('../');
-    if (value === '' || value.includes('://') || (!NAMES_A_PLACE.test(option) && !looksLikeOne)) return [];
+    const looksLikeOne =
+      isAbsolute(value) || value.startsWith('./') || value.startsWith('../');
+    if (
+      value === '' ||
+      value.includes('://') ||
+      (!NAMES_A_PLACE.test(option) && !looksLikeOne)
+    )
+      return [];
     const path = resolve(value);
     return [{ option, path, exists: existsSync(path), shelved: shelf.nameOf(path) }];
   });
 }
 
 /** Ids of the configured models whose files lie in the folder of a pulled one. */
-export const usersOf = (name: string, models: readonly ModelSpec[], shelf: ModelStore): readonly string[] =>
-  models.filter(model => usedPaths(model, shelf).some(({ shelved }) => shelved === name)).map(({ id }) => id);
+export const usersOf = (
+  name: string,
+  models: readonly ModelSpec[],
+  shelf: ModelStore,
+): readonly string[] =>
+  models
+    .filter(model => usedPaths(model, shelf).some(({ shelved }) => shelved === name))
+    .map(({ id }) => id);
 
 function textsIn(value: object, prefix = ''): [string, string][] {
   return Object.entries(value).flatMap(([key, item]): [string, string][] => {
     if (typeof item === 'string') return [[prefix + key, item]];
-    return typeof item === 'object' && item !== null ? textsIn(item as object, `${prefix}${key}.`) : [];
+    return typeof item === 'object' && item !== null
+      ? textsIn(item as object, `${prefix}${key}.`)
+      : [];
   });
 }

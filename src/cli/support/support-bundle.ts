@@ -7,7 +7,11 @@ import { productVersion } from '../../platform/process/product-version.js';
 import { writablePath } from '../shared/arguments.js';
 import { CliError } from '../shared/cli-error.js';
 import { examples } from '../shared/examples.js';
-import { GatewayClient, type GatewayClientOptions, withGatewayOptions } from '../shared/gateway-client.js';
+import {
+  GatewayClient,
+  type GatewayClientOptions,
+  withGatewayOptions,
+} from '../shared/gateway-client.js';
 import { MARKS, print, printJson, say } from '../shared/terminal.js';
 import { tarGz } from './tar-gz.js';
 
@@ -39,12 +43,20 @@ type Diagnose = () => Promise<unknown>;
 /** @param diagnose what `switchyard doctor` finds */
 export const supportBundleCommand = (diagnose: Diagnose): Command =>
   withGatewayOptions(new Command('support-bundle'))
-    .description('one archive for a bug report: version, settings, status, history, workers, doctor; no secrets')
-    .option('-o, --output <file>', 'the archive (default: switchyard-support-TIME.tar.gz)')
+    .description(
+      'one archive for a bug report: version, settings, status, history, workers, doctor; no secrets',
+    )
+    .option(
+      '-o, --output <file>',
+      'the archive (default: switchyard-support-TIME.tar.gz)',
+    )
     .option('--json', 'its name and contents as one JSON document')
     .addHelpText(
       'after',
-      examples(['support-bundle', 'support-bundle -o bundle.tar.gz --url http://gpu-1:8000'], NOTES),
+      examples(
+        ['support-bundle', 'support-bundle -o bundle.tar.gz --url http://gpu-1:8000'],
+        NOTES,
+      ),
     )
     .action(async (options: BundleOptions) => {
       const now = new Date();
@@ -52,37 +64,73 @@ export const supportBundleCommand = (diagnose: Diagnose): Command =>
       const file = options.output ?? `switchyard-support-${stamp}.tar.gz`;
       const path = await writablePath(file);
       const files = await contents(new GatewayClient(options), diagnose);
-      writeFileSync(path, tarGz(files, Math.floor(now.getTime() / 1000)), { mode: 0o600 });
+      writeFileSync(path, tarGz(files, Math.floor(now.getTime() / 1000)), {
+        mode: 0o600,
+      });
       if (options.json) return printJson({ file: path, contents: Object.keys(files) });
       print(file);
-      say(`${MARKS.ok} ${Object.keys(files).join(', ')}; look through it before you share it`);
+      say(
+        `${MARKS.ok} ${Object.keys(files).join(', ')}; look through it before you share it`,
+      );
     });
 
-async function contents(client: GatewayClient, diagnose: Diagnose): Promise<Record<string, string>> {
-  protectSecrets(Object.values(client.headers).map(header => header.replace(/^Bearer /, '')));
+async function contents(
+  client: GatewayClient,
+  diagnose: Diagnose,
+): Promise<Record<string, string>> {
+  protectSecrets(
+    Object.values(client.headers).map(header => header.replace(/^Bearer /, '')),
+  );
   const { version, platform, arch } = process;
-  const facts = { version: productVersion(), node: version, platform, arch, created: new Date().toISOString() };
-  const local = { version: facts, settings: await settled(localSettings), doctor: await settled(diagnose) };
+  const facts = {
+    version: productVersion(),
+    node: version,
+    platform,
+    arch,
+    created: new Date().toISOString(),
+  };
+  const local = {
+    version: facts,
+    settings: await settled(localSettings),
+    doctor: await settled(diagnose),
+  };
   const remote = await Promise.all(
-    Object.entries(ROUTES).map(async ([name, path]) => [name, await settled(() => answerOf(client, path))] as const),
+    Object.entries(ROUTES).map(
+      async ([name, path]) =>
+        [name, await settled(() => answerOf(client, path))] as const,
+    ),
   );
   const parts = Object.entries({ ...local, ...Object.fromEntries(remote) });
   const files = Object.fromEntries(
-    parts.map(([name, value]) => [`${name}.json`, redacted(JSON.stringify(value, null, 2))]),
+    parts.map(([name, value]) => [
+      `${name}.json`,
+      redacted(JSON.stringify(value, null, 2)),
+    ]),
   );
-  const metrics = await settled(async () => (await client.request('/metrics', limited())).text());
-  return { ...files, 'metrics.txt': redacted(typeof metrics === 'string' ? metrics : metrics.error) };
+  const metrics = await settled(async () =>
+    (await client.request('/metrics', limited())).text(),
+  );
+  return {
+    ...files,
+    'metrics.txt': redacted(typeof metrics === 'string' ? metrics : metrics.error),
+  };
 }
 
 const limited = () => ({ signal: AbortSignal.timeout(LIMIT_MS) });
-const answerOf = (client: GatewayClient, path: string): Promise<unknown> => client.json(path, limited());
+const answerOf = (client: GatewayClient, path: string): Promise<unknown> =>
+  client.json(path, limited());
 
 function localSettings() {
   const { sources, models } = loadConfig();
   const rows = [...sources];
   return {
     // Of a secret, whether it is set.
-    values: Object.fromEntries(rows.map(([path, { value }]) => [path, isSecretSetting(path) ? value !== '' : value])),
+    values: Object.fromEntries(
+      rows.map(([path, { value }]) => [
+        path,
+        isSecretSetting(path) ? value !== '' : value,
+      ]),
+    ),
     origins: Object.fromEntries(rows.map(([path, { origin }]) => [path, origin])),
     models,
   };

@@ -4,13 +4,16 @@ const BLOCK = 512;
 
 /** A compressed tar archive of small texts, in the order given. */
 export function tarGz(files: Readonly<Record<string, string>>, mtimeS: number): Buffer {
-  const entries = Object.entries(files).map(([name, text]) => entryOf(name, Buffer.from(text), mtimeS));
+  const entries = Object.entries(files).map(([name, text]) =>
+    entryOf(name, Buffer.from(text), mtimeS),
+  );
   return gzipSync(Buffer.concat([...entries, Buffer.alloc(2 * BLOCK)]));
 }
 
 function entryOf(name: string, content: Buffer, mtimeS: number): Buffer {
   const head = Buffer.alloc(BLOCK);
-  const octal = (value: number, digits: number): string => `${value.toString(8).padStart(digits, '0')}\0`;
+  const octal = (value: number, digits: number): string =>
+    `${value.toString(8).padStart(digits, '0')}\0`;
   const fields: readonly (readonly [offset: number, text: string])[] = [
     [0, name],
     [100, octal(0o600, 7)],
@@ -32,5 +35,9 @@ function entryOf(name: string, content: Buffer, mtimeS: number): Buffer {
     148,
     'latin1',
   );
-  return Buffer.concat([head, content, Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK)]);
+  return Buffer.concat([
+    head,
+    content,
+    Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK),
+  ]);
 }

@@ -1,10 +1,23 @@
 import { type ClientDuplexStream, Metadata, status } from '@grpc/grpc-js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { streamedWavHeader } from '../../contracts/formats/wav-header.js';
-import { STREAM_COMMIT, streamAudioMessage, streamConfigMessage } from '../../contracts/grpc/stream.codec.js';
-import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../../contracts/grpc/stt.codec.js';
+import {
+  STREAM_COMMIT,
+  streamAudioMessage,
+  streamConfigMessage,
+} from '../../contracts/grpc/stream.codec.js';
+import {
+  type TranscribeStreamRequest,
+  type TranscribeStreamResponse,
+} from '../../contracts/grpc/stt.codec.js';
 import { maxWholeAudioBytes } from '../../platform/config/worker-spec.js';
-import { checkedAnswer, type CheckContext, demand, endOf, CheckVerdict } from './check.js';
+import {
+  checkedAnswer,
+  type CheckContext,
+  demand,
+  endOf,
+  CheckVerdict,
+} from './check.js';
 import { reported } from './health-checks.js';
 import { file, judgeTranscript, upload, wavFile } from './transcription-samples.js';
 import { type CheckedCall, endText, type Sample } from './worker-client.js';
@@ -19,7 +32,10 @@ const LONG_S = 61;
 async function demandTaken(call: CheckedCall<unknown>, what: string): Promise<string> {
   const end = await endOf(call, what);
   const { code } = end.trailers;
-  demand(end.code === status.OK || code !== undefined, `${what} failed with ${endText(end)}, without switchyard-code`);
+  demand(
+    end.code === status.OK || code !== undefined,
+    `${what} failed with ${endText(end)}, without switchyard-code`,
+  );
   return code === undefined ? 'answered' : `refused with ${code}`;
 }
 
@@ -35,8 +51,14 @@ export async function messageSize(context: CheckContext): Promise<string> {
 /** As ffmpeg and recorders write it into a pipe: the length fields hold ffffffff. */
 export async function streamedWav({ client }: CheckContext): Promise<string> {
   const seconds = 2;
-  const audio = Buffer.concat([streamedWavHeader(16_000), wavFile({ seconds }).subarray(44)]);
-  const { messages } = await checkedAnswer(client.start(file(audio)), 'a WAV file of unknown length');
+  const audio = Buffer.concat([
+    streamedWavHeader(16_000),
+    wavFile({ seconds }).subarray(44),
+  ]);
+  const { messages } = await checkedAnswer(
+    client.start(file(audio)),
+    'a WAV file of unknown length',
+  );
   judgeTranscript(messages[0], seconds);
   return 'answered';
 }
@@ -52,7 +74,10 @@ export async function largeAudio({ client }: CheckContext): Promise<string> {
   judgeTranscript(done.value, LONG_S);
   const segments = done.value.segments.length;
   const isTold = messages.length === segments + 1;
-  demand(isTold, `TranscribeUpload sent ${messages.length - 1} segments before done, which holds ${segments}`);
+  demand(
+    isTold,
+    `TranscribeUpload sent ${messages.length - 1} segments before done, which holds ${segments}`,
+  );
   const large = client.start(upload({ ...STUDIO, seconds: LONG_S }));
   return `${LONG_S} s answered, 45 MiB ${await demandTaken(large, 'TranscribeUpload of 45 MiB')}`;
 }
@@ -63,9 +88,18 @@ type LiveStream = ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamRe
 const liveStream: Sample<TranscribeStreamResponse> = {
   start(channel, { requestId: sessionId }) {
     const stream: LiveStream = channel.stt.transcribeStream(new Metadata());
-    stream.write(streamConfigMessage({ sessionId, language: '', prompt: '', sampleRate: 16_000, partials: true }));
+    stream.write(
+      streamConfigMessage({
+        sessionId,
+        language: '',
+        prompt: '',
+        sampleRate: 16_000,
+        partials: true,
+      }),
+    );
     const samples = wavFile({ seconds: 1 }).subarray(44);
-    for (let at = 0; at < samples.length; at += 3200) stream.write(streamAudioMessage(samples.subarray(at, at + 3200)));
+    for (let at = 0; at < samples.length; at += 3200)
+      stream.write(streamAudioMessage(samples.subarray(at, at + 3200)));
     stream.write(STREAM_COMMIT);
     return stream;
   },
@@ -73,17 +107,26 @@ const liveStream: Sample<TranscribeStreamResponse> = {
 };
 
 export async function stream(context: CheckContext): Promise<string> {
-  if (reported(context).streams === 0) throw new CheckVerdict('not_judged', 'its Health offers no live streams');
+  if (reported(context).streams === 0)
+    throw new CheckVerdict('not_judged', 'its Health offers no live streams');
   const call = context.client.start(liveStream);
-  const finals = () => call.messages.flatMap(({ event }) => (event?.$case === 'final' ? [event.value.utterance] : []));
+  const finals = () =>
+    call.messages.flatMap(({ event }) =>
+      event?.$case === 'final' ? [event.value.utterance] : [],
+    );
   const untilMs = performance.now() + 10_000;
-  while (finals().length === 0 && !call.hasEnded && performance.now() < untilMs) await pause(20);
+  while (finals().length === 0 && !call.hasEnded && performance.now() < untilMs)
+    await pause(20);
   if (finals().length === 0) call.reset();
   demand(finals().length > 0, 'a commit in a live stream gets no final within 10 s');
   call.complete();
   await checkedAnswer(call, 'a live stream after its half-close', 'fail');
   // The half-close may end another utterance, with nothing in it.
-  const isCounted = finals().every((utterance, at) => utterance === at) && finals().length <= 2;
-  demand(isCounted, `one commit must give one final, of utterance 0; got utterances ${finals().join(', ')}`);
+  const isCounted =
+    finals().every((utterance, at) => utterance === at) && finals().length <= 2;
+  demand(
+    isCounted,
+    `one commit must give one final, of utterance 0; got utterances ${finals().join(', ')}`,
+  );
   return 'one final for one commit';
 }

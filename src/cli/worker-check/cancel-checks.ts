@@ -12,14 +12,23 @@ const KNOWN_WITHIN_MS = 1000;
 const MAX_HELD = 128;
 
 /** Asks until it is acknowledged or the call ends, as a gateway does. @returns how long that Cancel took */
-async function cancelCall({ client, kind }: CheckContext, call: CheckedCall<unknown>): Promise<number | undefined> {
+async function cancelCall(
+  { client, kind }: CheckContext,
+  call: CheckedCall<unknown>,
+): Promise<number | undefined> {
   const startedAtMs = performance.now();
   while (!call.hasEnded) {
     const end = await client.cancel(kind, call.id);
-    demand(end.code === status.OK, `Cancel of a running request failed with ${endText(end)}`);
+    demand(
+      end.code === status.OK,
+      `Cancel of a running request failed with ${endText(end)}`,
+    );
     if (end.messages[0]?.acknowledged) return end.ms;
     const isEarly = performance.now() - startedAtMs < KNOWN_WITHIN_MS;
-    demand(isEarly, 'Cancel does not know a request that runs: acknowledged is false for 1 s');
+    demand(
+      isEarly,
+      'Cancel does not know a request that runs: acknowledged is false for 1 s',
+    );
     await pause(5);
   }
   return undefined;
@@ -29,10 +38,17 @@ async function cancelCall({ client, kind }: CheckContext, call: CheckedCall<unkn
 async function judgeEnd(call: CheckedCall<unknown>): Promise<boolean> {
   // The rest of an upload is not sent after a cancel.
   call.complete();
-  const end: CallEnd<unknown> = await endOf(call, 'the end of a cancelled call', { limitMs: 10_000, late: 'fail' });
-  const { code = end.code === status.CANCELLED ? 'request_cancelled' : undefined } = end.trailers;
+  const end: CallEnd<unknown> = await endOf(call, 'the end of a cancelled call', {
+    limitMs: 10_000,
+    late: 'fail',
+  });
+  const { code = end.code === status.CANCELLED ? 'request_cancelled' : undefined } =
+    end.trailers;
   const isRight = end.code === status.OK || code === 'request_cancelled';
-  demand(isRight, `a cancelled call ended with ${endText(end)}, not with request_cancelled`);
+  demand(
+    isRight,
+    `a cancelled call ended with ${endText(end)}, not with request_cancelled`,
+  );
   return end.code === status.OK;
 }
 
@@ -47,16 +63,29 @@ export async function cancel(context: CheckContext): Promise<string> {
     times.push(tookMs);
     if (await judgeEnd(call)) late += 1;
   }
-  if (times.length === 0) throw new CheckVerdict('not_judged', 'each request was answered before its Cancel arrived');
+  if (times.length === 0)
+    throw new CheckVerdict(
+      'not_judged',
+      'each request was answered before its Cancel arrived',
+    );
   const bestMs = Math.round(Math.min(...times));
-  demand(bestMs <= cancelLimitMs, `Cancel was answered after ${bestMs} ms; the limit is ${cancelLimitMs} ms`);
+  demand(
+    bestMs <= cancelLimitMs,
+    `Cancel was answered after ${bestMs} ms; the limit is ${cancelLimitMs} ms`,
+  );
   return `acknowledged after ${bestMs} ms${late === 0 ? '' : `, ${late} late answers`}`;
 }
 
 export async function unknownCancel({ client, kind }: CheckContext): Promise<string> {
   const end = await client.cancel(kind, 'check-never-sent');
-  demand(end.code === status.OK, `Cancel of an unknown request failed with ${endText(end)}; it must be answered`);
-  demand(end.messages[0]?.acknowledged === false, 'Cancel of an unknown request is answered with acknowledged: true');
+  demand(
+    end.code === status.OK,
+    `Cancel of an unknown request failed with ${endText(end)}; it must be answered`,
+  );
+  demand(
+    end.messages[0]?.acknowledged === false,
+    'Cancel of an unknown request is answered with acknowledged: true',
+  );
   return 'acknowledged: false';
 }
 
@@ -64,7 +93,9 @@ export async function unknownCancel({ client, kind }: CheckContext): Promise<str
 export async function slots(context: CheckContext): Promise<string> {
   const report = reported(context);
   const count = Math.min(MAX_HELD, slotCredits(report) + slotOverdraft(report));
-  const calls = Array.from({ length: count }, () => context.client.start(context.samples.lasting));
+  const calls = Array.from({ length: count }, () =>
+    context.client.start(context.samples.lasting),
+  );
   try {
     // While all others are held: one that waits outside would come in as soon as those before it end.
     await cancelCall(context, calls.at(-1)!);
@@ -72,7 +103,10 @@ export async function slots(context: CheckContext): Promise<string> {
     await Promise.all(calls.map(judgeEnd));
   } catch (error) {
     if (error instanceof CheckVerdict)
-      throw new CheckVerdict(error.state, `of ${count} requests at once: ${error.message}`);
+      throw new CheckVerdict(
+        error.state,
+        `of ${count} requests at once: ${error.message}`,
+      );
     throw error;
   } finally {
     for (const call of calls) call.reset();
@@ -88,10 +122,18 @@ export async function deadline({ client, kind, samples }: CheckContext): Promise
   let most = before;
   for (; !call.hasEnded; await pause(20)) most = Math.max(most, await inFlight());
   const { code } = await call.ended;
-  if (code === status.OK) throw new CheckVerdict('not_judged', 'the request was answered before its deadline');
-  if (most === before) throw new CheckVerdict('not_judged', 'its Health shows no request in_flight while one runs');
+  if (code === status.OK)
+    throw new CheckVerdict('not_judged', 'the request was answered before its deadline');
+  if (most === before)
+    throw new CheckVerdict(
+      'not_judged',
+      'its Health shows no request in_flight while one runs',
+    );
   const untilMs = performance.now() + 10_000;
   for (; (await inFlight()) > before; await pause(50))
-    demand(performance.now() < untilMs, 'a call is still in_flight 10 s after its deadline has passed');
+    demand(
+      performance.now() < untilMs,
+      'a call is still in_flight 10 s after its deadline has passed',
+    );
   return 'the work stops';
 }

@@ -1,7 +1,13 @@
 import { status } from '@grpc/grpc-js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type ModelKind, type RemoteSpec } from '../../platform/config/model-spec.js';
-import { type CallEnd, type CheckedCall, endText, type Samples, type WorkerClient } from './worker-client.js';
+import {
+  type CallEnd,
+  type CheckedCall,
+  endText,
+  type Samples,
+  type WorkerClient,
+} from './worker-client.js';
 
 export interface CheckOptions {
   /** host:port */
@@ -44,9 +50,14 @@ export function demand(condition: boolean, sentence: string): asserts condition 
 }
 
 /** Undefined: not within the limit. */
-export async function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
+export async function within<T>(
+  limitMs: number,
+  promise: Promise<T>,
+): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
-  const timeIsUp = new Promise<undefined>(resolve => (timer = setTimeout(() => resolve(undefined), limitMs)));
+  const timeIsUp = new Promise<undefined>(
+    resolve => (timer = setTimeout(() => resolve(undefined), limitMs)),
+  );
   return Promise.race([promise, timeIsUp]).finally(() => clearTimeout(timer));
 }
 
@@ -54,11 +65,15 @@ export async function within<T>(limitMs: number, promise: Promise<T>): Promise<T
 export async function endOf<M>(
   call: CheckedCall<M>,
   what: string,
-  { limitMs = 15_000, late = 'not_judged' }: { limitMs?: number; late?: CheckVerdict['state'] } = {},
+  {
+    limitMs = 15_000,
+    late = 'not_judged',
+  }: { limitMs?: number; late?: CheckVerdict['state'] } = {},
 ): Promise<CallEnd<M>> {
   const end = await within(limitMs, call.ended);
   if (!end) call.reset();
-  if (!end) throw new CheckVerdict(late, `${what} was not answered within ${limitMs / 1000} s`);
+  if (!end)
+    throw new CheckVerdict(late, `${what} was not answered within ${limitMs / 1000} s`);
   demand(
     !end.flooded,
     `${what} was answered without end: thousands of messages or megabytes, and no end of the stream`,

@@ -3,7 +3,13 @@ import { connect } from 'node:http2';
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { decodeHealth, NOT_SERVING } from '../../contracts/grpc/health.codec.js';
-import { checkedAnswer, type CheckContext, demand, endOf, CheckVerdict } from './check.js';
+import {
+  checkedAnswer,
+  type CheckContext,
+  demand,
+  endOf,
+  CheckVerdict,
+} from './check.js';
 import { endText } from './worker-client.js';
 import { isAlive } from '../../platform/process/is-alive.js';
 
@@ -11,14 +17,20 @@ import { isAlive } from '../../platform/process/is-alive.js';
 const PINGS = 4;
 
 /** On a connection that carries nothing else. */
-export async function pings({ options: { address, remote, pingEveryMs = 10_000 } }: CheckContext): Promise<string> {
+export async function pings({
+  options: { address, remote, pingEveryMs = 10_000 },
+}: CheckContext): Promise<string> {
   const { tls } = remote;
   const caFile = tls?.caFile;
-  const session = connect(`${tls ? 'https' : 'http'}://${address}`, caFile ? { ca: readFileSync(caFile) } : {});
+  const session = connect(
+    `${tls ? 'https' : 'http'}://${address}`,
+    caFile ? { ca: readFileSync(caFile) } : {},
+  );
   let ended: string | undefined;
   session.on(
     'goaway',
-    (code: number, _: number, data?: Buffer) => (ended ??= `GOAWAY ${code} ${data?.toString() ?? ''}`.trim()),
+    (code: number, _: number, data?: Buffer) =>
+      (ended ??= `GOAWAY ${code} ${data?.toString() ?? ''}`.trim()),
   );
   session.on('error', ({ message }: Error) => (ended ??= message));
   session.on('close', () => (ended ??= 'closed'));
@@ -28,7 +40,10 @@ export async function pings({ options: { address, remote, pingEveryMs = 10_000 }
       if (!session.destroyed) session.ping(() => undefined);
     }
     await pause(Math.min(pingEveryMs, 500));
-    demand(ended === undefined, `an idle connection pinged every ${pingEveryMs / 1000} s was ended: ${ended}`);
+    demand(
+      ended === undefined,
+      `an idle connection pinged every ${pingEveryMs / 1000} s was ended: ${ended}`,
+    );
     return `${PINGS} pings, one each ${pingEveryMs / 1000} s`;
   } finally {
     session.destroy();
@@ -39,18 +54,32 @@ export async function pings({ options: { address, remote, pingEveryMs = 10_000 }
 export async function drain(context: CheckContext): Promise<string> {
   const { client, samples, options } = context;
   const { pid } = options;
-  if (pid === undefined) throw new CheckVerdict('not_judged', 'it begins with SIGTERM: --pid names the process');
+  if (pid === undefined)
+    throw new CheckVerdict(
+      'not_judged',
+      'it begins with SIGTERM: --pid names the process',
+    );
   const running = client.start(samples.lasting);
   await pause(300);
   process.kill(pid, 'SIGTERM');
   await saysDraining(context);
-  const refused = await endOf(client.start(samples.plain(0)), 'a request to a draining worker', { late: 'fail' });
+  const refused = await endOf(
+    client.start(samples.plain(0)),
+    'a request to a draining worker',
+    { late: 'fail' },
+  );
   const isRight = refused.trailers.code === 'shutting_down';
-  demand(isRight, `a request to a draining worker ended with ${endText(refused)}, not with shutting_down`);
+  demand(
+    isRight,
+    `a request to a draining worker ended with ${endText(refused)}, not with shutting_down`,
+  );
   running.complete();
   await checkedAnswer(running, 'the request that ran at SIGTERM', 'fail');
   for (const untilMs = performance.now() + 10_000; isAlive(pid); await pause(100)) {
-    demand(performance.now() < untilMs, 'its process still runs 10 s after its last request');
+    demand(
+      performance.now() < untilMs,
+      'its process still runs 10 s after its last request',
+    );
     await client.health(context.kind);
   }
   return 'the running request was answered, the next one refused, and the process ended';
@@ -61,8 +90,18 @@ async function saysDraining({ client, kind }: CheckContext): Promise<void> {
   for (const untilMs = performance.now() + 5000; ; await pause(50)) {
     const [check, own] = await Promise.all([client.check(), client.health(kind)]);
     const gone = [check, own].find(({ code }) => code !== status.OK);
-    demand(gone === undefined, `while a request ran after SIGTERM, a probe failed with ${gone && endText(gone)}`);
-    if (check.messages[0]?.status === NOT_SERVING && own.messages.map(decodeHealth)[0]?.state === 'draining') return;
-    demand(performance.now() < untilMs, 'Check does not answer NOT_SERVING, with STATE_DRAINING, 5 s after SIGTERM');
+    demand(
+      gone === undefined,
+      `while a request ran after SIGTERM, a probe failed with ${gone && endText(gone)}`,
+    );
+    if (
+      check.messages[0]?.status === NOT_SERVING &&
+      own.messages.map(decodeHealth)[0]?.state === 'draining'
+    )
+      return;
+    demand(
+      performance.now() < untilMs,
+      'Check does not answer NOT_SERVING, with STATE_DRAINING, 5 s after SIGTERM',
+    );
   }
 }

@@ -4,7 +4,13 @@ import { status } from '@grpc/grpc-js';
 import { SERVING, type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { reportProblem } from '../../gateway/worker-pool/report-check.js';
 import { type CheckContext, demand, CheckVerdict } from './check.js';
-import { type CheckedCall, endText, NEEDED_MESSAGE_BYTES, PROBE_LIMIT_MS, type Sample } from './worker-client.js';
+import {
+  type CheckedCall,
+  endText,
+  NEEDED_MESSAGE_BYTES,
+  PROBE_LIMIT_MS,
+  type Sample,
+} from './worker-client.js';
 
 const MISSING: ReadonlySet<status> = new Set([status.UNIMPLEMENTED, status.NOT_FOUND]);
 
@@ -13,7 +19,10 @@ export async function standardHealth({ client }: CheckContext): Promise<string> 
   const method = 'grpc.health.v1.Health/Check of service ""';
   demand(!MISSING.has(end.code), `${method} is not served; every worker must serve it`);
   demand(end.code === status.OK, `${method} failed with ${endText(end)}`);
-  demand(end.messages[0]?.status === SERVING, `${method} does not answer SERVING, so the gateway sends no work`);
+  demand(
+    end.messages[0]?.status === SERVING,
+    `${method} does not answer SERVING, so the gateway sends no work`,
+  );
   return 'SERVING';
 }
 
@@ -26,11 +35,18 @@ export function reported({ report }: CheckContext): WorkerHealthReport {
 /** Every field as the gateway demands it. */
 export function health(context: CheckContext): string {
   const report = reported(context);
-  demand(report.state === 'ready', `its Health reports the state ${report.state}, so the gateway sends no work`);
+  demand(
+    report.state === 'ready',
+    `its Health reports the state ${report.state}, so the gateway sends no work`,
+  );
   const maxMessageBytes = context.kind === 'tts' ? 1_048_576 : NEEDED_MESSAGE_BYTES;
   // Compared with itself: model and kind are another check.
   const own = report as WorkerHealthReport & { kind: CheckContext['kind'] };
-  const problem = reportProblem(report, { model: own.model, kind: own.kind, maxMessageBytes });
+  const problem = reportProblem(report, {
+    model: own.model,
+    kind: own.kind,
+    maxMessageBytes,
+  });
   demand(problem === undefined, `${problem}`);
   return `max_batch ${report.maxBatch}, max_concurrent ${report.maxConcurrent}, streams ${report.streams}`;
 }
@@ -39,15 +55,27 @@ export function health(context: CheckContext): string {
 export function identity(context: CheckContext): string {
   const { model, kind } = reported(context);
   const { model: wanted } = context.options;
-  demand(kind === context.kind, `its Health reports kind "${kind}"; it must be "${context.kind}"`);
+  demand(
+    kind === context.kind,
+    `its Health reports kind "${kind}"; it must be "${context.kind}"`,
+  );
   if (wanted === undefined)
-    throw new CheckVerdict('not_judged', `--model names the id of models.yaml; it says "${model}"`);
-  demand(model === wanted, `its Health reports model "${model}"; the gateway refuses all but "${wanted}"`);
+    throw new CheckVerdict(
+      'not_judged',
+      `--model names the id of models.yaml; it says "${model}"`,
+    );
+  demand(
+    model === wanted,
+    `its Health reports model "${model}"; the gateway refuses all but "${wanted}"`,
+  );
   return `model ${model}, kind ${kind}`;
 }
 
 /** Sent together, as one group. */
-export function startGroup({ client }: CheckContext, members: readonly Sample[]): readonly CheckedCall<unknown>[] {
+export function startGroup(
+  { client }: CheckContext,
+  members: readonly Sample[],
+): readonly CheckedCall<unknown>[] {
   const group = { id: randomUUID(), size: members.length };
   return members.map(sample => client.start(sample, { group }));
 }
@@ -55,7 +83,10 @@ export function startGroup({ client }: CheckContext, members: readonly Sample[])
 /** Probes while the engine has as much as one call of it takes. */
 export async function busyHealth(context: CheckContext): Promise<string> {
   const { client, kind, samples } = context;
-  const calls = startGroup(context, Array(Math.min(4, reported(context).maxBatch)).fill(samples.heavy));
+  const calls = startGroup(
+    context,
+    Array(Math.min(4, reported(context).maxBatch)).fill(samples.heavy),
+  );
   const untilMs = performance.now() + 8000;
   let slowestMs = 0;
   try {

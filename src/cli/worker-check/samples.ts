@@ -5,16 +5,29 @@ import {
   encodeGenerateCall,
   type GenerateResponse,
 } from '../../contracts/grpc/generation.codec.js';
-import { encodeSynthesizeCall, type SynthesizeResponse } from '../../contracts/grpc/tts.codec.js';
+import {
+  encodeSynthesizeCall,
+  type SynthesizeResponse,
+} from '../../contracts/grpc/tts.codec.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { demand } from './check.js';
 import { stt } from './transcription-samples.js';
 
 import { type Sample, type Samples } from './worker-client.js';
 
-const speak = (voice: string, text: string, format = 'wav'): Sample<SynthesizeResponse> => ({
+const speak = (
+  voice: string,
+  text: string,
+  format = 'wav',
+): Sample<SynthesizeResponse> => ({
   start(channel, call, options) {
-    const message = encodeSynthesizeCall({ ...call, text, voice, speed: 1, format: 'wav' });
+    const message = encodeSynthesizeCall({
+      ...call,
+      text,
+      voice,
+      speed: 1,
+      format: 'wav',
+    });
     return channel.tts.synthesize({ ...message, format }, new Metadata(), options);
   },
 });
@@ -28,13 +41,19 @@ const ttsSamples = (voice: string): Samples<SynthesizeResponse> => ({
   heavy: speak(voice, AGAIN.repeat(10)),
   judge(messages) {
     const kinds = messages.map(({ message }) => message?.$case);
-    const isOrdered = kinds[0] === 'header' && kinds[1] === 'audio' && kinds.indexOf('done') === kinds.length - 1;
+    const isOrdered =
+      kinds[0] === 'header' &&
+      kinds[1] === 'audio' &&
+      kinds.indexOf('done') === kinds.length - 1;
     demand(isOrdered, 'speech must be one header, then audio, then one done');
     const audio = messages[1]?.message;
     const head = audio?.$case === 'audio' && audio.value.toString('latin1', 0, 4);
     demand(head === 'RIFF', 'the audio is not the WAV file that was asked for');
     const done = messages.at(-1)?.message;
-    demand(done?.$case === 'done' && done.value.durationS > 0, 'done must hold the seconds of speech made');
+    demand(
+      done?.$case === 'done' && done.value.durationS > 0,
+      'done must hold the seconds of speech made',
+    );
   },
   execution(messages) {
     const done = messages.at(-1)?.message;
@@ -42,11 +61,31 @@ const ttsSamples = (voice: string): Samples<SynthesizeResponse> => ({
   },
 });
 
-const chat = (content: string, maxTokens: number, body?: Buffer): Sample<GenerateResponse> => ({
+const chat = (
+  content: string,
+  maxTokens: number,
+  body?: Buffer,
+): Sample<GenerateResponse> => ({
   start(channel, call, options) {
-    const json = { model: 'check', messages: [{ role: 'user', content }], max_tokens: maxTokens, stream: true };
-    const fields = { form: 'chat', body: body ?? Buffer.from(JSON.stringify(json)), stream: true } as const;
-    const message = encodeGenerateCall({ ...call, ...fields, maxTokens, n: 1, tenant: 'check', tenantWeight: 1 });
+    const json = {
+      model: 'check',
+      messages: [{ role: 'user', content }],
+      max_tokens: maxTokens,
+      stream: true,
+    };
+    const fields = {
+      form: 'chat',
+      body: body ?? Buffer.from(JSON.stringify(json)),
+      stream: true,
+    } as const;
+    const message = encodeGenerateCall({
+      ...call,
+      ...fields,
+      maxTokens,
+      n: 1,
+      tenant: 'check',
+      tenantWeight: 1,
+    });
     return channel.text.generate(message, new Metadata(), options);
   },
 });
@@ -60,9 +99,15 @@ const llm: Samples<GenerateResponse> = {
   heavy: chat(COUNT, 64),
   judge(messages) {
     const chunks = messages.findIndex(({ message }) => message?.$case === 'done');
-    demand(chunks > 0 && chunks === messages.length - 1, 'text must be chunks, then one done');
+    demand(
+      chunks > 0 && chunks === messages.length - 1,
+      'text must be chunks, then one done',
+    );
     for (const { message } of messages)
-      demand(message?.$case !== 'chunk' || message.value.toString().startsWith('{'), 'a chunk is not one JSON object');
+      demand(
+        message?.$case !== 'chunk' || message.value.toString().startsWith('{'),
+        'a chunk is not one JSON object',
+      );
   },
   execution: () => undefined,
 };
@@ -70,12 +115,18 @@ const llm: Samples<GenerateResponse> = {
 const embed = (inputs: readonly string[], body?: Buffer): Sample<EmbedResponse> => ({
   start(channel, call, options, reply) {
     const json = Buffer.from(JSON.stringify({ model: 'check', input: inputs }));
-    const message = encodeEmbedCall({ ...call, body: body ?? json, inputs: inputs.length, tenant: 'check' });
+    const message = encodeEmbedCall({
+      ...call,
+      body: body ?? json,
+      inputs: inputs.length,
+      tenant: 'check',
+    });
     return channel.text.embed(message, new Metadata(), options, reply);
   },
 });
 
-const texts = (count: number): string[] => Array.from({ length: count }, (_, at) => `This is text number ${at}.`);
+const texts = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `This is text number ${at}.`);
 
 const embedding: Samples<EmbedResponse> = {
   plain: n => embed(texts(n + 1)),
@@ -85,7 +136,10 @@ const embedding: Samples<EmbedResponse> = {
   judge([answer], n) {
     const { vectors = Buffer.alloc(0), dimensions = 0 } = answer ?? {};
     const isFull = dimensions > 0 && vectors.length === 4 * dimensions * (n + 1);
-    demand(isFull, `vectors has ${vectors.length} bytes for ${n + 1} inputs and ${dimensions} dimensions`);
+    demand(
+      isFull,
+      `vectors has ${vectors.length} bytes for ${n + 1} inputs and ${dimensions} dimensions`,
+    );
   },
   execution: ([answer]) => answer?.execution,
 };

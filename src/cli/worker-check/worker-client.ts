@@ -1,8 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { type EventEmitter } from 'node:events';
 import { type CallOptions, Metadata, status, type StatusObject } from '@grpc/grpc-js';
-import { type CallEnvelope, type CallGroup, type CancelResponse } from '../../contracts/grpc/call.codec.js';
-import { type HealthCheckResponse, type HealthResponse } from '../../contracts/grpc/health.codec.js';
+import {
+  type CallEnvelope,
+  type CallGroup,
+  type CancelResponse,
+} from '../../contracts/grpc/call.codec.js';
+import {
+  type HealthCheckResponse,
+  type HealthResponse,
+} from '../../contracts/grpc/health.codec.js';
 import { failureTrailers } from '../../contracts/grpc/status.codec.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { channelSecurity } from '../../gateway/worker-pool/channel-security.js';
@@ -12,7 +19,9 @@ import { SETTINGS_TABLE } from '../../platform/config/settings.js';
 import { maxMessageBytes } from '../../platform/config/worker-spec.js';
 
 /** What a gateway with the default limit of uploads sends at most. */
-export const NEEDED_MESSAGE_BYTES = maxMessageBytes(SETTINGS_TABLE['server.upload_limit_bytes'].default);
+export const NEEDED_MESSAGE_BYTES = maxMessageBytes(
+  SETTINGS_TABLE['server.upload_limit_bytes'].default,
+);
 /** What any gateway sends at most: 41 MiB. */
 const LARGEST_MESSAGE_BYTES = maxMessageBytes(Number.MAX_SAFE_INTEGER);
 /** The gateway's limit of one health probe. */
@@ -26,7 +35,10 @@ export interface CallEnd<M> {
   /** The status message. */
   readonly details: string;
   /** Trailers, as sent. */
-  readonly trailers: { readonly code: string | undefined; readonly param: string | undefined };
+  readonly trailers: {
+    readonly code: string | undefined;
+    readonly param: string | undefined;
+  };
   readonly messages: readonly M[];
   /** From the start of the call. */
   readonly ms: number;
@@ -54,9 +66,9 @@ export class CheckedCall<M> {
     this.#raw = start((_, message) => message !== undefined && this.#take(message));
     this.#raw.on('data', (message: M) => this.#take(message));
     this.#raw.on('error', () => undefined);
-    this.ended = new Promise<StatusObject>(resolve => this.#raw.once('status', resolve)).then(ended =>
-      this.#end(ended),
-    );
+    this.ended = new Promise<StatusObject>(resolve =>
+      this.#raw.once('status', resolve),
+    ).then(ended => this.#end(ended));
   }
 
   /** Sends what is left of the request. */
@@ -79,7 +91,14 @@ export class CheckedCall<M> {
     this.hasEnded = true;
     const { code, details } = ended;
     const ms = performance.now() - this.#startedAtMs;
-    return { code, details, trailers: failureTrailers(ended), messages: this.messages, ms, flooded: this.#flooded };
+    return {
+      code,
+      details,
+      trailers: failureTrailers(ended),
+      messages: this.messages,
+      ms,
+      flooded: this.#flooded,
+    };
   }
 
   #take(message: M): void {
@@ -105,7 +124,12 @@ export function endText({ code, details, trailers }: CallEnd<unknown>): string {
 
 /** One request, ready to be sent. */
 export interface Sample<M = unknown> {
-  start(channel: WorkerChannel, call: CallEnvelope, options: CallOptions, reply: Reply<M>): RawCall;
+  start(
+    channel: WorkerChannel,
+    call: CallEnvelope,
+    options: CallOptions,
+    reply: Reply<M>,
+  ): RawCall;
   /** Sends what `start` held back. */
   complete?(call: RawCall): void;
 }
@@ -123,7 +147,9 @@ export interface Samples<M = unknown> {
   /** Some seconds of engine time, where the kind permits. */
   readonly heavy: Sample;
   /** Of the engine call that computed the answer; absent: it is not told. */
-  execution(messages: readonly M[]): { readonly batchId: string; readonly batchSize: number } | undefined;
+  execution(
+    messages: readonly M[],
+  ): { readonly batchId: string; readonly batchSize: number } | undefined;
 }
 
 /** The worker as a gateway sees it: the same connection, the same messages. */
@@ -133,8 +159,15 @@ export class WorkerClient {
   /** @throws Error when a file of `remote` cannot be read */
   constructor(address: string, remote: RemoteSpec) {
     // No pings here: a worker that punishes them is found by the check of that name, not by calls that break.
-    const limits = { maxMessageBytes: LARGEST_MESSAGE_BYTES, keepaliveTimeMs: 600_000, keepaliveTimeoutMs: 5000 };
-    this.#channel = new WorkerChannel({ address, limits, security: channelSecurity(remote) }, () => undefined);
+    const limits = {
+      maxMessageBytes: LARGEST_MESSAGE_BYTES,
+      keepaliveTimeMs: 600_000,
+      keepaliveTimeoutMs: 5000,
+    };
+    this.#channel = new WorkerChannel(
+      { address, limits, security: channelSecurity(remote) },
+      () => undefined,
+    );
   }
 
   /** `grpc.health.v1.Health/Check` of service "". */
@@ -158,11 +191,19 @@ export class WorkerClient {
     );
   }
 
-  start<M>(sample: Sample<M>, { group, deadlineMs }: { group?: CallGroup; deadlineMs?: number } = {}): CheckedCall<M> {
+  start<M>(
+    sample: Sample<M>,
+    { group, deadlineMs }: { group?: CallGroup; deadlineMs?: number } = {},
+  ): CheckedCall<M> {
     const requestId = `check-${randomUUID()}`;
-    const envelope = { requestId, priority: RequestPriority.REALTIME, group: group ?? { id: requestId, size: 1 } };
+    const envelope = {
+      requestId,
+      priority: RequestPriority.REALTIME,
+      group: group ?? { id: requestId, size: 1 },
+    };
     const options = deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs };
-    const begin = (reply: Reply<M>) => this.#channel.track(() => sample.start(this.#channel, envelope, options, reply));
+    const begin = (reply: Reply<M>) =>
+      this.#channel.track(() => sample.start(this.#channel, envelope, options, reply));
     return new CheckedCall(requestId, begin, sample.complete?.bind(sample));
   }
 
@@ -171,8 +212,12 @@ export class WorkerClient {
   }
 
   /** A short call with the limit of a probe. */
-  #send<M>(start: (options: CallOptions, reply: Reply<M>) => RawCall): Promise<CallEnd<M>> {
+  #send<M>(
+    start: (options: CallOptions, reply: Reply<M>) => RawCall,
+  ): Promise<CallEnd<M>> {
     const options = { deadline: Date.now() + PROBE_LIMIT_MS };
-    return new CheckedCall<M>('', reply => this.#channel.track(() => start(options, reply))).ended;
+    return new CheckedCall<M>('', reply =>
+      this.#channel.track(() => start(options, reply)),
+    ).ended;
   }
 }

@@ -2,7 +2,10 @@ import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
 import { type RequestCounts } from '../../core/jobs/batch-job.js';
 import { type BatchStatus } from '../../core/jobs/batch-status.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { type CancelReason, type SettlementStatus } from '../../core/request/settlement.js';
+import {
+  type CancelReason,
+  type SettlementStatus,
+} from '../../core/request/settlement.js';
 import { type ErrorCode } from '../../core/shared/domain-error.js';
 import { type ErrorBody } from '../openai/error-envelope.js';
 
@@ -14,7 +17,9 @@ export type LiveRoomName = 'queue' | 'workers' | `request:${string}` | `batch:${
 
 /** Undefined for what is no room. Ids are request ids as `X-Request-Id` takes them. */
 export function liveRoomName(value: unknown): LiveRoomName | undefined {
-  const isRoom = typeof value === 'string' && /^(queue|workers|(request|batch):[A-Za-z0-9._:-]{1,128})$/.test(value);
+  const isRoom =
+    typeof value === 'string' &&
+    /^(queue|workers|(request|batch):[A-Za-z0-9._:-]{1,128})$/.test(value);
   return isRoom ? (value as LiveRoomName) : undefined;
 }
 
@@ -51,7 +56,11 @@ export interface LiveRequest {
   /** BATCH that counts as realtime because of its age. */
   readonly aged: boolean;
   readonly worker?: string;
-  readonly group?: { readonly id: string; readonly size: number; readonly reason: string };
+  readonly group?: {
+    readonly id: string;
+    readonly size: number;
+    readonly reason: string;
+  };
   readonly cancel_reason?: CancelReason;
   readonly code?: ErrorCode;
   readonly batch_size?: number;
@@ -99,7 +108,12 @@ export interface LiveGone {
 
 export type LiveAnswer =
   /** `found` is false while nothing is known of the request or batch; a later delta may report it. */
-  | { readonly ok: true; readonly room: LiveRoomName; readonly found: boolean; readonly snapshots: LiveSnapshot[] }
+  | {
+      readonly ok: true;
+      readonly room: LiveRoomName;
+      readonly found: boolean;
+      readonly snapshots: LiveSnapshot[];
+    }
   | { readonly ok: false; readonly error: ErrorBody };
 
 export interface ServerToClientEvents {

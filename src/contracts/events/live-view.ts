@@ -1,4 +1,10 @@
-import { type LiveDelta, type LiveGone, type LiveRoomName, type LiveSnapshot, type LiveState } from './live-event.js';
+import {
+  type LiveDelta,
+  type LiveGone,
+  type LiveRoomName,
+  type LiveSnapshot,
+  type LiveState,
+} from './live-event.js';
 
 interface Part {
   readonly seq: number;
@@ -35,12 +41,21 @@ export class LiveView {
   }
 
   snapshots(): LiveSnapshot[] {
-    return [...this.#parts].map(([source, part]) => ({ room: this.room, source, ...part }));
+    return [...this.#parts].map(([source, part]) => ({
+      room: this.room,
+      source,
+      ...part,
+    }));
   }
 }
 
-function changed(state: LiveState, { set, removed }: Pick<LiveDelta, 'set' | 'removed'>): LiveState {
+function changed(
+  state: LiveState,
+  { set, removed }: Pick<LiveDelta, 'set' | 'removed'>,
+): LiveState {
   const next = { ...state, ...set };
   if (!removed) return next;
-  return Object.fromEntries(Object.entries(next).filter(([key]) => !removed.includes(key)));
+  return Object.fromEntries(
+    Object.entries(next).filter(([key]) => !removed.includes(key)),
+  );
 }

@@ -14,5 +14,8 @@ const SMALL_WINDOW = { windowBits: 12, memLevel: 5, chunkSize: 1024 };
 export function compressionRatio(text: string): number {
   const bytes = Buffer.from(text);
   if (bytes.length === 0) return 0;
-  return bytes.length / deflateSync(bytes, bytes.length <= SHORT_BYTES ? SMALL_WINDOW : {}).length;
+  return (
+    bytes.length /
+    deflateSync(bytes, bytes.length <= SHORT_BYTES ? SMALL_WINDOW : {}).length
+  );
 }

@@ -2,10 +2,20 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { embeddingBody, type EmbeddingBody } from './embedding-body.js';
 
-async function written(numbers: readonly number[], changes: Partial<EmbeddingBody> = {}): Promise<string> {
+async function written(
+  numbers: readonly number[],
+  changes: Partial<EmbeddingBody> = {},
+): Promise<string> {
   const vectors = Buffer.from(Float32Array.from(numbers).buffer);
   let json = '';
-  const body = { vectors, dimensions: 2, encoding: 'float', model: 'm', promptTokens: 3, ...changes } as const;
+  const body = {
+    vectors,
+    dimensions: 2,
+    encoding: 'float',
+    model: 'm',
+    promptTokens: 3,
+    ...changes,
+  } as const;
   for await (const piece of embeddingBody(body)) json += piece;
   return json;
 }
@@ -24,17 +34,24 @@ describe('embeddingBody', () => {
   });
 
   it('packs vectors as base64 of 32-bit floats', async () => {
-    const { data } = JSON.parse(await written([1, 2], { encoding: 'base64' })) as { data: { embedding: string }[] };
+    const { data } = JSON.parse(await written([1, 2], { encoding: 'base64' })) as {
+      data: { embedding: string }[];
+    };
     expect(Buffer.from(data[0]!.embedding, 'base64').readFloatLE(4)).toBe(2);
   });
 
   it('writes 0.1 as 0.1, and of any float as many digits as name it again', async () => {
     expect(await written([0.1, -0.2])).toContain('"embedding":[0.1,-0.2]');
     await fc.assert(
-      fc.asyncProperty(fc.float({ noNaN: true, noDefaultInfinity: true }), async number => {
-        const { data } = JSON.parse(await written([number, 0])) as { data: { embedding: number[] }[] };
-        expect(Math.fround(data[0]!.embedding[0]!) + 0).toBe(number + 0);
-      }),
+      fc.asyncProperty(
+        fc.float({ noNaN: true, noDefaultInfinity: true }),
+        async number => {
+          const { data } = JSON.parse(await written([number, 0])) as {
+            data: { embedding: number[] }[];
+          };
+          expect(Math.fround(data[0]!.embedding[0]!) + 0).toBe(number + 0);
+        },
+      ),
     );
   });
 

@@ -22,7 +22,10 @@ export async function* embeddingBody(body: EmbeddingBody): AsyncGenerator<string
   for (let index = 0; index < count; index++) {
     if (index > 0 && index % VECTORS_PER_TURN === 0) await nextTurn();
     const vector = vectors.subarray(index * bytes, (index + 1) * bytes);
-    const written = encoding === 'base64' ? `"${vector.toString('base64')}"` : `[${numbersOf(vector).join(',')}]`;
+    const written =
+      encoding === 'base64'
+        ? `"${vector.toString('base64')}"`
+        : `[${numbersOf(vector).join(',')}]`;
     yield `${index > 0 ? ',' : ''}{"object":"embedding","index":${index},"embedding":${written}}`;
   }
   const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
@@ -31,7 +34,8 @@ export async function* embeddingBody(body: EmbeddingBody): AsyncGenerator<string
 
 function numbersOf(vector: Buffer): string[] {
   const numbers: string[] = [];
-  for (let at = 0; at < vector.length; at += FLOAT_BYTES) numbers.push(shortest(vector.readFloatLE(at)));
+  for (let at = 0; at < vector.length; at += FLOAT_BYTES)
+    numbers.push(shortest(vector.readFloatLE(at)));
   return numbers;
 }
 

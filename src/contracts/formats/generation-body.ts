@@ -19,14 +19,23 @@ export interface DrawnToken extends ScoredToken {
 function nameOf(bytes: Buffer, prefix = ''): string {
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes)) return text;
-  return prefix + [...bytes].map(byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
+  return (
+    prefix + [...bytes].map(byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('')
+  );
 }
 
-const chatToken = ({ bytes, logprob }: ScoredToken) => ({ token: nameOf(bytes), logprob, bytes: [...bytes] });
+const chatToken = ({ bytes, logprob }: ScoredToken) => ({
+  token: nameOf(bytes),
+  logprob,
+  bytes: [...bytes],
+});
 
 /** OpenAI's `choices[].logprobs` of a chat. */
 export const chatLogprobs = (tokens: readonly DrawnToken[]): object => ({
-  content: tokens.map(token => ({ ...chatToken(token), top_logprobs: token.top.map(chatToken) })),
+  content: tokens.map(token => ({
+    ...chatToken(token),
+    top_logprobs: token.top.map(chatToken),
+  })),
   refusal: null,
 });
 
@@ -37,7 +46,9 @@ export const completionLogprobs = (tokens: readonly DrawnToken[]): object => ({
   tokens: tokens.map(({ bytes }) => completionToken(bytes)),
   token_logprobs: tokens.map(({ logprob }) => logprob),
   top_logprobs: tokens.map(({ top }) =>
-    Object.fromEntries(top.map(({ bytes, logprob }) => [completionToken(bytes), logprob])),
+    Object.fromEntries(
+      top.map(({ bytes, logprob }) => [completionToken(bytes), logprob]),
+    ),
   ),
   text_offset: tokens.map(({ offset }) => offset),
 });
@@ -90,16 +101,27 @@ export interface WholeChoice {
 }
 
 /** `usageNull`: with `stream_options.include_usage` every chunk but the last says `usage: null`. */
-export function generationChunk(head: GenerationHead, delta: ChoiceDelta, usageNull = false): object {
+export function generationChunk(
+  head: GenerationHead,
+  delta: ChoiceDelta,
+  usageNull = false,
+): object {
   const { index, text, finishReason, logprobs = null, tokenIds } = delta;
   const told = head.form === 'chat' ? { delta: chatDelta(delta) } : { text };
   const tokens = tokenIds && { token_ids: tokenIds };
   const choice = { index, ...told, logprobs, finish_reason: finishReason, ...tokens };
-  return { ...headFields(head, true), choices: [choice], ...(usageNull && { usage: null }) };
+  return {
+    ...headFields(head, true),
+    choices: [choice],
+    ...(usageNull && { usage: null }),
+  };
 }
 
 function chatDelta({ text, first, toolCalls }: ChoiceDelta): object {
-  const calls = toolCalls?.calls.map((call, index) => ({ index: toolCalls.at + index, ...toolCallFields(call) }));
+  const calls = toolCalls?.calls.map((call, index) => ({
+    index: toolCalls.at + index,
+    ...toolCallFields(call),
+  }));
   return {
     ...(first && { role: 'assistant' }),
     ...((text !== '' || first) && { content: text }),
@@ -115,7 +137,11 @@ export const usageChunk = (head: GenerationHead, usage: TokenUsage): object => (
 });
 
 /** The answer to a request without `stream`. */
-export function generationBody(head: GenerationHead, choices: readonly WholeChoice[], usage: TokenUsage): object {
+export function generationBody(
+  head: GenerationHead,
+  choices: readonly WholeChoice[],
+  usage: TokenUsage,
+): object {
   return {
     ...headFields(head, false),
     choices: choices.map((choice, index) => {
@@ -143,7 +169,11 @@ const toolCallFields = ({ id, name, arguments: given }: ToolCallBody): object =>
   function: { name, arguments: given },
 });
 
-export function usageFields({ promptTokens, completionTokens, cachedTokens }: TokenUsage): object {
+export function usageFields({
+  promptTokens,
+  completionTokens,
+  cachedTokens,
+}: TokenUsage): object {
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
@@ -152,7 +182,15 @@ export function usageFields({ promptTokens, completionTokens, cachedTokens }: To
   };
 }
 
-function headFields({ form, id, created, model }: GenerationHead, chunk: boolean): object {
-  const object = form === 'completion' ? 'text_completion' : chunk ? 'chat.completion.chunk' : 'chat.completion';
+function headFields(
+  { form, id, created, model }: GenerationHead,
+  chunk: boolean,
+): object {
+  const object =
+    form === 'completion'
+      ? 'text_completion'
+      : chunk
+        ? 'chat.completion.chunk'
+        : 'chat.completion';
   return { id, object, created, model };
 }

@@ -7,31 +7,48 @@ const edited = (json: string, fields: Record<string, unknown>): string =>
 
 describe('withJsonFields', () => {
   it('replaces a value and leaves every other byte: digits beyond 2^53, order, spaces, escapes', () => {
-    const before = '{ "seed" : 12345678901234567890,\n "model":"a", "x":1.0e2, "caf\\u00e9":"\\"model\\":\\\\" }';
+    const before =
+      '{ "seed" : 12345678901234567890,\n "model":"a", "x":1.0e2, "caf\\u00e9":"\\"model\\":\\\\" }';
     expect(edited(before, { model: 'b/c' })).toBe(before.replace('"a"', '"b/c"'));
   });
 
   it('touches the field of the object itself, not one of the same name inside', () => {
     const before = '{"tools":[{"model":"x"},"}]"],"model":null,"meta":{"model":1}}';
-    expect(edited(before, { model: 'm' })).toBe('{"tools":[{"model":"x"},"}]"],"model":"m","meta":{"model":1}}');
+    expect(edited(before, { model: 'm' })).toBe(
+      '{"tools":[{"model":"x"},"}]"],"model":"m","meta":{"model":1}}',
+    );
   });
 
   it('knows a name however it is escaped; of a doubled one the last is set, as parsers take that', () => {
-    expect(edited('{"model":"a","mod\\u0065l":"b"}', { model: 'm' })).toBe('{"model":"a","mod\\u0065l":"m"}');
+    expect(edited('{"model":"a","mod\\u0065l":"b"}', { model: 'm' })).toBe(
+      '{"model":"a","mod\\u0065l":"m"}',
+    );
   });
 
   it('adds what is not there at the end', () => {
-    expect(edited('{"a":1}', { model: 'm', tier: null })).toBe('{"a":1,"model":"m","tier":null}');
+    expect(edited('{"a":1}', { model: 'm', tier: null })).toBe(
+      '{"a":1,"model":"m","tier":null}',
+    );
     expect(edited(' {} ', { model: 'm' })).toBe(' {"model":"m"} ');
   });
 
   it('agrees with a parser on any object', () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.boolean(), (object, spread) => {
-        const json = Buffer.from(JSON.stringify(object, null, spread ? 2 : 0));
-        const parsed: unknown = JSON.parse(withJsonFields(json, { model: 'é"\\', b: [1] }).toString());
-        expect(parsed).toEqual({ ...(JSON.parse(json.toString()) as object), model: 'é"\\', b: [1] });
-      }),
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        fc.boolean(),
+        (object, spread) => {
+          const json = Buffer.from(JSON.stringify(object, null, spread ? 2 : 0));
+          const parsed: unknown = JSON.parse(
+            withJsonFields(json, { model: 'é"\\', b: [1] }).toString(),
+          );
+          expect(parsed).toEqual({
+            ...(JSON.parse(json.toString()) as object),
+            model: 'é"\\',
+            b: [1],
+          });
+        },
+      ),
     );
   });
 });

@@ -10,7 +10,12 @@ export class JsonFields {
 
   constructor(fields: Readonly<Record<string, unknown>>) {
     this.#names = Object.keys(fields);
-    this.#values = new Map(Object.entries(fields).map(([name, value]) => [name, Buffer.from(JSON.stringify(value))]));
+    this.#values = new Map(
+      Object.entries(fields).map(([name, value]) => [
+        name,
+        Buffer.from(JSON.stringify(value)),
+      ]),
+    );
   }
 
   /**
@@ -19,7 +24,9 @@ export class JsonFields {
    */
   pieces(json: Buffer): Buffer[] {
     const spans: Partial<Record<string, Span>> = valueSpans(json, this.#names);
-    const present = this.#names.filter(name => spans[name]).sort((a, b) => spans[a]!.start - spans[b]!.start);
+    const present = this.#names
+      .filter(name => spans[name])
+      .sort((a, b) => spans[a]!.start - spans[b]!.start);
     const pieces: Buffer[] = [];
     let at = 0;
     for (const name of present) {
@@ -45,8 +52,11 @@ export class JsonFields {
 }
 
 /** One object with these fields set. @see JsonFields */
-export const withJsonFields = (json: Buffer, fields: Readonly<Record<string, unknown>>): Buffer =>
-  Buffer.concat(new JsonFields(fields).pieces(json));
+export const withJsonFields = (
+  json: Buffer,
+  fields: Readonly<Record<string, unknown>>,
+): Buffer => Buffer.concat(new JsonFields(fields).pieces(json));
 
 /** @param start the object without its closing brace */
-const isEmptyObject = (start: Buffer): boolean => start.length < 64 && start.toString('utf8').trim() === '{';
+const isEmptyObject = (start: Buffer): boolean =>
+  start.length < 64 && start.toString('utf8').trim() === '{';

@@ -28,5 +28,9 @@ function tagsByName(): ReadonlyMap<string, string> {
   const codes = letters.flatMap(first => letters.map(second => first + second));
   // Withdrawn codes such as `iw` have the name of the code that took their place.
   const current = codes.filter(code => Intl.getCanonicalLocales(code)[0] === code);
-  return new Map(current.flatMap(code => (names.of(code) === undefined ? [] : [[languageName(code), code] as const])));
+  return new Map(
+    current.flatMap(code =>
+      names.of(code) === undefined ? [] : [[languageName(code), code] as const],
+    ),
+  );
 }

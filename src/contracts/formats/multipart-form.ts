@@ -13,9 +13,13 @@ export interface FormFrame {
 /** `multipart/form-data` around a file that is referred to, not copied: the length is known before it is sent. */
 export function formFrame(fields: readonly FormField[], filename?: string): FormFrame {
   const boundary = `switchyard-${randomUUID()}`;
-  const header = (name: string): string => `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"`;
+  const header = (name: string): string =>
+    `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"`;
   const parts = fields.map(([name, value]) => `${header(name)}\r\n\r\n${value}\r\n`);
-  if (filename !== undefined) parts.push(`${header('file')}; filename="${quoted(filename)}"\r\n${FILE_TYPE}\r\n\r\n`);
+  if (filename !== undefined)
+    parts.push(
+      `${header('file')}; filename="${quoted(filename)}"\r\n${FILE_TYPE}\r\n\r\n`,
+    );
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
     head: Buffer.from(parts.join('')),
@@ -26,4 +30,5 @@ export function formFrame(fields: readonly FormField[], filename?: string): Form
 const FILE_TYPE = 'Content-Type: application/octet-stream';
 
 /** As browsers do it (WHATWG "multipart/form-data encoding algorithm"): a name cannot end its own quotes or line. */
-const quoted = (text: string): string => text.replace(/\r/g, '%0D').replace(/\n/g, '%0A').replace(/"/g, '%22');
+const quoted = (text: string): string =>
+  text.replace(/\r/g, '%0D').replace(/\n/g, '%0A').replace(/"/g, '%22');

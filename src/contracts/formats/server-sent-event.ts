@@ -12,7 +12,9 @@ const NEWLINES = /[\r\n]+/g;
 
 /** Another program's JSON on one line, as an event must be: outside of strings, where JSON has none, it is a space. */
 export const onOneLine = (json: Buffer): Buffer =>
-  json.includes('\n') || json.includes('\r') ? Buffer.from(json.toString('utf8').replace(NEWLINES, ' ')) : json;
+  json.includes('\n') || json.includes('\r')
+    ? Buffer.from(json.toString('utf8').replace(NEWLINES, ' '))
+    : json;
 
 /** The frame that ends OpenAI's transcript streams. */
 export const SSE_DONE = 'data: [DONE]\n\n';

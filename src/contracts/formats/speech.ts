@@ -15,7 +15,12 @@ export function speechDelta(audio: Buffer): string {
 
 /** The last event. @param durationS of all audio, seconds */
 export function speechDone(durationS: number): string {
-  const usage: SpeechUsage = { input_tokens: 0, output_tokens: 0, total_tokens: 0, seconds: durationS };
+  const usage: SpeechUsage = {
+    input_tokens: 0,
+    output_tokens: 0,
+    total_tokens: 0,
+    seconds: durationS,
+  };
   return sseData({ type: 'speech.audio.done', usage });
 }
 
@@ -31,7 +36,9 @@ export const SPEECH_CONTENT_TYPES = {
 
 export type SpeechFormat = keyof typeof SPEECH_CONTENT_TYPES;
 
-export const SPEECH_FORMATS = Object.keys(SPEECH_CONTENT_TYPES) as readonly SpeechFormat[];
+export const SPEECH_FORMATS = Object.keys(
+  SPEECH_CONTENT_TYPES,
+) as readonly SpeechFormat[];
 
 /** What a synthesis asks for, from the HTTP body to the engine. */
 export interface SpeechParams {

@@ -11,7 +11,10 @@ const segment = (start: number, end: number, text: string) => ({
   avgLogprob: 0,
   noSpeechProb: 0,
 });
-const segments = [segment(0, 3.3199, ' The beach was popular.'), segment(3661.5, 3662, 'People --> sand.')];
+const segments = [
+  segment(0, 3.3199, ' The beach was popular.'),
+  segment(3661.5, 3662, 'People --> sand.'),
+];
 
 describe('timestamp', () => {
   it.each([

@@ -27,11 +27,14 @@ const options: TranscriptBodyOptions = {
   task: 'transcribe',
   granularities: ['segment'],
 };
-const bodyOf = (changes: Partial<TranscriptBodyOptions>) => transcriptBody(transcript, { ...options, ...changes }).body;
+const bodyOf = (changes: Partial<TranscriptBodyOptions>) =>
+  transcriptBody(transcript, { ...options, ...changes }).body;
 
 describe('json', () => {
   it('is text and whole seconds of usage, rounded up', () => {
-    expect(bodyOf({})).toBe('{"text":"the beach was popular people swam","usage":{"type":"duration","seconds":9}}');
+    expect(bodyOf({})).toBe(
+      '{"text":"the beach was popular people swam","usage":{"type":"duration","seconds":9}}',
+    );
   });
 });
 
@@ -43,7 +46,13 @@ describe('text', () => {
 
 describe('verbose_json', () => {
   it('has the fields of OpenAI, in their order', () => {
-    const segment = (id: number, seek: number, start: number, end: number, text: string) =>
+    const segment = (
+      id: number,
+      seek: number,
+      start: number,
+      end: number,
+      text: string,
+    ) =>
       `{"id":${id},"seek":${seek},"start":${start},"end":${end},"text":"${text}","tokens":[50364,440],` +
       `"temperature":0,"avg_logprob":-0.286,"compression_ratio":${compressionRatio(text)},"no_speech_prob":0.01}`;
     expect(bodyOf({ format: 'verbose_json', task: 'translate' })).toBe(
@@ -54,21 +63,36 @@ describe('verbose_json', () => {
   });
 
   it('has words instead of segments when only words were asked for', () => {
-    const answer = JSON.parse(bodyOf({ format: 'verbose_json', granularities: ['word'] })) as object;
-    expect(Object.keys(answer)).toEqual(['task', 'language', 'duration', 'text', 'words', 'usage']);
+    const answer = JSON.parse(
+      bodyOf({ format: 'verbose_json', granularities: ['word'] }),
+    ) as object;
+    expect(Object.keys(answer)).toEqual([
+      'task',
+      'language',
+      'duration',
+      'text',
+      'words',
+      'usage',
+    ]);
     expect(answer).toMatchObject({ words: [{ word: 'the', start: 0, end: 0.24 }] });
   });
 });
 
-const tokens = ['the', ' beach', ' was', ' popular', ' people', ' sw', 'am'].map(token => ({
-  token,
-  logprob: -0.5,
-  bytes: Buffer.from(token),
-}));
+const tokens = ['the', ' beach', ' was', ' popular', ' people', ' sw', 'am'].map(
+  token => ({
+    token,
+    logprob: -0.5,
+    bytes: Buffer.from(token),
+  }),
+);
 
 describe('log probabilities', () => {
   it('are in json after the text, as token, logprob and bytes', () => {
-    const heard = { ...transcript, text: 'hé', logprobs: [{ token: 'hé', logprob: -0.25, bytes: Buffer.from('hé') }] };
+    const heard = {
+      ...transcript,
+      text: 'hé',
+      logprobs: [{ token: 'hé', logprob: -0.25, bytes: Buffer.from('hé') }],
+    };
     expect(transcriptBody(heard, options).body).toBe(
       '{"text":"hé","logprobs":[{"token":"hé","logprob":-0.25,"bytes":[104,195,169]}],' +
         '"usage":{"type":"duration","seconds":9}}',
@@ -77,7 +101,11 @@ describe('log probabilities', () => {
 
   it('are in each delta for its own tokens, and all in done', () => {
     const events = transcriptEvents({ ...transcript, logprobs: tokens });
-    expect(events.map(event => ('logprobs' in event ? event.logprobs?.map(({ token }) => token) : []))).toEqual([
+    expect(
+      events.map(event =>
+        'logprobs' in event ? event.logprobs?.map(({ token }) => token) : [],
+      ),
+    ).toEqual([
       ['the', ' beach', ' was', ' popular'],
       [' people', ' sw', 'am'],
       tokens.map(({ token }) => token),
@@ -85,7 +113,11 @@ describe('log probabilities', () => {
   });
 
   it('that spell another text, as after inverse text normalisation, come with one delta', () => {
-    const events = transcriptEvents({ ...transcript, text: 'the beach was popular 2 people swam', logprobs: tokens });
+    const events = transcriptEvents({
+      ...transcript,
+      text: 'the beach was popular 2 people swam',
+      logprobs: tokens,
+    });
     expect(events).toHaveLength(2);
     expect(events[0]).toMatchObject({ logprobs: tokens.map(({ token }) => ({ token })) });
   });
@@ -109,7 +141,14 @@ describe('diarized_json', () => {
       text: 'the beach was popular',
       speaker: 'Ada',
     },
-    { type: 'transcript.text.segment', id: 'seg_002', start: 31, end: 33, text: 'people swam', speaker: 'A' },
+    {
+      type: 'transcript.text.segment',
+      id: 'seg_002',
+      start: 31,
+      end: 33,
+      text: 'people swam',
+      speaker: 'A',
+    },
   ];
 
   it('has the fields of OpenAI, in their order', () => {
@@ -120,10 +159,20 @@ describe('diarized_json', () => {
   });
 
   it('streams each delta with the id of the segment that follows it', () => {
-    const { body } = transcriptBody(told, { ...options, format: 'diarized_json', stream: true });
+    const { body } = transcriptBody(told, {
+      ...options,
+      format: 'diarized_json',
+      stream: true,
+    });
     const events = body.split('\n\n').slice(0, -2);
-    expect(events.map(event => JSON.parse(event.slice('data: '.length)) as unknown)).toEqual([
-      { type: 'transcript.text.delta', delta: 'the beach was popular', segment_id: 'seg_001' },
+    expect(
+      events.map(event => JSON.parse(event.slice('data: '.length)) as unknown),
+    ).toEqual([
+      {
+        type: 'transcript.text.delta',
+        delta: 'the beach was popular',
+        segment_id: 'seg_001',
+      },
       segments[0],
       { type: 'transcript.text.delta', delta: ' people swam', segment_id: 'seg_002' },
       segments[1],
@@ -139,7 +188,10 @@ describe('diarized_json', () => {
   });
 
   it('keeps its segments where their texts are not the text', () => {
-    const types = transcriptEvents({ ...told, text: 'People. The Beach.' }, { diarized: true }).map(({ type }) => type);
+    const types = transcriptEvents(
+      { ...told, text: 'People. The Beach.' },
+      { diarized: true },
+    ).map(({ type }) => type);
     expect(types).toEqual([
       'transcript.text.delta',
       'transcript.text.segment',
@@ -165,7 +217,9 @@ describe('languageName', () => {
 
 describe('the event stream', () => {
   const deltasOf = (changes: Partial<Transcript>) =>
-    transcriptEvents({ ...transcript, ...changes }).flatMap(event => ('delta' in event ? [event.delta] : []));
+    transcriptEvents({ ...transcript, ...changes }).flatMap(event =>
+      'delta' in event ? [event.delta] : [],
+    );
 
   it('has a delta per segment; together they are the text', () => {
     expect(deltasOf({})).toEqual(['the beach was popular', ' people swam']);

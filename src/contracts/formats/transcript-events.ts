@@ -1,5 +1,9 @@
 import { SSE_DONE, sseData } from './server-sent-event.js';
-import { type TokenLogprob, type Transcript, type TranscriptSegment } from '@switchyard/engine-api/transcript.js';
+import {
+  type TokenLogprob,
+  type Transcript,
+  type TranscriptSegment,
+} from '@switchyard/engine-api/transcript.js';
 import { type TranscriptTokenUsage, transcriptTokenUsage } from './usage.js';
 import { type DiarizedSegment, diarizedSegment } from './transcript-json.js';
 
@@ -34,7 +38,8 @@ export function tokensOfPieces(
     pieceEnd += Buffer.byteLength(piece);
     const first = next;
     const last = index === pieces.length - 1;
-    while (next < tokens.length && (last || tokenStart < pieceEnd)) tokenStart += tokens[next++]!.bytes.length;
+    while (next < tokens.length && (last || tokenStart < pieceEnd))
+      tokenStart += tokens[next++]!.bytes.length;
     return tokens.slice(first, next);
   });
 }
@@ -69,20 +74,34 @@ export interface EventOptions {
  *
  * One delta per segment; a transcript whose text is not the sum of its segments is one delta.
  */
-export function transcriptEvents(transcript: Transcript, options: EventOptions = {}): TranscriptEvent[] {
+export function transcriptEvents(
+  transcript: Transcript,
+  options: EventOptions = {},
+): TranscriptEvent[] {
   const { text, segments, logprobs } = transcript;
   const { diarized = false, deviceMs } = options;
   const pieces = splitBySegments(text, segments);
-  const events = diarized ? diarizedEvents(pieces, segments) : textDeltas(pieces, logprobs);
+  const events = diarized
+    ? diarizedEvents(pieces, segments)
+    : textDeltas(pieces, logprobs);
   return [...events, textDone(transcript, deviceMs)];
 }
 
-function diarizedEvents(pieces: readonly string[], segments: Transcript['segments']): TranscriptEvent[] {
-  if (pieces.length !== segments.length) return [...textDeltas(pieces, undefined), ...segments.map(diarizedSegment)];
-  return segments.flatMap((segment, i) => segmentEvents(segment, { delta: pieces[i] ?? '', diarized: true }));
+function diarizedEvents(
+  pieces: readonly string[],
+  segments: Transcript['segments'],
+): TranscriptEvent[] {
+  if (pieces.length !== segments.length)
+    return [...textDeltas(pieces, undefined), ...segments.map(diarizedSegment)];
+  return segments.flatMap((segment, i) =>
+    segmentEvents(segment, { delta: pieces[i] ?? '', diarized: true }),
+  );
 }
 
-function textDeltas(pieces: readonly string[], logprobs: Transcript['logprobs']): TranscriptEvent[] {
+function textDeltas(
+  pieces: readonly string[],
+  logprobs: Transcript['logprobs'],
+): TranscriptEvent[] {
   const tokens = logprobs && tokensOfPieces(pieces, logprobs);
   // Tokens that spell another text belong to it as a whole only.
   if (logprobs && !tokens) return [textDelta(pieces.join(''), logprobs)];
@@ -105,14 +124,20 @@ export function segmentEvents(
   return [{ ...textDelta(delta, logprobs), segment_id: finished.id }, finished];
 }
 
-const textDelta = (delta: string, logprobs: readonly TokenLogprob[] | undefined): TextDelta => ({
+const textDelta = (
+  delta: string,
+  logprobs: readonly TokenLogprob[] | undefined,
+): TextDelta => ({
   type: 'transcript.text.delta',
   delta,
   ...(logprobs && { logprobs: logprobs.map(logprobBody) }),
 });
 
 /** The last event: the whole text. */
-export const textDone = ({ text, logprobs, durationS }: Transcript, deviceMs?: number): TextDone => ({
+export const textDone = (
+  { text, logprobs, durationS }: Transcript,
+  deviceMs?: number,
+): TextDone => ({
   type: 'transcript.text.done',
   text,
   ...(logprobs && { logprobs: logprobs.map(logprobBody) }),
@@ -123,11 +148,17 @@ export const textDone = ({ text, logprobs, durationS }: Transcript, deviceMs?: n
 });
 
 /** The whole SSE body, `[DONE]` included. */
-export function formatTranscriptStream(transcript: Transcript, options: EventOptions = {}): string {
+export function formatTranscriptStream(
+  transcript: Transcript,
+  options: EventOptions = {},
+): string {
   return transcriptEvents(transcript, options).map(sseData).join('') + SSE_DONE;
 }
 
-function splitBySegments(text: string, segments: Transcript['segments']): readonly string[] {
+function splitBySegments(
+  text: string,
+  segments: Transcript['segments'],
+): readonly string[] {
   const pieces: string[] = [];
   let from = 0;
   for (const segment of segments.slice(0, -1)) {

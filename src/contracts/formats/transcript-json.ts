@@ -1,6 +1,10 @@
 import { compressionRatio } from './compression-ratio.js';
 import { languageName } from './language-name.js';
-import { type Transcript, type TranscriptSegment, type TranscriptTask } from '@switchyard/engine-api/transcript.js';
+import {
+  type Transcript,
+  type TranscriptSegment,
+  type TranscriptTask,
+} from '@switchyard/engine-api/transcript.js';
 import { type DurationUsage, durationUsage } from './usage.js';
 
 /** A segment of `diarized_json`; the same object is the event `transcript.text.segment` of its stream. */
@@ -38,9 +42,22 @@ export function formatDiarizedJson(
   };
 }
 
-export function diarizedSegment({ id, start, end, text, speaker }: TranscriptSegment): DiarizedSegment {
+export function diarizedSegment({
+  id,
+  start,
+  end,
+  text,
+  speaker,
+}: TranscriptSegment): DiarizedSegment {
   const name = `seg_${String(id + 1).padStart(3, '0')}`;
-  return { type: 'transcript.text.segment', id: name, start, end, text: text.trim(), speaker: speaker ?? '' };
+  return {
+    type: 'transcript.text.segment',
+    id: name,
+    start,
+    end,
+    text: text.trim(),
+    speaker: speaker ?? '',
+  };
 }
 
 export type TimestampGranularity = 'word' | 'segment';
@@ -81,15 +98,21 @@ export interface VerboseOptions {
   readonly granularities: readonly TimestampGranularity[];
 }
 
-export function formatVerboseJson(transcript: Transcript, options: VerboseOptions): VerboseTranscription {
-  const wants = (granularity: TimestampGranularity) => options.granularities.includes(granularity);
+export function formatVerboseJson(
+  transcript: Transcript,
+  options: VerboseOptions,
+): VerboseTranscription {
+  const wants = (granularity: TimestampGranularity) =>
+    options.granularities.includes(granularity);
   return {
     task: options.task,
     language: languageName(transcript.language),
     duration: transcript.durationS,
     text: transcript.text,
     ...(wants('segment') && { segments: transcript.segments.map(verboseSegment) }),
-    ...(wants('word') && { words: transcript.words.map(({ word, start, end }) => ({ word, start, end })) }),
+    ...(wants('word') && {
+      words: transcript.words.map(({ word, start, end }) => ({ word, start, end })),
+    }),
     usage: durationUsage(transcript.durationS),
   };
 }

@@ -15,7 +15,10 @@ export interface TranscriptTokenUsage {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly total_tokens: number;
-  readonly input_token_details: { readonly audio_tokens: number; readonly text_tokens: number };
+  readonly input_token_details: {
+    readonly audio_tokens: number;
+    readonly text_tokens: number;
+  };
   /** Of the request alone; absent: the worker reports none. */
   readonly device_ms?: number;
 }
@@ -26,7 +29,13 @@ const AUDIO_TOKENS_PER_S = 10;
 const CHARACTERS_PER_TOKEN = 4;
 
 /** Estimates: engines count no tokens that mean something elsewhere. @param durationS exact, seconds */
-export function transcriptTokenUsage({ durationS, text }: { durationS: number; text: string }): TranscriptTokenUsage {
+export function transcriptTokenUsage({
+  durationS,
+  text,
+}: {
+  durationS: number;
+  text: string;
+}): TranscriptTokenUsage {
   const audio = Math.ceil(durationS * AUDIO_TOKENS_PER_S);
   const output = Math.ceil(text.length / CHARACTERS_PER_TOKEN);
   return {

@@ -3,13 +3,19 @@ const UNKNOWN_LENGTH = 0xffffffff;
 const HEADER_BYTES = 44;
 
 /** Header of a WAV stream whose length is not known when it begins: both length fields hold the largest value. */
-export const streamedWavHeader = (sampleRate: number): Buffer => header(sampleRate, UNKNOWN_LENGTH, UNKNOWN_LENGTH);
+export const streamedWavHeader = (sampleRate: number): Buffer =>
+  header(sampleRate, UNKNOWN_LENGTH, UNKNOWN_LENGTH);
 
 /** Header of a WAV file of so many bytes of s16 samples. */
 export const wavHeader = (sampleRate: number, dataBytes: number, channels = 1): Buffer =>
   header(sampleRate, HEADER_BYTES - 8 + dataBytes, dataBytes, channels);
 
-function header(sampleRate: number, riffBytes: number, dataBytes: number, channels = 1): Buffer {
+function header(
+  sampleRate: number,
+  riffBytes: number,
+  dataBytes: number,
+  channels = 1,
+): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   header.write('RIFF', 0, 'latin1');
   header.writeUInt32LE(riffBytes, 4);

@@ -1,7 +1,14 @@
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { type Execution, type Group, Priority } from './generated/switchyard/v1/common.js';
+import {
+  type Execution,
+  type Group,
+  Priority,
+} from './generated/switchyard/v1/common.js';
 
-export { type CancelRequest, type CancelResponse } from './generated/switchyard/v1/common.js';
+export {
+  type CancelRequest,
+  type CancelResponse,
+} from './generated/switchyard/v1/common.js';
 
 /** What every call to a worker carries besides its own fields. */
 export interface CallEnvelope {
@@ -34,13 +41,23 @@ export interface CallExecution {
 }
 
 /** Device milliseconds of one request: its part of its engine call. Undefined: the worker reports none. */
-export const deviceShareMs = ({ deviceMs, batchSize, shareMs = deviceMs / batchSize }: CallExecution) =>
-  shareMs > 0 ? shareMs : undefined;
+export const deviceShareMs = ({
+  deviceMs,
+  batchSize,
+  shareMs = deviceMs / batchSize,
+}: CallExecution) => (shareMs > 0 ? shareMs : undefined);
 
 /** Aged BATCH is sent as REALTIME, so that a worker that knows no aging treats it rightly. */
-export const encodeEnvelope = ({ requestId, priority, group: { id, size, agingShare = 0 } }: CallEnvelope) => ({
+export const encodeEnvelope = ({
   requestId,
-  priority: priority === RequestPriority.REALTIME || agingShare > 0 ? Priority.REALTIME : Priority.BATCH,
+  priority,
+  group: { id, size, agingShare = 0 },
+}: CallEnvelope) => ({
+  requestId,
+  priority:
+    priority === RequestPriority.REALTIME || agingShare > 0
+      ? Priority.REALTIME
+      : Priority.BATCH,
   group: { id, size, agingShare },
 });
 
@@ -75,14 +92,24 @@ const LOGPROB = /logprob$/i;
 /** Sets the numbers of a message to 0 that are not finite, or negative although they count or measure. In place. */
 export function corrected<T extends object>(message: T): T {
   for (const [name, value] of Object.entries(message) as [string, unknown][]) {
-    const isSound = typeof value !== 'number' || (Number.isFinite(value) && (value >= 0 || LOGPROB.test(name)));
+    const isSound =
+      typeof value !== 'number' ||
+      (Number.isFinite(value) && (value >= 0 || LOGPROB.test(name)));
     if (!isSound) Object.assign(message, { [name]: 0 });
-    else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) corrected(value);
+    else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value))
+      corrected(value);
   }
   return message;
 }
 
-const UNREPORTED: Execution = { prepMs: 0, readyWaitMs: 0, deviceMs: 0, batchSize: 1, batchId: '', shareMs: 0 };
+const UNREPORTED: Execution = {
+  prepMs: 0,
+  readyWaitMs: 0,
+  deviceMs: 0,
+  batchSize: 1,
+  batchId: '',
+  shareMs: 0,
+};
 
 /** A worker that reports no execution computed the request alone, in unknown time. */
 export function decodeExecution(reported: Execution = UNREPORTED): CallExecution {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { GenerateRequest, GenerateRequest_Form } from './generated/switchyard/v1/generation.js';
+import {
+  GenerateRequest,
+  GenerateRequest_Form,
+} from './generated/switchyard/v1/generation.js';
 import {
   decodeEmbedCall,
   decodeEmbedded,
@@ -12,8 +15,19 @@ import {
   textGenerationDefinition,
 } from './generation.codec.js';
 
-const envelope = { requestId: 'r', priority: RequestPriority.BATCH, group: { id: 'g', size: 2 } };
-const execution = { prepMs: 0, readyWaitMs: 1, deviceMs: 2, batchSize: 1, batchId: 'b', shareMs: 2 };
+const envelope = {
+  requestId: 'r',
+  priority: RequestPriority.BATCH,
+  group: { id: 'g', size: 2 },
+};
+const execution = {
+  prepMs: 0,
+  readyWaitMs: 1,
+  deviceMs: 2,
+  batchSize: 1,
+  batchId: 'b',
+  shareMs: 2,
+};
 const { generate, embed } = textGenerationDefinition;
 
 describe('generation codec', () => {
@@ -41,7 +55,10 @@ describe('generation codec', () => {
     ['none, of an older gateway', 0, 1],
     ['one beyond all bounds', 4_000_000_000, 1000],
   ])('takes the weight of a tenant within bounds: %s', (_, tenantWeight, taken) => {
-    const message = GenerateRequest.fromPartial({ form: GenerateRequest_Form.CHAT, tenantWeight });
+    const message = GenerateRequest.fromPartial({
+      form: GenerateRequest_Form.CHAT,
+      tenantWeight,
+    });
     expect(decodeGenerateCall(message).tenantWeight).toBe(taken);
   });
 
@@ -56,9 +73,9 @@ describe('generation codec', () => {
       tenant: '',
       tenantWeight: 1,
     };
-    expect(() => decodeGenerateCall({ ...encodeGenerateCall(call), form: 9 as never })).toThrow(
-      'chat, completion, response, tokenize, detokenize',
-    );
+    expect(() =>
+      decodeGenerateCall({ ...encodeGenerateCall(call), form: 9 as never }),
+    ).toThrow('chat, completion, response, tokenize, detokenize');
   });
 
   it.each<[string, GenerationMessage]>([
@@ -87,12 +104,26 @@ describe('generation codec', () => {
 
   it('carries embeddings both ways', () => {
     const call = { ...envelope, body: Buffer.from('{}'), inputs: 2, tenant: 't' };
-    expect(decodeEmbedCall(embed.requestDeserialize(embed.requestSerialize(encodeEmbedCall(call))))).toEqual(call);
+    expect(
+      decodeEmbedCall(
+        embed.requestDeserialize(embed.requestSerialize(encodeEmbedCall(call))),
+      ),
+    ).toEqual(call);
     const ranking = { ...call, form: 'rerank' as const };
-    expect(decodeEmbedCall(embed.requestDeserialize(embed.requestSerialize(encodeEmbedCall(ranking))))).toEqual(
-      ranking,
-    );
-    const answer = { vectors: Buffer.from(new Float32Array([1, 2, 3, 4]).buffer), dimensions: 2, execution };
-    expect(decodeEmbedded(embed.responseDeserialize(embed.responseSerialize(encodeEmbedded(answer))))).toEqual(answer);
+    expect(
+      decodeEmbedCall(
+        embed.requestDeserialize(embed.requestSerialize(encodeEmbedCall(ranking))),
+      ),
+    ).toEqual(ranking);
+    const answer = {
+      vectors: Buffer.from(new Float32Array([1, 2, 3, 4]).buffer),
+      dimensions: 2,
+      execution,
+    };
+    expect(
+      decodeEmbedded(
+        embed.responseDeserialize(embed.responseSerialize(encodeEmbedded(answer))),
+      ),
+    ).toEqual(answer);
   });
 });

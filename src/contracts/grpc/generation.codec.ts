@@ -79,7 +79,9 @@ const FORMS = {
   tokenize: Form.TOKENIZE,
   detokenize: Form.DETOKENIZE,
 } as const;
-const FORM_NAMES = new Map<Form, RequestForm>(Object.entries(FORMS).map(([name, form]) => [form, name as RequestForm]));
+const FORM_NAMES = new Map<Form, RequestForm>(
+  Object.entries(FORMS).map(([name, form]) => [form, name as RequestForm]),
+);
 
 export const encodeGenerateCall = (call: GenerateCallFields): GenerateRequest => ({
   ...call,
@@ -90,7 +92,10 @@ export const encodeGenerateCall = (call: GenerateCallFields): GenerateRequest =>
 /** @throws RangeError when the form is none that this worker knows. */
 export function decodeGenerateCall(message: GenerateRequest): GenerateCallFields {
   const form = FORM_NAMES.get(message.form);
-  if (!form) throw new RangeError(`form must be one of ${Object.keys(FORMS).join(', ')}; got ${message.form}`);
+  if (!form)
+    throw new RangeError(
+      `form must be one of ${Object.keys(FORMS).join(', ')}; got ${message.form}`,
+    );
   return {
     ...message,
     ...decodeEnvelope(message),

@@ -1,4 +1,7 @@
-import { HealthCheckResponse_ServingStatus, HealthClient } from './generated/grpc/health/v1/health.js';
+import {
+  HealthCheckResponse_ServingStatus,
+  HealthClient,
+} from './generated/grpc/health/v1/health.js';
 import {
   type GenerationActivity,
   type HealthResponse,
@@ -12,7 +15,11 @@ export {
   type HealthCheckRequest,
   type HealthCheckResponse,
 } from './generated/grpc/health/v1/health.js';
-export { type GenerationActivity, type HealthRequest, type HealthResponse } from './generated/switchyard/v1/common.js';
+export {
+  type GenerationActivity,
+  type HealthRequest,
+  type HealthResponse,
+} from './generated/switchyard/v1/common.js';
 
 export const HealthStub = HealthClient;
 
@@ -63,6 +70,8 @@ export const encodeHealth = (report: WorkerHealthReport): HealthResponse => ({
 
 /** As sent; a state this gateway does not know counts as `starting`: no work goes there. */
 export function decodeHealth(message: HealthResponse): WorkerHealthReport {
-  const state = (Object.keys(STATES) as (keyof typeof STATES)[]).find(name => STATES[name] === message.state);
+  const state = (Object.keys(STATES) as (keyof typeof STATES)[]).find(
+    name => STATES[name] === message.state,
+  );
   return { ...message, state: state ?? 'starting' };
 }

@@ -1,30 +1,58 @@
 import { describe, expect, it } from '@jest/globals';
 import { Metadata, status } from '@grpc/grpc-js';
-import { DomainError, ERROR_REGISTRY, type ErrorCode } from '../../core/shared/domain-error.js';
+import {
+  DomainError,
+  ERROR_REGISTRY,
+  type ErrorCode,
+} from '../../core/shared/domain-error.js';
 import { decodeFailure, encodeFailure, isConnectionLost } from './status.codec.js';
 
 const bare = (code: status, details = 'why') =>
-  Object.assign(new Error(`${code} ${details}`), { code, details, metadata: new Metadata() });
-const received = (error: unknown) => Object.assign(new Error('sent'), encodeFailure(error));
+  Object.assign(new Error(`${code} ${details}`), {
+    code,
+    details,
+    metadata: new Metadata(),
+  });
+const received = (error: unknown) =>
+  Object.assign(new Error('sent'), encodeFailure(error));
 
 const codesOf = (...statuses: readonly number[]): ErrorCode[] =>
-  (Object.keys(ERROR_REGISTRY) as ErrorCode[]).filter(code => statuses.includes(ERROR_REGISTRY[code].status));
-const PERMANENT = [...codesOf(400, 413, 415, 499, 507), 'engine_failed', 'queue_full', 'inference_timeout'] as const;
-const FOREIGN = [...codesOf(401, 403, 404, 405, 422), 'insufficient_quota', 'rate_limit_exceeded'] as const;
+  (Object.keys(ERROR_REGISTRY) as ErrorCode[]).filter(code =>
+    statuses.includes(ERROR_REGISTRY[code].status),
+  );
+const PERMANENT = [
+  ...codesOf(400, 413, 415, 499, 507),
+  'engine_failed',
+  'queue_full',
+  'inference_timeout',
+] as const;
+const FOREIGN = [
+  ...codesOf(401, 403, 404, 405, 422),
+  'insufficient_quota',
+  'rate_limit_exceeded',
+] as const;
 
 describe('errors of a worker', () => {
   it.each(PERMANENT)('%s keeps code, parameter and message', code => {
-    const decoded = decodeFailure(received(new DomainError(code, 'größer als 0', { param: 'längen[]' })));
+    const decoded = decodeFailure(
+      received(new DomainError(code, 'größer als 0', { param: 'längen[]' })),
+    );
     expect(decoded).toMatchObject({ code, message: 'größer als 0', param: 'längen[]' });
   });
 
   it.each(FOREIGN)('%s is not a worker’s to send: engine_failed', code => {
-    expect(decodeFailure(received(new DomainError(code, 'why'))).code).toBe('engine_failed');
+    expect(decodeFailure(received(new DomainError(code, 'why'))).code).toBe(
+      'engine_failed',
+    );
   });
 
   it('worker_crashed says that its engine died with the request', () => {
     const crash = received(new DomainError('worker_crashed', 'the thread is gone'));
-    expect(decodeFailure(crash)).toMatchObject({ code: 'worker_lost', kind: 'died', together: 2 });
+    expect(decodeFailure(crash)).toMatchObject({
+      code: 'worker_lost',
+      kind: 'died',
+      together: 2,
+    });
   });
 
   it('an error that is no DomainError becomes engine_failed with its message', () => {
@@ -37,14 +65,24 @@ describe('errors of a worker', () => {
 
   it('a draining worker that refuses is worker_lost, on a sound connection', () => {
     const refusal = received(new DomainError('shutting_down', 'draining'));
-    expect(decodeFailure(refusal)).toMatchObject({ code: 'worker_lost', kind: 'draining' });
+    expect(decodeFailure(refusal)).toMatchObject({
+      code: 'worker_lost',
+      kind: 'draining',
+    });
     expect(isConnectionLost(refusal)).toBe(false);
   });
 
   it('its code counts whatever status it chose; another unavailability is a refusal', () => {
-    const chosen = { ...encodeFailure(new DomainError('shutting_down', 'bye')), code: status.ABORTED };
-    expect(decodeFailure(Object.assign(new Error(), chosen))).toMatchObject({ kind: 'draining' });
-    expect(decodeFailure(received(new DomainError('storage_unavailable', 'no disk')))).toMatchObject({
+    const chosen = {
+      ...encodeFailure(new DomainError('shutting_down', 'bye')),
+      code: status.ABORTED,
+    };
+    expect(decodeFailure(Object.assign(new Error(), chosen))).toMatchObject({
+      kind: 'draining',
+    });
+    expect(
+      decodeFailure(received(new DomainError('storage_unavailable', 'no disk'))),
+    ).toMatchObject({
       kind: 'refused',
     });
   });
@@ -68,19 +106,37 @@ describe('the code of an upstream', () => {
     });
   });
 
-  it.each(['', 'a b', 'x'.repeat(65), 'größe', 'a\r\nb', '<b>'])('is not repeated when it is no word: %j', text => {
-    expect(over(text)).toMatchObject({ code: 'invalid_value', foreignCode: undefined });
-  });
+  it.each(['', 'a b', 'x'.repeat(65), 'größe', 'a\r\nb', '<b>'])(
+    'is not repeated when it is no word: %j',
+    text => {
+      expect(over(text)).toMatchObject({ code: 'invalid_value', foreignCode: undefined });
+    },
+  );
 });
 
 describe('errors of the transport', () => {
   it.each<[string, status, string, ErrorCode]>([
     ['a lost connection', status.UNAVAILABLE, 'read ECONNRESET', 'worker_lost'],
     ['a cancel of our own', status.CANCELLED, 'Cancelled on client', 'request_cancelled'],
-    ['a cancel the worker reports in the words of a reset', status.CANCELLED, 'Call cancelled', 'request_cancelled'],
+    [
+      'a cancel the worker reports in the words of a reset',
+      status.CANCELLED,
+      'Call cancelled',
+      'request_cancelled',
+    ],
     ['a deadline', status.DEADLINE_EXCEEDED, 'too late', 'inference_timeout'],
-    ['exhaustion, whatever it says', status.RESOURCE_EXHAUSTED, 'larger than the memory', 'engine_failed'],
-    ['a method the worker does not have', status.UNIMPLEMENTED, 'no such method', 'internal_error'],
+    [
+      'exhaustion, whatever it says',
+      status.RESOURCE_EXHAUSTED,
+      'larger than the memory',
+      'engine_failed',
+    ],
+    [
+      'a method the worker does not have',
+      status.UNIMPLEMENTED,
+      'no such method',
+      'internal_error',
+    ],
     ['anything else', status.DATA_LOSS, 'gone', 'engine_failed'],
   ])('%s', (_, code, details, expected) => {
     expect(decodeFailure(bare(code, details)).code).toBe(expected);
@@ -100,6 +156,8 @@ describe('errors of the transport', () => {
   });
 
   it('an error that gRPC did not make is internal_error', () => {
-    expect(decodeFailure(new TypeError('x is not a function')).code).toBe('internal_error');
+    expect(decodeFailure(new TypeError('x is not a function')).code).toBe(
+      'internal_error',
+    );
   });
 });

@@ -41,11 +41,15 @@ const STATUS_OF_HTTP: Readonly<Record<number, status>> = {
  * becomes `engine_failed`; its message is sent, its stack is not.
  */
 export function encodeFailure(error: unknown): CallFailure {
-  const failure = error instanceof DomainError ? error : new DomainError('engine_failed', errorMessage(error));
+  const failure =
+    error instanceof DomainError
+      ? error
+      : new DomainError('engine_failed', errorMessage(error));
   const metadata = new Metadata();
   metadata.set(CODE_KEY, failure.code);
   if (failure.foreignCode !== undefined) metadata.set(FOREIGN_KEY, failure.foreignCode);
-  if (failure.param !== undefined) metadata.set(PARAM_KEY, encodeURIComponent(failure.param));
+  if (failure.param !== undefined)
+    metadata.set(PARAM_KEY, encodeURIComponent(failure.param));
   return {
     name: 'CallFailure',
     message: failure.message,
@@ -62,10 +66,17 @@ export function encodeFailure(error: unknown): CallFailure {
  */
 export function decodeFailure(error: unknown, lostTogether?: number): DomainError {
   if (error instanceof DomainError) return error;
-  if (!isServiceError(error)) return new DomainError('internal_error', errorMessage(error), { cause: error });
+  if (!isServiceError(error))
+    return new DomainError('internal_error', errorMessage(error), { cause: error });
   const loss = lossOf(error);
   // A worker does not say how many its engine had when that ended.
-  if (loss) return new WorkerLostError(loss, error.details, error, loss === 'died' ? 2 : lostTogether);
+  if (loss)
+    return new WorkerLostError(
+      loss,
+      error.details,
+      error,
+      loss === 'died' ? 2 : lostTogether,
+    );
   const param = trailer(error, PARAM_KEY);
   const foreignCode = trailer(error, FOREIGN_KEY);
   return new DomainError(codeOf(error), error.details, {
@@ -86,7 +97,8 @@ export const failureTrailers = (ended: StatusObject) => ({
 });
 
 /** True when the worker itself says why the call failed. */
-export const isExplained = (ended: StatusObject): boolean => trailer(ended, CODE_KEY) !== undefined;
+export const isExplained = (ended: StatusObject): boolean =>
+  trailer(ended, CODE_KEY) !== undefined;
 
 /** True when the connection itself failed: the channel wants replacing. A worker that refuses politely says why. */
 export const isConnectionLost = (ended: StatusObject): boolean =>
@@ -94,7 +106,9 @@ export const isConnectionLost = (ended: StatusObject): boolean =>
 
 /** True when `decodeFailure` made it of what a worker said about the request: the worker is up and answers. */
 export const isWorkerAnswer = (error: unknown): boolean =>
-  error instanceof DomainError && isServiceError(error.cause) && lossOf(error.cause) === undefined;
+  error instanceof DomainError &&
+  isServiceError(error.cause) &&
+  lossOf(error.cause) === undefined;
 
 /** Codes of a worker that accepts no requests now. */
 const DRAINING: ReadonlySet<string | undefined> = new Set<ErrorCode>([
@@ -109,7 +123,9 @@ function lossOf(ended: StatusObject): LossKind | undefined {
   const code = trailer(ended, CODE_KEY);
   if (DRAINING.has(code)) return 'draining';
   if (code === 'worker_crashed') return 'died';
-  return ended.code === status.UNAVAILABLE || code === 'worker_lost' ? 'refused' : undefined;
+  return ended.code === status.UNAVAILABLE || code === 'worker_lost'
+    ? 'refused'
+    : undefined;
 }
 
 /** Statuses of codes about the input. */
@@ -129,7 +145,9 @@ const WORKER_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 function codeOf(ended: ServiceError): ErrorCode {
   const code = trailer(ended, CODE_KEY);
   if (!isErrorCode(code)) return codeOfStatus(ended.code);
-  return WORKER_CODES.has(code) || INPUT_STATUSES.has(ERROR_REGISTRY[code].status) ? code : 'engine_failed';
+  return WORKER_CODES.has(code) || INPUT_STATUSES.has(ERROR_REGISTRY[code].status)
+    ? code
+    : 'engine_failed';
 }
 
 function codeOfStatus(code: status): ErrorCode {

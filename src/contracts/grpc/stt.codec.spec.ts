@@ -34,17 +34,49 @@ const { requestSerialize, requestDeserialize, responseSerialize, responseDeseria
 
 describe('numbers that a worker reports', () => {
   it('are 0 where they are not finite, or negative; log probabilities may be negative', () => {
-    const times = { prepMs: NaN, readyWaitMs: -1, deviceMs: Infinity, batchSize: 1, batchId: 'b', shareMs: -2 };
-    const segment = { id: 0, start: -1, end: NaN, text: 'a', tokens: [], temperature: 0, noSpeechProb: 0 };
+    const times = {
+      prepMs: NaN,
+      readyWaitMs: -1,
+      deviceMs: Infinity,
+      batchSize: 1,
+      batchId: 'b',
+      shareMs: -2,
+    };
+    const segment = {
+      id: 0,
+      start: -1,
+      end: NaN,
+      text: 'a',
+      tokens: [],
+      temperature: 0,
+      noSpeechProb: 0,
+    };
     const transcript = {
-      ...{ text: 'a', language: 'en', durationS: NaN, words: [{ word: 'a', start: 0, end: -3, confidence: 1 }] },
+      ...{
+        text: 'a',
+        language: 'en',
+        durationS: NaN,
+        words: [{ word: 'a', start: 0, end: -3, confidence: 1 }],
+      },
       segments: [{ ...segment, avgLogprob: -0.5 }],
       logprobs: [{ token: 'a', logprob: -Infinity, bytes: Buffer.from('a') }],
     };
-    const answer = decodeTranscript(responseDeserialize(responseSerialize(encodeTranscript(transcript, times))));
-    expect(answer.execution).toEqual({ prepMs: 0, readyWaitMs: 0, deviceMs: 0, batchSize: 1, batchId: 'b' });
+    const answer = decodeTranscript(
+      responseDeserialize(responseSerialize(encodeTranscript(transcript, times))),
+    );
+    expect(answer.execution).toEqual({
+      prepMs: 0,
+      readyWaitMs: 0,
+      deviceMs: 0,
+      batchSize: 1,
+      batchId: 'b',
+    });
     expect(answer.transcript).toMatchObject({
-      ...{ durationS: 0, segments: [{ start: 0, end: 0, avgLogprob: -0.5 }], words: [{ end: 0 }] },
+      ...{
+        durationS: 0,
+        segments: [{ start: 0, end: 0, avgLogprob: -0.5 }],
+        words: [{ end: 0 }],
+      },
       logprobs: [{ logprob: 0 }],
     });
   });
@@ -52,7 +84,11 @@ describe('numbers that a worker reports', () => {
 
 describe('TranscribeFile on the wire', () => {
   it('carries every field of a call there and back', () => {
-    expect(decodeTranscribeCall(requestDeserialize(requestSerialize(encodeTranscribeCall(call))))).toEqual(call);
+    expect(
+      decodeTranscribeCall(
+        requestDeserialize(requestSerialize(encodeTranscribeCall(call))),
+      ),
+    ).toEqual(call);
   });
 
   it('carries a URL in place of the audio', () => {
@@ -62,15 +98,20 @@ describe('TranscribeFile on the wire', () => {
     expect(decodeTranscribeCall(received)).toEqual(byUrl);
   });
 
-  it.each([RequestPriority.REALTIME, RequestPriority.BATCH])('keeps priority %i', priority => {
-    const sent = requestSerialize(encodeTranscribeCall({ ...call, priority }));
-    expect(decodeTranscribeCall(requestDeserialize(sent)).priority).toBe(priority);
-  });
+  it.each([RequestPriority.REALTIME, RequestPriority.BATCH])(
+    'keeps priority %i',
+    priority => {
+      const sent = requestSerialize(encodeTranscribeCall({ ...call, priority }));
+      expect(decodeTranscribeCall(requestDeserialize(sent)).priority).toBe(priority);
+    },
+  );
 
   it('is the same message that generated code reads and writes', () => {
     const message = encodeTranscribeCall(call);
     expect(TranscribeFileRequest.decode(requestSerialize(message))).toEqual(message);
-    expect(requestDeserialize(Buffer.from(TranscribeFileRequest.encode(message).finish()))).toEqual(message);
+    expect(
+      requestDeserialize(Buffer.from(TranscribeFileRequest.encode(message).finish())),
+    ).toEqual(message);
   });
 
   it('reads 8 MiB of audio as a view of the received message, without a copy', () => {
@@ -82,15 +123,26 @@ describe('TranscribeFile on the wire', () => {
   });
 
   it('reads empty audio as 0 bytes', () => {
-    const wire = requestSerialize(encodeTranscribeCall({ ...call, audio: Buffer.alloc(0) }));
+    const wire = requestSerialize(
+      encodeTranscribeCall({ ...call, audio: Buffer.alloc(0) }),
+    );
     expect(requestDeserialize(wire).audio).toHaveLength(0);
   });
 
   it('sends aged BATCH as REALTIME with its share: correct for a worker without aging; ours reads aged BATCH', () => {
-    const aged = { ...call, priority: RequestPriority.BATCH, group: { id: 'g', size: 1, agingShare: 0.25 } };
+    const aged = {
+      ...call,
+      priority: RequestPriority.BATCH,
+      group: { id: 'g', size: 1, agingShare: 0.25 },
+    };
     const message = encodeTranscribeCall(aged);
-    expect([message.priority, message.group?.agingShare]).toEqual([Priority.REALTIME, 0.25]);
-    expect(decodeTranscribeCall(requestDeserialize(requestSerialize(message)))).toMatchObject({
+    expect([message.priority, message.group?.agingShare]).toEqual([
+      Priority.REALTIME,
+      0.25,
+    ]);
+    expect(
+      decodeTranscribeCall(requestDeserialize(requestSerialize(message))),
+    ).toMatchObject({
       priority: RequestPriority.BATCH,
       group: { id: 'g', size: 1, agingShare: 0.25 },
     });
@@ -100,12 +152,16 @@ describe('TranscribeFile on the wire', () => {
 
   it('takes a call without a group as a group of 1', () => {
     const { group: _, ...message } = encodeTranscribeCall(call);
-    expect(decodeTranscribeCall(requestDeserialize(requestSerialize(message))).group).toEqual({ id: 'r-1', size: 1 });
+    expect(
+      decodeTranscribeCall(requestDeserialize(requestSerialize(message))).group,
+    ).toEqual({ id: 'r-1', size: 1 });
   });
 
   it('refuses a message that ends inside the audio', () => {
     const wire = requestSerialize(encodeTranscribeCall(call));
-    expect(() => requestDeserialize(wire.subarray(0, wire.length - 3))).toThrow(RangeError);
+    expect(() => requestDeserialize(wire.subarray(0, wire.length - 3))).toThrow(
+      RangeError,
+    );
   });
 
   it('carries an answer with segments, words and execution there and back', () => {
@@ -127,9 +183,19 @@ describe('TranscribeFile on the wire', () => {
       ],
       words: [{ word: 'go', start: 0.1, end: 0.3, confidence: 0.875 }],
     };
-    const execution = { prepMs: 4.5, readyWaitMs: 1, deviceMs: 20, batchSize: 3, batchId: 'b-1' };
+    const execution = {
+      prepMs: 4.5,
+      readyWaitMs: 1,
+      deviceMs: 20,
+      batchSize: 3,
+      batchId: 'b-1',
+    };
     const wire = responseSerialize(encodeTranscript(transcript, execution));
-    expect(decodeTranscript(responseDeserialize(wire))).toEqual({ kind: 'transcript', transcript, execution });
+    expect(decodeTranscript(responseDeserialize(wire))).toEqual({
+      kind: 'transcript',
+      transcript,
+      execution,
+    });
   });
 
   it('takes an answer without an execution as computed alone', () => {

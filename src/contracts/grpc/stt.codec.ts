@@ -1,4 +1,8 @@
-import { type ChannelCredentials, type ClientOptions, makeGenericClientConstructor } from '@grpc/grpc-js';
+import {
+  type ChannelCredentials,
+  type ClientOptions,
+  makeGenericClientConstructor,
+} from '@grpc/grpc-js';
 import { appendBulk, splitBulk } from './bulk-field.js';
 import {
   type TokenLogprob,
@@ -66,7 +70,11 @@ export const speechToTextDefinition = {
   transcribeFile: {
     ...SpeechToTextService.transcribeFile,
     requestSerialize: (value: TranscribeFileRequest): Buffer =>
-      appendBulk(TranscribeFileRequest.encode({ ...value, audio: EMPTY }).finish(), value.audio, AUDIO),
+      appendBulk(
+        TranscribeFileRequest.encode({ ...value, audio: EMPTY }).finish(),
+        value.audio,
+        AUDIO,
+      ),
     requestDeserialize: (value: Buffer): TranscribeFileRequest => {
       const { rest, bulk } = splitBulk(value, AUDIO);
       return { ...TranscribeFileRequest.decode(rest), audio: bulk };
@@ -94,7 +102,9 @@ export const SpeechToTextStub = makeGenericClientConstructor(
   options?: Partial<ClientOptions>,
 ) => SpeechToTextClient;
 
-export const encodeTranscribeCall = (call: TranscribeCallFields): TranscribeFileRequest => ({
+export const encodeTranscribeCall = (
+  call: TranscribeCallFields,
+): TranscribeFileRequest => ({
   ...(call as object as TranscribeFileRequest),
   ...encodeEnvelope(call),
   task: call.task === 'translate' ? Task.TRANSLATE : Task.TRANSCRIBE,
@@ -102,14 +112,20 @@ export const encodeTranscribeCall = (call: TranscribeCallFields): TranscribeFile
   audioUrl: Buffer.isBuffer(call.audio) ? '' : call.audio.url,
 });
 
-export const decodeTranscribeCall = ({ audioUrl, ...message }: TranscribeFileRequest): TranscribeCallFields => ({
+export const decodeTranscribeCall = ({
+  audioUrl,
+  ...message
+}: TranscribeFileRequest): TranscribeCallFields => ({
   ...message,
   ...decodeEnvelope(message),
   task: message.task === Task.TRANSLATE ? 'translate' : 'transcribe',
   audio: audioUrl === '' ? message.audio : { url: audioUrl },
 });
 
-export const encodeTranscript = (transcript: Transcript, execution: CallExecution): TranscribeFileResponse => ({
+export const encodeTranscript = (
+  transcript: Transcript,
+  execution: CallExecution,
+): TranscribeFileResponse => ({
   ...transcript,
   segments: transcript.segments.map(encodeSegment),
   words: [...transcript.words],
@@ -124,13 +140,21 @@ const encodeSegment = (segment: TranscriptSegment): Segment => ({
   compressionRatio: segment.compressionRatio ?? 0,
 });
 
-const decodeSegment = ({ speaker, compressionRatio, ...segment }: Segment): TranscriptSegment => ({
+const decodeSegment = ({
+  speaker,
+  compressionRatio,
+  ...segment
+}: Segment): TranscriptSegment => ({
   ...segment,
   speaker: speaker || undefined,
   compressionRatio: compressionRatio || undefined,
 });
 
-const encodeLogprob = ({ token, logprob, bytes }: TokenLogprob) => ({ token, logprob, bytes: Buffer.from(bytes) });
+const encodeLogprob = ({ token, logprob, bytes }: TokenLogprob) => ({
+  token,
+  logprob,
+  bytes: Buffer.from(bytes),
+});
 
 export function decodeTranscript(reported: TranscribeFileResponse): TranscribeAnswer {
   const { execution, segments, logprobs, ...rest } = corrected(reported);
@@ -160,12 +184,19 @@ export const encodeUploadStart = (
   call: Omit<TranscribeCallFields, 'audio'>,
   url?: string,
 ): TranscribeUploadRequest => ({
-  message: { $case: 'start', value: encodeTranscribeCall({ ...call, audio: url === undefined ? EMPTY : { url } }) },
+  message: {
+    $case: 'start',
+    value: encodeTranscribeCall({ ...call, audio: url === undefined ? EMPTY : { url } }),
+  },
 });
 
-export const encodeUploadChunk = (value: Buffer): TranscribeUploadRequest => ({ message: { $case: 'audio', value } });
+export const encodeUploadChunk = (value: Buffer): TranscribeUploadRequest => ({
+  message: { $case: 'audio', value },
+});
 
-export const encodeFinalSegment = (final: Omit<FinalSegment, 'kind'>): TranscribeUploadResponse => ({
+export const encodeFinalSegment = (
+  final: Omit<FinalSegment, 'kind'>,
+): TranscribeUploadResponse => ({
   message: {
     $case: 'segment',
     value: {
@@ -176,14 +207,24 @@ export const encodeFinalSegment = (final: Omit<FinalSegment, 'kind'>): Transcrib
   },
 });
 
-export const encodeUploadDone = (transcript: Transcript, execution: CallExecution): TranscribeUploadResponse => ({
+export const encodeUploadDone = (
+  transcript: Transcript,
+  execution: CallExecution,
+): TranscribeUploadResponse => ({
   message: { $case: 'done', value: encodeTranscript(transcript, execution) },
 });
 
 /** Undefined for a message of a kind that is not known here. */
-export function decodeUploadAnswer({ message }: TranscribeUploadResponse): UploadAnswer | undefined {
+export function decodeUploadAnswer({
+  message,
+}: TranscribeUploadResponse): UploadAnswer | undefined {
   if (message?.$case === 'done') return decodeTranscript(message.value);
   if (message?.value.segment === undefined) return undefined;
   const { segment, words, logprobs } = message.value;
-  return corrected<FinalSegment>({ kind: 'segment', segment: decodeSegment(segment), words, logprobs });
+  return corrected<FinalSegment>({
+    kind: 'segment',
+    segment: decodeSegment(segment),
+    words,
+    logprobs,
+  });
 }

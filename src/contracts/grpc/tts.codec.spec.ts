@@ -1,7 +1,12 @@
 import { SPEECH_FORMATS } from '../formats/speech.js';
 import { describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { decodeSynthesizeCall, encodeSynthesizeCall, type SpeechMessage, textToSpeechDefinition } from './tts.codec.js';
+import {
+  decodeSynthesizeCall,
+  encodeSynthesizeCall,
+  type SpeechMessage,
+  textToSpeechDefinition,
+} from './tts.codec.js';
 
 const { requestSerialize, requestDeserialize, responseSerialize, responseDeserialize } =
   textToSpeechDefinition.synthesize;
@@ -22,12 +27,23 @@ describe('Synthesize on the wire', () => {
   });
 
   it('names the formats when asked for another one', () => {
-    const message = { ...encodeSynthesizeCall({ ...call, format: 'wav' }), format: 'amr' };
-    expect(() => decodeSynthesizeCall(message)).toThrow('mp3, opus, aac, flac, wav, pcm; got "amr"');
+    const message = {
+      ...encodeSynthesizeCall({ ...call, format: 'wav' }),
+      format: 'amr',
+    };
+    expect(() => decodeSynthesizeCall(message)).toThrow(
+      'mp3, opus, aac, flac, wav, pcm; got "amr"',
+    );
   });
 
   it.each<{ kind: string; message: SpeechMessage }>([
-    { kind: 'header', message: { $case: 'header', value: { contentType: 'audio/mpeg', sampleRate: 24_000 } } },
+    {
+      kind: 'header',
+      message: {
+        $case: 'header',
+        value: { contentType: 'audio/mpeg', sampleRate: 24_000 },
+      },
+    },
     { kind: 'audio', message: { $case: 'audio', value: Buffer.from([0, 255, 1]) } },
     {
       kind: 'done',
@@ -35,7 +51,14 @@ describe('Synthesize on the wire', () => {
         $case: 'done',
         value: {
           durationS: 2.5,
-          execution: { prepMs: 0, readyWaitMs: 1, deviceMs: 30, batchSize: 2, batchId: 'b-1', shareMs: 0 },
+          execution: {
+            prepMs: 0,
+            readyWaitMs: 1,
+            deviceMs: 30,
+            batchSize: 2,
+            batchId: 'b-1',
+            shareMs: 0,
+          },
         },
       },
     },

@@ -1,6 +1,10 @@
 import { SPEECH_FORMATS, type SpeechParams } from '../formats/speech.js';
 import { type CallEnvelope, decodeEnvelope, encodeEnvelope } from './call.codec.js';
-import { TextToSpeechClient, type SynthesizeRequest, type SynthesizeResponse } from './generated/switchyard/v1/tts.js';
+import {
+  TextToSpeechClient,
+  type SynthesizeRequest,
+  type SynthesizeResponse,
+} from './generated/switchyard/v1/tts.js';
 
 export {
   TextToSpeechService as textToSpeechDefinition,
@@ -27,6 +31,9 @@ export const encodeSynthesizeCall = (call: SynthesizeCallFields): SynthesizeRequ
 /** @throws RangeError when the format is none of `SPEECH_FORMATS`; the worker answers it as `invalid_value`. */
 export function decodeSynthesizeCall(message: SynthesizeRequest): SynthesizeCallFields {
   const format = SPEECH_FORMATS.find(known => known === message.format);
-  if (!format) throw new RangeError(`format must be one of ${SPEECH_FORMATS.join(', ')}; got "${message.format}"`);
+  if (!format)
+    throw new RangeError(
+      `format must be one of ${SPEECH_FORMATS.join(', ')}; got "${message.format}"`,
+    );
   return { ...message, ...decodeEnvelope(message), format };
 }

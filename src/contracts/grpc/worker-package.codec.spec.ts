@@ -26,14 +26,24 @@ import {
 import { WORKER_PACKAGES, workerPackageDefinition } from './worker-package.codec.js';
 
 const NOTHING = { prepMs: 0, readyWaitMs: 0, deviceMs: 0, batchSize: 1, batchId: '' };
-const ENVELOPE = { requestId: 'r', priority: RequestPriority.REALTIME, group: { id: 'g', size: 1 } };
+const ENVELOPE = {
+  requestId: 'r',
+  priority: RequestPriority.REALTIME,
+  group: { id: 'g', size: 1 },
+};
 
 @Controller()
 class EchoController {
   @GrpcMethod('SpeechToText', 'TranscribeFile')
   transcribeFile(request: TranscribeFileRequest): TranscribeFileResponse {
     return encodeTranscript(
-      { text: `${request.audio.length} bytes`, language: 'en', durationS: 1, segments: [], words: [] },
+      {
+        text: `${request.audio.length} bytes`,
+        language: 'en',
+        durationS: 1,
+        segments: [],
+        words: [],
+      },
       NOTHING,
     );
   }
@@ -63,7 +73,11 @@ describe('the package definition in a Nest gRPC server', () => {
     app = await NestFactory.createMicroservice<MicroserviceOptions>(EchoModule, {
       logger: false,
       transport: Transport.GRPC,
-      options: { url, package: WORKER_PACKAGES, packageDefinition: workerPackageDefinition },
+      options: {
+        url,
+        package: WORKER_PACKAGES,
+        packageDefinition: workerPackageDefinition,
+      },
     });
     await app.listen();
   });
@@ -82,7 +96,9 @@ describe('the package definition in a Nest gRPC server', () => {
       filename: 'a.wav',
     });
     const response = await new Promise<TranscribeFileResponse>((resolve, reject) => {
-      client.transcribeFile(request, (error, reply) => (error ? reject(error) : resolve(reply)));
+      client.transcribeFile(request, (error, reply) =>
+        error ? reject(error) : resolve(reply),
+      );
     });
     expect(response.text).toBe('1000 bytes');
     client.close();
@@ -90,7 +106,12 @@ describe('the package definition in a Nest gRPC server', () => {
 
   it('serves all services of the package', async () => {
     const client = new TextGenerationStub(url, credentials.createInsecure());
-    const request = encodeEmbedCall({ ...ENVELOPE, body: Buffer.from('{}'), inputs: 1, tenant: '' });
+    const request = encodeEmbedCall({
+      ...ENVELOPE,
+      body: Buffer.from('{}'),
+      inputs: 1,
+      tenant: '',
+    });
     const response = await new Promise<EmbedResponse>((resolve, reject) => {
       client.embed(request, (error, reply) => (error ? reject(error) : resolve(reply)));
     });
@@ -101,7 +122,9 @@ describe('the package definition in a Nest gRPC server', () => {
   it('serves the standard health check', async () => {
     const client = new HealthStub(url, credentials.createInsecure());
     const response = await new Promise<HealthCheckResponse>((resolve, reject) => {
-      client.check({ service: '' }, (error, reply) => (error ? reject(error) : resolve(reply)));
+      client.check({ service: '' }, (error, reply) =>
+        error ? reject(error) : resolve(reply),
+      );
     });
     expect(response.status).toBe(SERVING);
     client.close();

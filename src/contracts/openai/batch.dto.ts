@@ -3,7 +3,14 @@ import { BATCH_ENDPOINTS, type BatchEndpoint } from '../../core/jobs/batch-job.j
 import { BATCH_STATUSES, type BatchStatus } from '../../core/jobs/batch-status.js';
 import { COMPLETION_WINDOWS, windowSeconds } from '../../core/jobs/completion-window.js';
 import { honoured } from './field-rules.js';
-import { choiceOf, custom, filledText, labels, nested, textWithin } from './field-types.js';
+import {
+  choiceOf,
+  custom,
+  filledText,
+  labels,
+  nested,
+  textWithin,
+} from './field-types.js';
 import { Field, PageAfter, PageLimit, RequiredField } from './field.decorators.js';
 import { ExpiresAfterDto } from './file.dto.js';
 
@@ -12,7 +19,8 @@ export class BatchWebhookDto {
   url!: string;
 }
 
-const isWindow = (value: unknown): boolean => typeof value === 'string' && windowSeconds(value) !== undefined;
+const isWindow = (value: unknown): boolean =>
+  typeof value === 'string' && windowSeconds(value) !== undefined;
 
 export class BatchCreateDto {
   @RequiredField(filledText('must be the id of a file'), {
@@ -32,7 +40,8 @@ export class BatchCreateDto {
   completion_window!: string;
 
   @Field(labels(), {
-    description: '`validation: lenient` sends bad lines to the error file; else they fail the batch.',
+    description:
+      '`validation: lenient` sends bad lines to the error file; else they fail the batch.',
   })
   metadata?: Readonly<Record<string, string>>;
 
@@ -60,12 +69,14 @@ class BatchErrorDto {
   @ApiProperty() code!: string;
   @ApiProperty() message!: string;
   @ApiProperty({ type: String, nullable: true }) param!: string | null;
-  @ApiProperty({ type: Number, nullable: true, description: 'From 1.' }) line!: number | null;
+  @ApiProperty({ type: Number, nullable: true, description: 'From 1.' }) line!:
+    number | null;
 }
 
 class BatchErrorsDto {
   @ApiProperty({ example: 'list' }) object!: 'list';
-  @ApiProperty({ type: [BatchErrorDto], description: 'At most 100.' }) data!: readonly BatchErrorDto[];
+  @ApiProperty({ type: [BatchErrorDto], description: 'At most 100.' })
+  data!: readonly BatchErrorDto[];
 }
 
 class RequestCountsDto {
@@ -98,7 +109,12 @@ export class BatchDto {
   @ApiProperty({ example: 'batch_0198a1b2c3d47e5f8091a2b3c4d5e6f7' }) id!: string;
   @ApiProperty({ example: 'batch' }) object!: 'batch';
   @ApiProperty({ enum: BATCH_ENDPOINTS }) endpoint!: BatchEndpoint;
-  @ApiProperty({ type: String, nullable: true, description: 'When all lines name the same.' }) model!: string | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'When all lines name the same.',
+  })
+  model!: string | null;
   @ApiProperty({ type: BatchErrorsDto, nullable: true }) errors!: BatchErrorsDto | null;
   @ApiProperty() input_file_id!: string;
   @ApiProperty({ example: '24h' }) completion_window!: string;
@@ -114,18 +130,31 @@ export class BatchDto {
   @instant() expired_at!: number | null;
   @instant() cancelling_at!: number | null;
   @instant() cancelled_at!: number | null;
-  @ApiProperty({ type: RequestCountsDto, description: 'Live.' }) request_counts!: RequestCountsDto;
+  @ApiProperty({ type: RequestCountsDto, description: 'Live.' })
+  request_counts!: RequestCountsDto;
   @ApiProperty({ type: BatchUsageDto, nullable: true }) usage!: BatchUsageDto | null;
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' } }) metadata!: Readonly<
-    Record<string, string>
-  >;
-  @ApiProperty({ type: Number, nullable: true, description: 'Lines per second so far, while in progress.' })
+  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' } })
+  metadata!: Readonly<Record<string, string>>;
+  @ApiProperty({
+    type: Number,
+    nullable: true,
+    description: 'Lines per second so far, while in progress.',
+  })
   rate_per_s!: number | null;
-  @ApiProperty({ type: Number, nullable: true, description: 'Seconds until the last line, at that rate.' })
+  @ApiProperty({
+    type: Number,
+    nullable: true,
+    description: 'Seconds until the last line, at that rate.',
+  })
   eta_s!: number | null;
-  @ApiProperty({ type: String, nullable: true, description: 'The batch whose failed lines these are.' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The batch whose failed lines these are.',
+  })
   retry_of!: string | null;
-  @ApiProperty({ type: BatchWebhookDto, nullable: true }) webhook!: BatchWebhookDto | null;
+  @ApiProperty({ type: BatchWebhookDto, nullable: true })
+  webhook!: BatchWebhookDto | null;
 }
 
 export class BatchListDto {

@@ -1,6 +1,12 @@
 import { advice, meaning, PASSED_ON, type ServiceTier } from './field-rules.js';
 import { choiceOf, custom, whole } from './field-types.js';
-import { Field, ModelNameField, RequiredField, ServiceTierField, Unlisted } from './field.decorators.js';
+import {
+  Field,
+  ModelNameField,
+  RequiredField,
+  ServiceTierField,
+  Unlisted,
+} from './field.decorators.js';
 import { countInputs, isTextOrTokens, TEXT_OR_TOKENS } from './text-or-tokens.js';
 
 export const EMBEDDING_ENCODINGS = ['float', 'base64'] as const;
@@ -25,8 +31,16 @@ export class EmbeddingDto {
   model!: string;
 
   @RequiredField(
-    { ...INPUT, checks: [...INPUT.checks, [isFew, `must hold at most ${MOST_INPUTS} inputs`]] },
-    { example: ['The train is on the right track.', 'Every request has a place in the queue.'] },
+    {
+      ...INPUT,
+      checks: [...INPUT.checks, [isFew, `must hold at most ${MOST_INPUTS} inputs`]],
+    },
+    {
+      example: [
+        'The train is on the right track.',
+        'Every request has a place in the queue.',
+      ],
+    },
   )
   input!: string | readonly unknown[];
 

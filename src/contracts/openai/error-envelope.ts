@@ -8,7 +8,12 @@ export class ErrorBody {
   @ApiProperty({ example: 'invalid_request_error' })
   type!: string;
 
-  @ApiProperty({ type: String, nullable: true, example: 'model', description: 'The field at fault.' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: 'model',
+    description: 'The field at fault.',
+  })
   param!: string | null;
 
   @ApiProperty({ type: String, nullable: true, example: 'model_not_found' })
@@ -23,7 +28,14 @@ export class ErrorEnvelope {
 
 export function errorEnvelope(error: DomainError): ErrorEnvelope {
   const code = error.foreignCode ?? error.code;
-  return { error: { message: error.message, type: errorDefinition(error).type, param: error.param ?? null, code } };
+  return {
+    error: {
+      message: error.message,
+      type: errorDefinition(error).type,
+      param: error.param ?? null,
+      code,
+    },
+  };
 }
 
 /**

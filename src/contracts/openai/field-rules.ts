@@ -1,9 +1,17 @@
 /** OpenAI's `service_tier`; `fast` is a newer name of `priority`. */
-export const SERVICE_TIERS = ['auto', 'default', 'flex', 'scale', 'priority', 'fast'] as const;
+export const SERVICE_TIERS = [
+  'auto',
+  'default',
+  'flex',
+  'scale',
+  'priority',
+  'fast',
+] as const;
 export type ServiceTier = (typeof SERVICE_TIERS)[number];
 
 /** Asks for REALTIME; everything else for BATCH. */
-export const isUrgent = (tier: ServiceTier): boolean => tier === 'priority' || tier === 'fast';
+export const isUrgent = (tier: ServiceTier): boolean =>
+  tier === 'priority' || tier === 'fast';
 
 /**
  * Advisory fields of one request that cannot be honoured (D-34): accepted, and reported to the caller by their paths,
@@ -57,8 +65,16 @@ export type FieldRules = Readonly<Record<string, FieldRule>>;
 export const PASSED_ON = 'passed on';
 
 export const honoured = (why = ''): FieldRule => ({ treatment: 'honoured', why });
-export const byEngine = (why = ''): FieldRule => ({ treatment: 'honoured', why, byEngine: true });
-export const advice = (capability: string, why = ''): FieldRule => ({ treatment: 'advice', capability, why });
+export const byEngine = (why = ''): FieldRule => ({
+  treatment: 'honoured',
+  why,
+  byEngine: true,
+});
+export const advice = (capability: string, why = ''): FieldRule => ({
+  treatment: 'advice',
+  capability,
+  why,
+});
 export const ignored = (why: string): FieldRule => ({ treatment: 'ignored', why });
 export const notServed = (why: string): FieldRule => ({ treatment: 'refused', why });
 

@@ -33,9 +33,13 @@ export const custom = (
 ): FieldType => ({ schema, checks: [[accepts, message]] });
 
 /** Neither checked nor kept: what reads it reads the body. */
-export const anything = (schema: FieldType['schema']): FieldType => ({ schema, checks: [] });
+export const anything = (schema: FieldType['schema']): FieldType => ({
+  schema,
+  checks: [],
+});
 
-export const anyText = (message = 'must be text'): FieldType => custom(STRING, isText, message);
+export const anyText = (message = 'must be text'): FieldType =>
+  custom(STRING, isText, message);
 
 export const filledText = (message: string): FieldType =>
   custom(STRING, value => isText(value) && value !== '', message);
@@ -43,7 +47,10 @@ export const filledText = (message: string): FieldType =>
 /** Text of at most `most` characters. @param others what else must hold */
 export const textWithin = (most: number, ...others: readonly Check[]): FieldType => ({
   schema: STRING,
-  checks: [[value => maxLength(value, most), `must be text of at most ${most} characters`], ...others],
+  checks: [
+    [value => maxLength(value, most), `must be text of at most ${most} characters`],
+    ...others,
+  ],
 });
 
 export const textLike = (pattern: RegExp, message: string): FieldType =>
@@ -73,20 +80,31 @@ export const whole = (minimum: number, maximum: number, message?: string): Field
 export const anyWhole = (): FieldType => ({ schema: NUMBER, checks: [isWhole()] });
 
 export const choiceOf = (values: readonly string[]): FieldType =>
-  custom({ enum: values }, value => values.includes(value as string), `must be one of ${values.join(', ')}`);
+  custom(
+    { enum: values },
+    value => values.includes(value as string),
+    `must be one of ${values.join(', ')}`,
+  );
 
 export const listOfObjects = (message: string): FieldType =>
   custom({ type: 'array', items: { type: 'object' } }, Array.isArray, message);
 
 /** A list of at most `count` texts of at most `length` characters. @param first checked before everything else */
-export const texts = (count: number, length: number, first: readonly Check[] = []): FieldType => ({
+export const texts = (
+  count: number,
+  length: number,
+  first: readonly Check[] = [],
+): FieldType => ({
   schema: { type: [String] },
   checks: [
     ...first,
     [Array.isArray, 'must be a list'],
     [value => (value as unknown[]).length <= count, `must have at most ${count} entries`],
     [every(isText), 'must be a list of texts'],
-    [every(value => maxLength(value, length)), `must have entries of at most ${length} characters`],
+    [
+      every(value => maxLength(value, length)),
+      `must have entries of at most ${length} characters`,
+    ],
   ],
 });
 
@@ -99,11 +117,19 @@ export const every =
 /** A field of a form that may be repeated, each time with one of `values`. */
 export const repeatedOneOf = (values: readonly string[]): FieldType => {
   const { schema, checks } = choiceOf(values);
-  return { schema: { ...schema, isArray: true }, shape: listed, checks: checks.map(([of, said]) => [every(of), said]) };
+  return {
+    schema: { ...schema, isArray: true },
+    shape: listed,
+    checks: checks.map(([of, said]) => [every(of), said]),
+  };
 };
 
 /** `TextList` of a form: repeated, or given once. */
-export const repeatedTexts = (count: number, length: number, first: readonly Check[] = []): FieldType => ({
+export const repeatedTexts = (
+  count: number,
+  length: number,
+  first: readonly Check[] = [],
+): FieldType => ({
   schema: { isArray: true, type: String, maxItems: count },
   checks: texts(count, length, first).checks,
   shape: listed,
@@ -120,7 +146,9 @@ export const commaSeparated = (count: number, length: number): FieldType => ({
 function separated(value: unknown): unknown {
   const given = listed(value) as readonly unknown[];
   if (!given.every(isText)) return value;
-  const entries = (given as readonly string[]).flatMap(entry => entry.split(',')).map(entry => entry.trim());
+  const entries = (given as readonly string[])
+    .flatMap(entry => entry.split(','))
+    .map(entry => entry.trim());
   return [...new Set(entries.filter(entry => entry !== ''))];
 }
 
@@ -134,12 +162,14 @@ export const language = (): FieldType => ({
   shape: value => (isText(value) ? wantedLanguage(value as string) : value),
 });
 
-export const languages = (most: number): FieldType => repeatedTexts(most, 35, [[every(isTag), AS_TAG]]);
+export const languages = (most: number): FieldType =>
+  repeatedTexts(most, 35, [[every(isTag), AS_TAG]]);
 
 /** Decimal. An exponent is for small fractions only, which Python writes that way; `1e3` is no count. */
 const DECIMAL = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e-\d+)?\s*$/i;
 
-const numberIn = (value: unknown): unknown => (isText(value) && DECIMAL.test(value as string) ? Number(value) : value);
+const numberIn = (value: unknown): unknown =>
+  isText(value) && DECIMAL.test(value as string) ? Number(value) : value;
 
 function flagIn(value: unknown): unknown {
   if (value === 'true' || value === '1') return true;
@@ -174,6 +204,9 @@ function areLabels(value: unknown): boolean {
   const entries = Object.entries(value);
   return (
     entries.length <= 16 &&
-    entries.every(([name, label]) => name.length <= 64 && typeof label === 'string' && label.length <= 512)
+    entries.every(
+      ([name, label]) =>
+        name.length <= 64 && typeof label === 'string' && label.length <= 512,
+    )
   );
 }

@@ -1,8 +1,20 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy, ValidateNested, type ValidationArguments } from 'class-validator';
 import { isObject } from '../../core/shared/is-object.js';
-import { type FieldRule, type FieldRules, honoured, SERVICE_TIERS } from './field-rules.js';
-import { choiceOf, type FieldType, filledText, fromForm, anyText, whole } from './field-types.js';
+import {
+  type FieldRule,
+  type FieldRules,
+  honoured,
+  SERVICE_TIERS,
+} from './field-rules.js';
+import {
+  choiceOf,
+  type FieldType,
+  filledText,
+  fromForm,
+  anyText,
+  whole,
+} from './field-types.js';
 
 /** What OpenAPI says of a field beside its type, and what happens to it. */
 interface FieldOptions {
@@ -44,10 +56,16 @@ export const Field = (type: FieldType, options: FieldOptions = {}): PropertyDeco
   described(type, options, false);
 
 /** The same, of a field that must be given. */
-export const RequiredField = (type: FieldType, options: FieldOptions = {}): PropertyDecorator =>
-  described(type, options, true);
+export const RequiredField = (
+  type: FieldType,
+  options: FieldOptions = {},
+): PropertyDecorator => described(type, options, true);
 
-function described(type: FieldType, options: FieldOptions, required: boolean): PropertyDecorator {
+function described(
+  type: FieldType,
+  options: FieldOptions,
+  required: boolean,
+): PropertyDecorator {
   const { rule = honoured(), ...words } = options;
   return (target, key) => {
     ApiProperty({ ...type.schema, required, ...words })(target, key);
@@ -69,7 +87,8 @@ export const Unlisted =
 export const PassesOn =
   (rules: FieldRules): ClassDecorator =>
   type => {
-    for (const [name, rule] of Object.entries(rules)) declaredOn(type.prototype as object).rules.set(name, rule);
+    for (const [name, rule] of Object.entries(rules))
+      declaredOn(type.prototype as object).rules.set(name, rule);
   };
 
 /** One constraint of class-validator, which says what the first broken check says. */
@@ -95,7 +114,9 @@ const shapeOfNested =
 
 /** What happens to each field of a class, those of the class that it extends first. */
 export function rulesOf(...types: readonly NewableFunction[]): FieldRules {
-  return Object.fromEntries(types.flatMap(type => rulesOn(type.prototype as object | null)));
+  return Object.fromEntries(
+    types.flatMap(type => rulesOn(type.prototype as object | null)),
+  );
 }
 
 function rulesOn(prototype: object | null): readonly (readonly [string, FieldRule])[] {
@@ -108,7 +129,10 @@ function rulesOn(prototype: object | null): readonly (readonly [string, FieldRul
  * An instance with these fields; absent ones have its defaults. Values are not copied, except for shaped fields: a copy
  * at any depth and width would be useless work that a caller could make arbitrarily large.
  */
-export function shaped<T extends object>(type: new () => T, fields: Readonly<Record<string, unknown>>): T {
+export function shaped<T extends object>(
+  type: new () => T,
+  fields: Readonly<Record<string, unknown>>,
+): T {
   const instance = new type();
   for (const [name, value] of Object.entries(fields)) {
     if (name === '__proto__' || name === 'constructor') continue;
@@ -130,8 +154,10 @@ function shapeOf(instance: object, name: string): Shape | undefined {
 }
 
 /** `model` of every request. */
-export const ModelNameField = (example: string, description = 'A model id or alias; see `GET /v1/models`.') =>
-  RequiredField(filledText('must be the name of a model'), { example, description });
+export const ModelNameField = (
+  example: string,
+  description = 'A model id or alias; see `GET /v1/models`.',
+) => RequiredField(filledText('must be the name of a model'), { example, description });
 
 export const TIERS =
   '`priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins over it.';
@@ -147,12 +173,18 @@ export const ServiceTierField = (description = TIERS): PropertyDecorator =>
 /** `limit` of a list: the entries of one page. */
 export const PageLimit = (maximum: number, usual: number): PropertyDecorator => {
   const { checks, ...type } = fromForm(whole(1, maximum));
-  return Field({ ...type, checks: [...checks].reverse() }, { type: undefined, default: usual });
+  return Field(
+    { ...type, checks: [...checks].reverse() },
+    { type: undefined, default: usual },
+  );
 };
 
 /** `after` of a list. @param entry what the list holds, in the singular */
 export const PageAfter = (entry: string): PropertyDecorator =>
-  Field(anyText('must be the id of an entry'), { description: `Id of the last ${entry} of the page before.` });
+  Field(anyText('must be the id of an entry'), {
+    description: `Id of the last ${entry} of the page before.`,
+  });
 
 /** `order` of a list, by time. */
-export const PageOrder = (): PropertyDecorator => Field(choiceOf(['asc', 'desc']), { default: 'desc' });
+export const PageOrder = (): PropertyDecorator =>
+  Field(choiceOf(['asc', 'desc']), { default: 'desc' });

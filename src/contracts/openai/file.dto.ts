@@ -1,10 +1,23 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { type FilePurpose, type StoredFile } from '../../core/jobs/job.ports.js';
 import { anything, choiceOf, custom, fromForm, nested, whole } from './field-types.js';
-import { Field, PageAfter, PageLimit, PageOrder, RequiredField } from './field.decorators.js';
+import {
+  Field,
+  PageAfter,
+  PageLimit,
+  PageOrder,
+  RequiredField,
+} from './field.decorators.js';
 
 /** What a client may upload a file for; `batch_output` files are made here. */
-export const UPLOAD_PURPOSES = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'] as const;
+export const UPLOAD_PURPOSES = [
+  'assistants',
+  'batch',
+  'fine-tune',
+  'vision',
+  'user_data',
+  'evals',
+] as const;
 export type UploadPurpose = (typeof UPLOAD_PURPOSES)[number];
 const PURPOSES: readonly FilePurpose[] = [...UPLOAD_PURPOSES, 'batch_output'];
 
@@ -13,7 +26,13 @@ export const EXPIRY_S = { least: 3600, most: 2_592_000 } as const;
 
 /** `expires_after` of files and uploads, `output_expires_after` of batches. */
 export class ExpiresAfterDto {
-  @RequiredField(custom({ enum: ['created_at'] }, value => value === 'created_at', 'must have the anchor created_at'))
+  @RequiredField(
+    custom(
+      { enum: ['created_at'] },
+      value => value === 'created_at',
+      'must have the anchor created_at',
+    ),
+  )
   anchor!: 'created_at';
 
   @RequiredField(fromForm(whole(EXPIRY_S.least, EXPIRY_S.most)), { example: 86_400 })
@@ -22,7 +41,9 @@ export class ExpiresAfterDto {
 
 /** Form of `POST /v1/files`; fields may come before or after the file. */
 export class FileCreateDto {
-  @RequiredField(anything({ type: 'string', format: 'binary' }), { description: 'The bytes, up to `files.max_bytes`.' })
+  @RequiredField(anything({ type: 'string', format: 'binary' }), {
+    description: 'The bytes, up to `files.max_bytes`.',
+  })
   file!: unknown;
 
   @RequiredField(choiceOf(UPLOAD_PURPOSES), {
@@ -55,7 +76,11 @@ export class FileDto {
   @ApiProperty({ example: 'file-0198a1b2c3d47e5f8091a2b3c4d5e6f7' }) id!: string;
   @ApiProperty({ example: 'file' }) object!: 'file';
   @ApiProperty({ example: 120_000 }) bytes!: number;
-  @ApiProperty({ example: 1_763_683_200, description: 'Unix seconds, as all times here.' }) created_at!: number;
+  @ApiProperty({
+    example: 1_763_683_200,
+    description: 'Unix seconds, as all times here.',
+  })
+  created_at!: number;
   @ApiPropertyOptional({ example: 1_766_275_200 }) expires_at?: number;
   @ApiProperty({ example: 'requests.jsonl' }) filename!: string;
   @ApiProperty({ enum: PURPOSES }) purpose!: FilePurpose;
@@ -81,7 +106,9 @@ export const fileDto = (file: StoredFile): FileDto => ({
   object: 'file',
   bytes: file.bytes,
   created_at: unixSeconds(file.createdAtMs),
-  ...(file.expiresAtMs === undefined ? {} : { expires_at: unixSeconds(file.expiresAtMs) }),
+  ...(file.expiresAtMs === undefined
+    ? {}
+    : { expires_at: unixSeconds(file.expiresAtMs) }),
   filename: file.filename,
   purpose: file.purpose,
   status: 'processed',

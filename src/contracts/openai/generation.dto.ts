@@ -1,20 +1,50 @@
 import { isObject } from '../../core/shared/is-object.js';
 import { END_USER } from './embedding.dto.js';
-import { advice, byEngine, honoured, meaning, PASSED_ON, type ServiceTier } from './field-rules.js';
-import { anyWhole, custom, trueOrFalse, LARGEST_COUNT, listOfObjects, number, whole } from './field-types.js';
-import { Field, ModelNameField, PassesOn, RequiredField, ServiceTierField, TIERS } from './field.decorators.js';
+import {
+  advice,
+  byEngine,
+  honoured,
+  meaning,
+  PASSED_ON,
+  type ServiceTier,
+} from './field-rules.js';
+import {
+  anyWhole,
+  custom,
+  trueOrFalse,
+  LARGEST_COUNT,
+  listOfObjects,
+  number,
+  whole,
+} from './field-types.js';
+import {
+  Field,
+  ModelNameField,
+  PassesOn,
+  RequiredField,
+  ServiceTierField,
+  TIERS,
+} from './field.decorators.js';
 import { foreignFields } from './foreign-fields.js';
 import { isTextOrTokens, TEXT_OR_TOKENS } from './text-or-tokens.js';
 
 const isStop = (value: unknown): boolean =>
-  typeof value === 'string' || (Array.isArray(value) && value.every(item => typeof item === 'string'));
+  typeof value === 'string' ||
+  (Array.isArray(value) && value.every(item => typeof item === 'string'));
 
 const GUIDED = "Beyond OpenAI; vLLM's. One field at most holds the answer to a form.";
 
 /** How text is drawn where the request does not say. */
-export const USUAL_SAMPLING = { temperature: 1, top_p: 1, presence_penalty: 0, frequency_penalty: 0 };
+export const USUAL_SAMPLING = {
+  temperature: 1,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+};
 
-export type SamplingRequest = { readonly [Name in keyof typeof USUAL_SAMPLING]?: number | undefined };
+export type SamplingRequest = {
+  readonly [Name in keyof typeof USUAL_SAMPLING]?: number | undefined;
+};
 
 /** What a request says of how its text is drawn. */
 export const samplingIn = (request: SamplingRequest): SamplingRequest =>
@@ -38,7 +68,9 @@ export class TextModelFields {
  * them. Only fields that mean the same everywhere are validated here.
  */
 @PassesOn({
-  response_format: byEngine('Local models refuse schema keywords that no grammar can express.'),
+  response_format: byEngine(
+    'Local models refuse schema keywords that no grammar can express.',
+  ),
   logit_bias: byEngine(),
   top_k: byEngine('Beyond OpenAI.'),
   min_p: byEngine('Beyond OpenAI.'),
@@ -49,12 +81,17 @@ export class TextModelFields {
   guided_regex: byEngine(GUIDED),
   guided_choice: byEngine(GUIDED),
   guided_grammar: byEngine(`${GUIDED} GBNF.`),
-  structured_outputs: byEngine(`${GUIDED} \`json\`, \`regex\`, \`choice\`, \`grammar\`, \`json_object\`.`),
+  structured_outputs: byEngine(
+    `${GUIDED} \`json\`, \`regex\`, \`choice\`, \`grammar\`, \`json_object\`.`,
+  ),
   ...foreignFields(advice(PASSED_ON, "Other servers' own.")),
   user: END_USER,
 })
 export class TextGenerationFields extends TextModelFields {
-  @Field(trueOrFalse(), { default: false, description: 'Chunks as server-sent events, then `[DONE]`.' })
+  @Field(trueOrFalse(), {
+    default: false,
+    description: 'Chunks as server-sent events, then `[DONE]`.',
+  })
   stream = false;
 
   @Field(
@@ -64,7 +101,8 @@ export class TextGenerationFields extends TextModelFields {
       'must be an object such as {"include_usage": true}',
     ),
     {
-      description: 'Only with `stream`. `include_usage`: one more chunk, with the usage, at the end.',
+      description:
+        'Only with `stream`. `include_usage`: one more chunk, with the usage, at the end.',
       rule: honoured('Refused without `stream`.'),
     },
   )
@@ -107,12 +145,18 @@ const KEPT = advice(PASSED_ON, 'Local models store no answers.');
   parallel_tool_calls: byEngine(),
   functions: meaning(PASSED_ON, 'The older form of `tools`.'),
   audio: meaning(PASSED_ON, 'Local models answer in text.'),
-  modalities: meaning(PASSED_ON, 'Local models answer in text; `text` alone always passes.'),
+  modalities: meaning(
+    PASSED_ON,
+    'Local models answer in text; `text` alone always passes.',
+  ),
   web_search_options: meaning(PASSED_ON, 'Local models do not search.'),
   reasoning_effort: ADVICE,
   verbosity: ADVICE,
   prediction: ADVICE,
-  prompt_cache_key: advice(PASSED_ON, 'Local models find common beginnings by themselves.'),
+  prompt_cache_key: advice(
+    PASSED_ON,
+    'Local models find common beginnings by themselves.',
+  ),
   safety_identifier: END_USER,
   store: KEPT,
   metadata: KEPT,
@@ -140,12 +184,19 @@ export class ChatCompletionDto extends TextGenerationFields {
   })
   logprobs = false;
 
-  @Field(whole(0, 20), { description: 'Only with `logprobs`.', rule: honoured('Refused without `logprobs`.') })
+  @Field(whole(0, 20), {
+    description: 'Only with `logprobs`.',
+    rule: honoured('Refused without `logprobs`.'),
+  })
   top_logprobs?: number;
 
   @Field(listOfObjects('must be a list of tools'), {
-    description: 'Needs a model with that capability; calls of them pass through as they are.',
-    rule: meaning('tools', 'Local models leave out what is no function, with notice: `tools[7]`.'),
+    description:
+      'Needs a model with that capability; calls of them pass through as they are.',
+    rule: meaning(
+      'tools',
+      'Local models leave out what is no function, with notice: `tools[7]`.',
+    ),
   })
   tools?: readonly unknown[];
 }
@@ -158,10 +209,15 @@ export class ChatCompletionDto extends TextGenerationFields {
 })
 export class CompletionDto extends TextGenerationFields {
   @RequiredField(
-    custom({ oneOf: [{ type: 'string' }, { type: 'array', items: {} }] }, isTextOrTokens, TEXT_OR_TOKENS),
+    custom(
+      { oneOf: [{ type: 'string' }, { type: 'array', items: {} }] },
+      isTextOrTokens,
+      TEXT_OR_TOKENS,
+    ),
     {
       example: 'A switchyard is',
-      description: 'A text, its tokens, or a list of either; at most 2048 of them times `n`.',
+      description:
+        'A text, its tokens, or a list of either; at most 2048 of them times `n`.',
     },
   )
   prompt!: string | readonly unknown[];

@@ -8,13 +8,19 @@ export class ModelDto {
   @ApiProperty({ example: 'model' })
   object!: 'model';
 
-  @ApiProperty({ example: 1763683200, description: 'Unix seconds at which this gateway started.' })
+  @ApiProperty({
+    example: 1763683200,
+    description: 'Unix seconds at which this gateway started.',
+  })
   created!: number;
 
   @ApiProperty({ example: 'switchyard' })
   owned_by!: string;
 
-  @ApiProperty({ example: 'pocketsphinx-en', description: 'The canonical id, which labels metrics and logs.' })
+  @ApiProperty({
+    example: 'pocketsphinx-en',
+    description: 'The canonical id, which labels metrics and logs.',
+  })
   root!: string;
 
   @ApiProperty({ enum: ['stt', 'tts', 'llm', 'embedding'] })
@@ -28,11 +34,16 @@ export class ModelDto {
 
   @ApiProperty({
     enum: ['unloaded', 'loading', 'loaded', 'unloading', 'failed'],
-    description: 'unloaded: its workers are stopped; most often the next request starts them and waits.',
+    description:
+      'unloaded: its workers are stopped; most often the next request starts them and waits.',
   })
   state!: string;
 
-  @ApiProperty({ type: [String], example: [], description: 'Voice names of a TTS model.' })
+  @ApiProperty({
+    type: [String],
+    example: [],
+    description: 'Voice names of a TTS model.',
+  })
   voices!: readonly string[];
 }
 

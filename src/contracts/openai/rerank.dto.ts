@@ -3,7 +3,13 @@ import { isObject } from '../../core/shared/is-object.js';
 import { END_USER } from './embedding.dto.js';
 import { advice, PASSED_ON, type ServiceTier } from './field-rules.js';
 import { custom, filledText, trueOrFalse, whole } from './field-types.js';
-import { Field, ModelNameField, RequiredField, ServiceTierField, Unlisted } from './field.decorators.js';
+import {
+  Field,
+  ModelNameField,
+  RequiredField,
+  ServiceTierField,
+  Unlisted,
+} from './field.decorators.js';
 
 const MOST_DOCUMENTS = 2048;
 const DOCUMENTS = `must be a list of 1 to ${MOST_DOCUMENTS} texts, or of objects with a \`text\`, none of them empty`;
@@ -16,26 +22,43 @@ const isDocuments = (value: unknown): boolean =>
   Array.isArray(value) &&
   value.length > 0 &&
   value.length <= MOST_DOCUMENTS &&
-  value.every(document => isText(document) || (isObject(document) && isText(document.text)));
+  value.every(
+    document => isText(document) || (isObject(document) && isText(document.text)),
+  );
 
 /** Fields of `POST /v1/rerank`, as Jina, Cohere, vLLM and llama.cpp have it; all others pass through. */
 export class RerankDto {
   @ModelNameField('bge-reranker-v2-m3')
   model!: string;
 
-  @RequiredField(filledText('must be text'), { example: 'Where do trains change tracks?' })
+  @RequiredField(filledText('must be text'), {
+    example: 'Where do trains change tracks?',
+  })
   query!: string;
 
-  @RequiredField(custom({ type: 'array', items: {}, maxItems: MOST_DOCUMENTS }, isDocuments, DOCUMENTS), {
-    example: ['A switchyard sorts cars.', 'Bread is baked at night.'],
-    description: 'Texts, or objects with a `text`.',
-  })
+  @RequiredField(
+    custom(
+      { type: 'array', items: {}, maxItems: MOST_DOCUMENTS },
+      isDocuments,
+      DOCUMENTS,
+    ),
+    {
+      example: ['A switchyard sorts cars.', 'Bread is baked at night.'],
+      description: 'Texts, or objects with a `text`.',
+    },
+  )
   documents!: readonly RerankDocument[];
 
-  @Field(whole(1, 1_000_000), { maximum: undefined, description: 'Most results; default all.' })
+  @Field(whole(1, 1_000_000), {
+    maximum: undefined,
+    description: 'Most results; default all.',
+  })
   top_n?: number;
 
-  @Field(trueOrFalse(), { default: false, description: 'Each result holds its document.' })
+  @Field(trueOrFalse(), {
+    default: false,
+    description: 'Each result holds its document.',
+  })
   return_documents = false;
 
   @Unlisted(END_USER)
@@ -54,7 +77,8 @@ export class RerankedDocumentDto {
 
 export class RerankResultDto {
   @ApiProperty({ description: 'Place in `documents`, from 0.' }) index!: number;
-  @ApiProperty({ example: 0.98, description: 'The higher, the more relevant.' }) relevance_score!: number;
+  @ApiProperty({ example: 0.98, description: 'The higher, the more relevant.' })
+  relevance_score!: number;
   @ApiPropertyOptional({ type: RerankedDocumentDto }) document?: RerankedDocumentDto;
 }
 
@@ -64,7 +88,8 @@ class RerankUsageDto {
 }
 
 export class RerankingDto {
-  @ApiProperty({ description: 'Id of the request; as Cohere has it, with `meta`.' }) id!: string;
+  @ApiProperty({ description: 'Id of the request; as Cohere has it, with `meta`.' })
+  id!: string;
   @ApiProperty({ example: 'list' }) object!: 'list';
   @ApiProperty({ example: 'bge-reranker-v2-m3' }) model!: string;
   @ApiProperty({ type: [RerankResultDto], description: 'The most relevant first.' })

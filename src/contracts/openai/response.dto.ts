@@ -22,10 +22,15 @@ const LONGEST_TEXT = 10_485_760;
 export const MOST_ITEMS = 10_000;
 
 const isInput = (value: unknown): boolean =>
-  typeof value === 'string' ? value.length <= LONGEST_TEXT : Array.isArray(value) && value.length <= MOST_ITEMS;
+  typeof value === 'string'
+    ? value.length <= LONGEST_TEXT
+    : Array.isArray(value) && value.length <= MOST_ITEMS;
 
 /** Beside what OpenAPI says of them, which is all there is to say. */
-const REPEATED = { description: 'Returned as it is.', rule: honoured('Returned as it is.') };
+const REPEATED = {
+  description: 'Returned as it is.',
+  rule: honoured('Returned as it is.'),
+};
 const OBJECT = anything({ type: 'object', additionalProperties: true });
 
 /** Fields of a conversation, which are those that count as input. Those without checks are read by `FieldReader`. */
@@ -43,12 +48,16 @@ export class ResponseInputRequest extends TextModelFields {
         'A text, or items: messages (`input_text`, `input_image` by URL, `output_text`), `function_call`, ' +
         '`function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning`, and `item_reference` where ' +
         'responses are stored. Items of hosted tools are left out and reported.',
-      rule: honoured('Items that no model here reads are left out, with notice: `input[7]`.'),
+      rule: honoured(
+        'Items that no model here reads are left out, with notice: `input[7]`.',
+      ),
     },
   )
   input?: string | readonly unknown[];
 
-  @Field(textWithin(LONGEST_TEXT), { description: 'Goes before the conversation, as a message of the system.' })
+  @Field(textWithin(LONGEST_TEXT), {
+    description: 'Goes before the conversation, as a message of the system.',
+  })
   instructions?: string;
 
   @Field(textWithin(256), {
@@ -67,14 +76,22 @@ export class ResponseInputRequest extends TextModelFields {
     description:
       '`function`, `custom`, and `namespace` of those; needs a model with the capability `tools`. Others are left out ' +
       'and reported.',
-    rule: honoured('Of models with `tools`. Those that are not served are left out, with notice: `tools[7]`.'),
+    rule: honoured(
+      'Of models with `tools`. Those that are not served are left out, with notice: `tools[7]`.',
+    ),
   })
   tools?: readonly unknown[];
 
-  @Field(anything({ oneOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, { type: 'object' }] }), {
-    description: '`auto`, `none`, `required`, `{type: "function", name}`, or `{type: "allowed_tools", mode, tools}`.',
-    rule: honoured('Refused where it demands what is not served.'),
-  })
+  @Field(
+    anything({
+      oneOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, { type: 'object' }],
+    }),
+    {
+      description:
+        '`auto`, `none`, `required`, `{type: "function", name}`, or `{type: "allowed_tools", mode, tools}`.',
+      rule: honoured('Refused where it demands what is not served.'),
+    },
+  )
   tool_choice?: unknown;
 
   @Field(trueOrFalse(), { default: true, description: 'Several calls in one answer.' })
@@ -95,7 +112,9 @@ export class ResponseInputRequest extends TextModelFields {
   @Field(choiceOf(['auto', 'disabled']), {
     default: 'disabled',
     description: 'Nothing is cut: `auto` is advice.',
-    rule: honoured('`auto` is ignored, with notice: nothing of a conversation is dropped.'),
+    rule: honoured(
+      '`auto` is ignored, with notice: nothing of a conversation is dropped.',
+    ),
   })
   truncation: 'auto' | 'disabled' = 'disabled';
 }
@@ -104,7 +123,10 @@ export class ResponseInputRequest extends TextModelFields {
 @ApiSchema({ name: 'ResponseDto' })
 @PassesOn(foreignFields(ignored("other servers' own; chat and completions pass it on")))
 export class CreateResponseRequest extends ResponseInputRequest {
-  @Field(trueOrFalse(), { default: false, description: 'Events as the answer is made, then `[DONE]`.' })
+  @Field(trueOrFalse(), {
+    default: false,
+    description: 'Events as the answer is made, then `[DONE]`.',
+  })
   stream = false;
 
   @Field(OBJECT, {
@@ -128,7 +150,9 @@ export class CreateResponseRequest extends ResponseInputRequest {
 
   @Field(texts(20, 128), {
     description: '`message.output_text.logprobs`; others have nothing to add.',
-    rule: honoured('`reasoning.encrypted_content` is ignored, with notice: reasoning is in `content`.'),
+    rule: honoured(
+      '`reasoning.encrypted_content` is ignored, with notice: reasoning is in `content`.',
+    ),
   })
   include?: readonly string[];
 
@@ -157,7 +181,8 @@ export class CreateResponseRequest extends ResponseInputRequest {
   top_logprobs?: number;
 
   @Field(labels(), {
-    description: 'Labels, returned as they are: at most 16, keys of 64 and values of 512 characters.',
+    description:
+      'Labels, returned as they are: at most 16, keys of 64 and values of 512 characters.',
     rule: honoured('Returned as it is.'),
   })
   metadata?: Readonly<Record<string, string>>;

@@ -90,7 +90,8 @@ export interface ReasoningItem {
 }
 
 /** What a conversation consists of, given or generated. */
-export type ResponseItem = MessageItem | FunctionCallItem | CustomToolCallItem | CallOutputItem | ReasoningItem;
+export type ResponseItem =
+  MessageItem | FunctionCallItem | CustomToolCallItem | CallOutputItem | ReasoningItem;
 
 /** In the input: an item of an earlier response, by its id. */
 export interface ItemReference {
@@ -144,7 +145,8 @@ export interface JsonSchemaFormat {
   readonly strict: boolean;
 }
 
-export type TextFormat = { readonly type: 'text' } | { readonly type: 'json_object' } | JsonSchemaFormat;
+export type TextFormat =
+  { readonly type: 'text' } | { readonly type: 'json_object' } | JsonSchemaFormat;
 
 /** What a request asks for and its response repeats. */
 export interface ResponseParams {
@@ -155,8 +157,14 @@ export interface ResponseParams {
   readonly parallel_tool_calls: boolean;
   readonly max_output_tokens: number | null;
   readonly max_tool_calls: number | null;
-  readonly text: { readonly format: TextFormat; readonly verbosity?: 'low' | 'medium' | 'high' };
-  readonly reasoning: { readonly effort: string | null; readonly summary: string | null } | null;
+  readonly text: {
+    readonly format: TextFormat;
+    readonly verbosity?: 'low' | 'medium' | 'high';
+  };
+  readonly reasoning: {
+    readonly effort: string | null;
+    readonly summary: string | null;
+  } | null;
   readonly truncation: 'auto' | 'disabled';
   readonly top_logprobs: number;
   readonly metadata: Readonly<Record<string, string>>;
@@ -184,7 +192,8 @@ export interface ResponseUsage {
   readonly total_tokens: number;
 }
 
-export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
+export type ResponseStatus =
+  'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
 
 export interface ResponseError {
   readonly code: string;
@@ -206,7 +215,9 @@ export interface ResponseObject extends ResponseParams, UsedSampling {
   readonly created_at: number;
   readonly completed_at: number | null;
   readonly status: ResponseStatus;
-  readonly incomplete_details: { readonly reason: 'max_output_tokens' | 'content_filter' } | null;
+  readonly incomplete_details: {
+    readonly reason: 'max_output_tokens' | 'content_filter';
+  } | null;
   readonly error: ResponseError | null;
   readonly model: string;
   readonly output: readonly ResponseItem[];
@@ -237,14 +248,22 @@ export type ResponseEventBody =
       readonly text: string;
       readonly logprobs: readonly object[];
     })
-  | (InPart & { readonly type: 'response.refusal.delta' | 'response.reasoning_text.delta'; readonly delta: string })
+  | (InPart & {
+      readonly type: 'response.refusal.delta' | 'response.reasoning_text.delta';
+      readonly delta: string;
+    })
   | (InPart & { readonly type: 'response.refusal.done'; readonly refusal: string })
   | (InPart & { readonly type: 'response.reasoning_text.done'; readonly text: string })
   | (InItem & {
-      readonly type: 'response.function_call_arguments.delta' | 'response.custom_tool_call_input.delta';
+      readonly type:
+        | 'response.function_call_arguments.delta'
+        | 'response.custom_tool_call_input.delta';
       readonly delta: string;
     })
-  | (InItem & { readonly type: 'response.custom_tool_call_input.done'; readonly input: string })
+  | (InItem & {
+      readonly type: 'response.custom_tool_call_input.done';
+      readonly input: string;
+    })
   | (InItem & {
       readonly type: 'response.function_call_arguments.done';
       readonly name: string;

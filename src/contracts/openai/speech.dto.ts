@@ -1,7 +1,12 @@
 import { SPEECH_FORMATS, type SpeechFormat } from '../formats/speech.js';
 import { advice, honoured, meaning, type ServiceTier } from './field-rules.js';
 import { choiceOf, filledText, number, textWithin } from './field-types.js';
-import { Field, ModelNameField, RequiredField, ServiceTierField } from './field.decorators.js';
+import {
+  Field,
+  ModelNameField,
+  RequiredField,
+  ServiceTierField,
+} from './field.decorators.js';
 
 export const SPEECH_INPUT_LIMIT = 4096;
 
@@ -18,18 +23,25 @@ export class SpeechDto {
   @ModelNameField('tts-1')
   model!: string;
 
-  @RequiredField(textWithin(SPEECH_INPUT_LIMIT, [isSaid, 'must hold something to say, not only spaces']), {
-    example: 'The quick brown fox jumps over the lazy dog.',
-    minLength: 1,
-    maxLength: SPEECH_INPUT_LIMIT,
-  })
+  @RequiredField(
+    textWithin(SPEECH_INPUT_LIMIT, [
+      isSaid,
+      'must hold something to say, not only spaces',
+    ]),
+    {
+      example: 'The quick brown fox jumps over the lazy dog.',
+      minLength: 1,
+      maxLength: SPEECH_INPUT_LIMIT,
+    },
+  )
   input!: string;
 
   @RequiredField(
     { ...filledText('must be a voice name, or an object {"id": name}'), shape: idOf },
     {
       example: 'alloy',
-      description: 'A voice of the model, by name, in any case of letters, or as `{"id": name}`.',
+      description:
+        'A voice of the model, by name, in any case of letters, or as `{"id": name}`.',
       rule: honoured('In any case of letters; refused if the model has no such voice.'),
     },
   )
@@ -41,7 +53,10 @@ export class SpeechDto {
   })
   instructions = '';
 
-  @Field(choiceOf(SPEECH_FORMATS), { default: 'mp3', description: 'pcm is 24 kHz mono s16le.' })
+  @Field(choiceOf(SPEECH_FORMATS), {
+    default: 'mp3',
+    description: 'pcm is 24 kHz mono s16le.',
+  })
   response_format: SpeechFormat = 'mp3';
 
   @Field(number(0.25, 4), { default: 1, rule: meaning('speed', '1 always passes.') })

@@ -24,18 +24,26 @@ export class TokenizeDto extends TokenModelDto {
   })
   prompt?: string;
 
-  @Field(anyText(), { description: "llama.cpp's name of `prompt`.", rule: honoured("llama.cpp's name of `prompt`.") })
+  @Field(anyText(), {
+    description: "llama.cpp's name of `prompt`.",
+    rule: honoured("llama.cpp's name of `prompt`."),
+  })
   content?: string;
 
-  @Field(listOfObjects('must be a list of messages'), { description: 'A chat, in place of `prompt`.' })
+  @Field(listOfObjects('must be a list of messages'), {
+    description: 'A chat, in place of `prompt`.',
+  })
   messages?: readonly unknown[];
 }
 
 const isTokens = (value: unknown): boolean =>
-  Array.isArray(value) && value.every(token => Number.isSafeInteger(token) && Number(token) >= 0);
+  Array.isArray(value) &&
+  value.every(token => Number.isSafeInteger(token) && Number(token) >= 0);
 
 /** Fields of `POST /detokenize`. */
 export class DetokenizeDto extends TokenModelDto {
-  @RequiredField(custom({ type: [Number] }, isTokens, 'must be a list of token ids'), { example: [1, 300, 301] })
+  @RequiredField(custom({ type: [Number] }, isTokens, 'must be a list of token ids'), {
+    example: [1, 300, 301],
+  })
   tokens!: readonly number[];
 }

@@ -1,4 +1,9 @@
-import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
+import {
+  ApiExtraModels,
+  ApiProperty,
+  ApiPropertyOptional,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import { type TranscriptionParams } from '@switchyard/engine-api/transcript.js';
 import { type TimestampGranularity } from '../formats/transcript-json.js';
 import { advice, honoured, meaning } from './field-rules.js';
@@ -36,7 +41,8 @@ export class TranscriptDto {
 }
 
 const LONGEST_MS = 10_000;
-const milliseconds = () => fromForm(whole(0, LONGEST_MS, `must be a whole number from 0 to ${LONGEST_MS}`));
+const milliseconds = () =>
+  fromForm(whole(0, LONGEST_MS, `must be a whole number from 0 to ${LONGEST_MS}`));
 
 /** The object form of `chunking_strategy`. Defaults are OpenAI's. */
 export class ServerVadDto {
@@ -71,7 +77,9 @@ export class TranscriptionDto extends TranslationDto {
     description:
       'BCP-47, such as `en`, or a name, such as `english`; rejected if the model does not recognise it. ' +
       '`auto` has the same effect as no language.',
-    rule: honoured('A tag or an English name; refused if the model does not recognise it.'),
+    rule: honoured(
+      'A tag or an English name; refused if the model does not recognise it.',
+    ),
   })
   language?: string;
 
@@ -80,14 +88,20 @@ export class TranscriptionDto extends TranslationDto {
     description:
       'Languages that may be spoken, if `language` is absent. If the model recognises exactly one of them, that is ' +
       'the language; among several the model detects it. Rejected if it recognises none.',
-    rule: honoured('Ignored with notice when several of them are possible: the model detects the language.'),
+    rule: honoured(
+      'Ignored with notice when several of them are possible: the model detects the language.',
+    ),
   })
   languages: string[] = [];
 
   @Field(repeatedOneOf(['word', 'segment']), {
     name: 'timestamp_granularities[]',
     description: 'Only with `response_format=verbose_json`; default `segment`.',
-    rule: meaning('word_timestamps', '`word` needs the capability; with `verbose_json` only.', 'word'),
+    rule: meaning(
+      'word_timestamps',
+      '`word` needs the capability; with `verbose_json` only.',
+      'word',
+    ),
   })
   timestamp_granularities?: TimestampGranularity[];
 
@@ -102,8 +116,12 @@ export class TranscriptionDto extends TranslationDto {
 
   @Field(repeatedOneOf(['logprobs']), {
     name: 'include[]',
-    description: 'Log probability per token, with `response_format=json`, of models that have them; ignored elsewhere.',
-    rule: advice('logprobs', 'Ignored with notice where the `response_format` has no place for it, too.'),
+    description:
+      'Log probability per token, with `response_format=json`, of models that have them; ignored elsewhere.',
+    rule: advice(
+      'logprobs',
+      'Ignored with notice where the `response_format` has no place for it, too.',
+    ),
   })
   include: string[] = [];
 
@@ -116,14 +134,16 @@ export class TranscriptionDto extends TranslationDto {
 
   @Field(repeatedTexts(MAX_SPEAKERS, 64), {
     name: 'known_speaker_names[]',
-    description: 'Names for the voices of `known_speaker_references[]`; only with `response_format=diarized_json`.',
+    description:
+      'Names for the voices of `known_speaker_references[]`; only with `response_format=diarized_json`.',
     rule: NEEDS_SPEAKERS,
   })
   known_speaker_names: string[] = [];
 
   @Field(repeatedTexts(MAX_SPEAKERS, Infinity), {
     name: 'known_speaker_references[]',
-    description: 'One data URL per name: 2 to 10 seconds of that voice alone, in any audio format, at most 2 MiB.',
+    description:
+      'One data URL per name: 2 to 10 seconds of that voice alone, in any audio format, at most 2 MiB.',
     rule: NEEDS_SPEAKERS,
   })
   known_speaker_references: string[] = [];
@@ -137,7 +157,8 @@ export class TranscriptionDto extends TranslationDto {
 
   @Field(repeatedTexts(MAX_WORDS, 100), {
     name: 'keywords[]',
-    description: "OpenAI's name for `hot_words`; an entry may hold commas. Both together are one list.",
+    description:
+      "OpenAI's name for `hot_words`; an entry may hold commas. Both together are one list.",
     rule: advice('hot_words'),
   })
   keywords: string[] = [];

@@ -1,6 +1,13 @@
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../formats/transcript-body.js';
 import { advice, honoured, meaning, type ServiceTier } from './field-rules.js';
-import { anything, choiceOf, trueOrFalse, fromForm, number, anyText } from './field-types.js';
+import {
+  anything,
+  choiceOf,
+  trueOrFalse,
+  fromForm,
+  number,
+  anyText,
+} from './field-types.js';
 import { Field, ModelNameField, ServiceTierField } from './field.decorators.js';
 
 /** Fields of `POST /v1/audio/translations`, and what transcriptions share with it. */
@@ -32,7 +39,11 @@ export class TranslationDto {
 
   @Field(choiceOf(TRANSCRIPT_FORMATS), {
     default: 'json',
-    rule: meaning('diarize', '`diarized_json` alone needs the capability.', 'diarized_json'),
+    rule: meaning(
+      'diarize',
+      '`diarized_json` alone needs the capability.',
+      'diarized_json',
+    ),
   })
   response_format: TranscriptFormat = 'json';
 

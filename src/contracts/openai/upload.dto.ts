@@ -1,19 +1,43 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { type StoredFile, type Upload, type UploadPart } from '../../core/jobs/job.ports.js';
+import {
+  type StoredFile,
+  type Upload,
+  type UploadPart,
+} from '../../core/jobs/job.ports.js';
 import { honoured } from './field-rules.js';
-import { anything, anyWhole, choiceOf, every, type FieldType, nested, textLike, textWithin } from './field-types.js';
+import {
+  anything,
+  anyWhole,
+  choiceOf,
+  every,
+  type FieldType,
+  nested,
+  textLike,
+  textWithin,
+} from './field-types.js';
 import { Field, RequiredField } from './field.decorators.js';
-import { ExpiresAfterDto, fileDto, FileDto, unixSeconds, UPLOAD_PURPOSES, type UploadPurpose } from './file.dto.js';
+import {
+  ExpiresAfterDto,
+  fileDto,
+  FileDto,
+  unixSeconds,
+  UPLOAD_PURPOSES,
+  type UploadPurpose,
+} from './file.dto.js';
 
 /** Largest part of an upload, as OpenAI's. */
 export const PART_BYTES = 64 * 1_048_576;
 
 const SIZE: FieldType = {
   schema: { type: Number },
-  checks: [[value => typeof value === 'number' && value >= 1, 'must be at least 1'], ...anyWhole().checks],
+  checks: [
+    [value => typeof value === 'number' && value >= 1, 'must be at least 1'],
+    ...anyWhole().checks,
+  ],
 };
 
-const name = (message: string): FieldType => textWithin(255, [value => value !== '', message]);
+const name = (message: string): FieldType =>
+  textWithin(255, [value => value !== '', message]);
 
 const PART_IDS: FieldType = {
   schema: { type: [String] },
@@ -24,7 +48,10 @@ const PART_IDS: FieldType = {
 };
 
 export class UploadCreateDto {
-  @RequiredField(SIZE, { example: 400_000_000, description: 'Exact size of the whole file.' })
+  @RequiredField(SIZE, {
+    example: 400_000_000,
+    description: 'Exact size of the whole file.',
+  })
   bytes!: number;
 
   @RequiredField(name('must be a name'), { example: 'requests.jsonl' })
@@ -41,7 +68,9 @@ export class UploadCreateDto {
 }
 
 export class UploadPartCreateDto {
-  @RequiredField(anything({ type: 'string', format: 'binary' }), { description: 'At most 64 MiB.' })
+  @RequiredField(anything({ type: 'string', format: 'binary' }), {
+    description: 'At most 64 MiB.',
+  })
   data!: unknown;
 }
 
@@ -67,8 +96,10 @@ export class UploadDto {
   @ApiProperty({ description: 'An hour after its creation.' }) expires_at!: number;
   @ApiProperty() filename!: string;
   @ApiProperty({ enum: UPLOAD_PURPOSES, example: 'batch' }) purpose!: string;
-  @ApiProperty({ enum: ['pending', 'completed', 'cancelled', 'expired'] }) status!: Upload['status'];
-  @ApiProperty({ type: FileDto, nullable: true, description: 'Once completed.' }) file!: FileDto | null;
+  @ApiProperty({ enum: ['pending', 'completed', 'cancelled', 'expired'] })
+  status!: Upload['status'];
+  @ApiProperty({ type: FileDto, nullable: true, description: 'Once completed.' })
+  file!: FileDto | null;
 }
 
 export class UploadPartDto {
@@ -90,7 +121,11 @@ export const uploadDto = (upload: Upload, file?: StoredFile): UploadDto => ({
   file: file ? fileDto(file) : null,
 });
 
-export const uploadPartDto = ({ id, createdAtMs, uploadId }: UploadPart): UploadPartDto => ({
+export const uploadPartDto = ({
+  id,
+  createdAtMs,
+  uploadId,
+}: UploadPart): UploadPartDto => ({
   id,
   object: 'upload.part',
   created_at: unixSeconds(createdAtMs),

@@ -13,8 +13,13 @@ const transcript = { text: 'hi', language: 'en', durationS: 1, segments: [], wor
 
 describe('JobResult', () => {
   it('carries a transcript through JSON, the bytes of its tokens included', () => {
-    const spoken = { ...transcript, logprobs: [{ token: 'hi', logprob: -0.1, bytes: Buffer.from('hi') }] };
-    const wire = JSON.parse(JSON.stringify(encodeJobTranscript(spoken))) as ReturnType<typeof encodeJobTranscript>;
+    const spoken = {
+      ...transcript,
+      logprobs: [{ token: 'hi', logprob: -0.1, bytes: Buffer.from('hi') }],
+    };
+    const wire = JSON.parse(JSON.stringify(encodeJobTranscript(spoken))) as ReturnType<
+      typeof encodeJobTranscript
+    >;
     expect(decodeJobTranscript(wire)).toEqual({
       ...transcript,
       logprobs: [{ token: 'hi', logprob: -0.1, bytes: Uint8Array.from([104, 105]) }],
@@ -25,7 +30,9 @@ describe('JobResult', () => {
   it('carries an error with its field and its time to come back', () => {
     const details = { param: 'file', foreignCode: 'too_loud', retryAfterMs: 7 };
     const error = new DomainError('queue_timeout', 'too late', details);
-    const wire = JSON.parse(JSON.stringify(encodeJobError(error))) as ReturnType<typeof encodeJobError>;
+    const wire = JSON.parse(JSON.stringify(encodeJobError(error))) as ReturnType<
+      typeof encodeJobError
+    >;
     expect(decodeJobError(wire)).toMatchObject({
       ...{ code: 'queue_timeout', message: 'too late', ...details },
     });
@@ -36,12 +43,17 @@ describe('JobResult', () => {
       code: 'engine_failed',
       message: 'The engine failed on this input.',
     });
-    expect(decodeJobError({ code: 'from_the_future' as never, message: 'm' }).code).toBe('engine_failed');
+    expect(decodeJobError({ code: 'from_the_future' as never, message: 'm' }).code).toBe(
+      'engine_failed',
+    );
   });
 
   it.each<[unknown, boolean]>([
     [{ v: 1, outcome: 'cancelled', phases }, true],
-    [{ v: 1, outcome: 'failed', phases, error: { code: 'invalid_audio', message: 'm' } }, true],
+    [
+      { v: 1, outcome: 'failed', phases, error: { code: 'invalid_audio', message: 'm' } },
+      true,
+    ],
     [{ v: 2, outcome: 'cancelled', phases }, false],
     [{ v: 1, outcome: 'vanished', phases }, false],
     [{ v: 1, outcome: 'cancelled' }, false],

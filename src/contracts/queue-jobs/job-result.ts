@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { DomainError, type ErrorCode, isErrorCode } from '../../core/shared/domain-error.js';
+import {
+  DomainError,
+  type ErrorCode,
+  isErrorCode,
+} from '../../core/shared/domain-error.js';
 import { type Transcript } from '@switchyard/engine-api/transcript.js';
 import { type CallExecution } from '../grpc/call.codec.js';
 import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
@@ -95,16 +99,28 @@ export interface JobTranscript extends Omit<Transcript, 'logprobs'> {
   }[];
 }
 
-export function encodeJobTranscript({ logprobs, ...transcript }: Transcript): JobTranscript {
-  if (!logprobs) return transcript;
-  return { ...transcript, logprobs: logprobs.map(({ bytes, ...rest }) => ({ ...rest, bytes: [...bytes] })) };
-}
-
-export function decodeJobTranscript({ logprobs, ...transcript }: JobTranscript): Transcript {
+export function encodeJobTranscript({
+  logprobs,
+  ...transcript
+}: Transcript): JobTranscript {
   if (!logprobs) return transcript;
   return {
     ...transcript,
-    logprobs: logprobs.map(({ bytes, ...rest }) => ({ ...rest, bytes: Uint8Array.from(bytes) })),
+    logprobs: logprobs.map(({ bytes, ...rest }) => ({ ...rest, bytes: [...bytes] })),
+  };
+}
+
+export function decodeJobTranscript({
+  logprobs,
+  ...transcript
+}: JobTranscript): Transcript {
+  if (!logprobs) return transcript;
+  return {
+    ...transcript,
+    logprobs: logprobs.map(({ bytes, ...rest }) => ({
+      ...rest,
+      bytes: Uint8Array.from(bytes),
+    })),
   };
 }
 
@@ -112,7 +128,8 @@ export function decodeJobTranscript({ logprobs, ...transcript }: JobTranscript):
  * Only a `DomainError` has a message for callers; anything else is a defect of the worker, reported as `engine_failed`.
  */
 export function encodeJobError(error: unknown): JobError {
-  if (!(error instanceof DomainError)) return { code: 'engine_failed', message: 'The engine failed on this input.' };
+  if (!(error instanceof DomainError))
+    return { code: 'engine_failed', message: 'The engine failed on this input.' };
   const { code, message, param, foreignCode, retryAfterMs } = error;
   return {
     code,
@@ -123,13 +140,27 @@ export function encodeJobError(error: unknown): JobError {
   };
 }
 
-export const decodeJobError = ({ code, message, param, foreignCode, retryAfterMs }: JobError): DomainError =>
-  new DomainError(isErrorCode(code) ? code : 'engine_failed', message, { param, foreignCode, retryAfterMs });
+export const decodeJobError = ({
+  code,
+  message,
+  param,
+  foreignCode,
+  retryAfterMs,
+}: JobError): DomainError =>
+  new DomainError(isErrorCode(code) ? code : 'engine_failed', message, {
+    param,
+    foreignCode,
+    retryAfterMs,
+  });
 
 /** Another gateway or a worker wrote it: what it says of time and of its value is not checked. */
 const PHASES = { v: z.literal(1), phases: z.looseObject({}) };
 const RESULT = z.discriminatedUnion('outcome', [
-  z.looseObject({ ...PHASES, outcome: z.literal('completed'), value: z.looseObject({ kind: z.string() }) }),
+  z.looseObject({
+    ...PHASES,
+    outcome: z.literal('completed'),
+    value: z.looseObject({ kind: z.string() }),
+  }),
   z.looseObject({ ...PHASES, outcome: z.literal(['failed', 'cancelled']) }),
 ]);
 

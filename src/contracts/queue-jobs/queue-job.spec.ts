@@ -18,11 +18,24 @@ const problem = (data: unknown): string => {
 describe('readQueueJob', () => {
   it('fills in every default of the smallest job', () => {
     expect(readQueueJob(smallest, place)).toEqual({
-      ...{ v: 1, id: 'open.r1', kind: 'transcription', model: 'alpha', priority: 'batch', acceptedMs: 5000 },
+      ...{
+        v: 1,
+        id: 'open.r1',
+        kind: 'transcription',
+        model: 'alpha',
+        priority: 'batch',
+        acceptedMs: 5000,
+      },
       timeoutMs: DEFAULT_TIMEOUT_MS,
       audio: { blob: 'plane/audio/1' },
       options: {
-        ...{ filename: 'audio', language: '', prompt: '', temperature: 0, wordTimestamps: false },
+        ...{
+          filename: 'audio',
+          language: '',
+          prompt: '',
+          temperature: 0,
+          wordTimestamps: false,
+        },
         ...{ logprobs: false, diarize: false, knownSpeakers: [], hotWords: [] },
       },
     });
@@ -30,13 +43,32 @@ describe('readQueueJob', () => {
 
   it('keeps everything that a full job says', () => {
     const job = {
-      ...{ v: 1, id: 'r1', kind: 'translation', model: 'alpha', priority: 'realtime', tenant: 'acme' },
+      ...{
+        v: 1,
+        id: 'r1',
+        kind: 'translation',
+        model: 'alpha',
+        priority: 'realtime',
+        tenant: 'acme',
+      },
       ...{ acceptedMs: 1, deadlineMs: 2, timeoutMs: 3, fingerprint: 'ab' },
       audio: { url: 'https://example.org/a.mp3' },
       options: {
-        ...{ filename: 'a.mp3', durationS: 1.5, language: 'de', prompt: 'p', temperature: 0.5, wordTimestamps: true },
+        ...{
+          filename: 'a.mp3',
+          durationS: 1.5,
+          language: 'de',
+          prompt: 'p',
+          temperature: 0.5,
+          wordTimestamps: true,
+        },
         chunking: { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 200 },
-        ...{ logprobs: true, diarize: true, knownSpeakers: [{ name: 'Ann', blob: 'plane/voice/1' }], hotWords: ['x'] },
+        ...{
+          logprobs: true,
+          diarize: true,
+          knownSpeakers: [{ name: 'Ann', blob: 'plane/voice/1' }],
+          hotWords: ['x'],
+        },
       },
       callback: { url: 'https://example.org/hook', secretName: 'hook' },
     };
@@ -44,11 +76,26 @@ describe('readQueueJob', () => {
   });
 
   it.each([
-    ['speech', { text: 'hi', voice: 'amy' }, { text: 'hi', voice: 'amy', speed: 1, format: 'mp3' }],
-    ['embedding', { body: '{"input":"a"}', inputs: 1 }, { body: '{"input":"a"}', inputs: 1 }],
-    ['embedding', { body: '{}', inputs: 1, form: 'rerank' }, { body: '{}', inputs: 1, form: 'rerank' }],
+    [
+      'speech',
+      { text: 'hi', voice: 'amy' },
+      { text: 'hi', voice: 'amy', speed: 1, format: 'mp3' },
+    ],
+    [
+      'embedding',
+      { body: '{"input":"a"}', inputs: 1 },
+      { body: '{"input":"a"}', inputs: 1 },
+    ],
+    [
+      'embedding',
+      { body: '{}', inputs: 1, form: 'rerank' },
+      { body: '{}', inputs: 1, form: 'rerank' },
+    ],
   ])('reads the options of %s', (kind, options, read) => {
-    expect(readQueueJob({ v: 1, kind, options }, place)).toMatchObject({ kind, options: read });
+    expect(readQueueJob({ v: 1, kind, options }, place)).toMatchObject({
+      kind,
+      options: read,
+    });
   });
 
   it.each<[string, unknown]>([
@@ -69,15 +116,33 @@ describe('readQueueJob', () => {
       { ...smallest, kind: 'chat' },
       '`data.kind` must be one of transcription, translation, speech, embedding; got "chat".',
     ],
-    [{ ...smallest, model: 'beta' }, '`data.model` must be alpha, the model of this queue; got "beta".'],
-    [{ ...smallest, priority: 0 }, '`data.priority` must be one of realtime, batch; got 0.'],
+    [
+      { ...smallest, model: 'beta' },
+      '`data.model` must be alpha, the model of this queue; got "beta".',
+    ],
+    [
+      { ...smallest, priority: 0 },
+      '`data.priority` must be one of realtime, batch; got 0.',
+    ],
     [{ v: 1, kind: 'transcription' }, '`data.audio` is required.'],
-    [{ ...smallest, audio: {} }, '`data.audio` must have exactly one of blob and url; got {}.'],
-    [{ ...smallest, audio: 'UklGRg==' }, '`data.audio` must be an object; got "UklGRg==".'],
+    [
+      { ...smallest, audio: {} },
+      '`data.audio` must have exactly one of blob and url; got {}.',
+    ],
+    [
+      { ...smallest, audio: 'UklGRg==' },
+      '`data.audio` must be an object; got "UklGRg==".',
+    ],
     [{ ...smallest, sound: 1 }, 'Unknown parameter: `data.sound`.'],
     [{ ...smallest, options: { beam: 5 } }, 'Unknown parameter: `data.options.beam`.'],
-    [{ ...smallest, options: { hotWords: [1] } }, '`data.options.hotWords` must be a list of strings; got [1].'],
-    [{ v: 1, kind: 'speech', options: { text: 'hi' } }, '`data.options.voice` is required.'],
+    [
+      { ...smallest, options: { hotWords: [1] } },
+      '`data.options.hotWords` must be a list of strings; got [1].',
+    ],
+    [
+      { v: 1, kind: 'speech', options: { text: 'hi' } },
+      '`data.options.voice` is required.',
+    ],
     [{ ...smallest, callback: {} }, '`data.callback.url` is required.'],
   ])('says what is wrong with %j', (data, message) => {
     expect(problem(data)).toBe(message);

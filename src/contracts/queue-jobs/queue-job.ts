@@ -16,7 +16,12 @@ import {
 import { SPEECH_FORMATS } from '../formats/speech.js';
 
 /** What a job asks for. Text generation and live streams need a connection and are never queued here (D-20, D-21). */
-export const QUEUE_JOB_KINDS = ['transcription', 'translation', 'speech', 'embedding'] as const;
+export const QUEUE_JOB_KINDS = [
+  'transcription',
+  'translation',
+  'speech',
+  'embedding',
+] as const;
 
 /** For jobs that say none, milliseconds. */
 export const DEFAULT_TIMEOUT_MS = 600_000;
@@ -46,13 +51,19 @@ const CALLBACK = objectOf({
  * `fetch.*`.
  */
 const AUDIO = objectOf({ blob: optional(BLOB), url: optional(textUpTo(8192)) })
-  .refine(({ blob, url }) => (blob === undefined) !== (url === undefined), 'must have exactly one of blob and url')
-  .transform(({ blob, url = '' }): { readonly blob: string } | { readonly url: string } =>
-    blob === undefined ? { url } : { blob },
+  .refine(
+    ({ blob, url }) => (blob === undefined) !== (url === undefined),
+    'must have exactly one of blob and url',
+  )
+  .transform(
+    ({ blob, url = '' }): { readonly blob: string } | { readonly url: string } =>
+      blob === undefined ? { url } : { blob },
   );
 
 /** What a job of any kind has besides its options. Absent fields have the default named here. */
-const fieldsOf = <const K extends (typeof QUEUE_JOB_KINDS)[number]>(kinds: readonly K[]) => ({
+const fieldsOf = <const K extends (typeof QUEUE_JOB_KINDS)[number]>(
+  kinds: readonly K[],
+) => ({
   v: oneOf([1]),
   kind: oneOf(kinds),
   // Canonical model id. Default: the one of the queue; no other is allowed.
@@ -83,7 +94,10 @@ const CHUNKING = objectOf({
 
 const TRANSCRIPTION_OPTIONS = objectOf({
   // Of `knownSpeakers`, an audio file of that voice alone.
-  knownSpeakers: defaulted(objectsUpTo(16, objectOf({ name: textUpTo(1024), blob: BLOB })), []),
+  knownSpeakers: defaulted(
+    objectsUpTo(16, objectOf({ name: textUpTo(1024), blob: BLOB })),
+    [],
+  ),
   chunking: optional(CHUNKING),
   // As the client named it: a container hint for the decoder, never a path.
   filename: defaulted(textUpTo(4096), 'audio'),
@@ -117,7 +131,8 @@ const EMBEDDING_OPTIONS = objectOf({
   form: optional(oneOf(['rerank'])),
 });
 
-const given = <S extends z.ZodType>(options: S) => z.preprocess(value => value ?? {}, options);
+const given = <S extends z.ZodType>(options: S) =>
+  z.preprocess(value => value ?? {}, options);
 
 const TRANSCRIPTION = z.compile(
   objectOf({
@@ -126,12 +141,24 @@ const TRANSCRIPTION = z.compile(
     options: given(TRANSCRIPTION_OPTIONS),
   }),
 );
-const SPEECH = z.compile(objectOf({ ...fieldsOf(['speech']), options: given(SPEECH_OPTIONS) }));
-const EMBEDDING = z.compile(objectOf({ ...fieldsOf(['embedding']), options: given(EMBEDDING_OPTIONS) }));
-const BY_KIND = { transcription: TRANSCRIPTION, translation: TRANSCRIPTION, speech: SPEECH, embedding: EMBEDDING };
+const SPEECH = z.compile(
+  objectOf({ ...fieldsOf(['speech']), options: given(SPEECH_OPTIONS) }),
+);
+const EMBEDDING = z.compile(
+  objectOf({ ...fieldsOf(['embedding']), options: given(EMBEDDING_OPTIONS) }),
+);
+const BY_KIND = {
+  transcription: TRANSCRIPTION,
+  translation: TRANSCRIPTION,
+  speech: SPEECH,
+  embedding: EMBEDDING,
+};
 
 /** Of a job whose kind is none of these. */
-const HEAD = z.looseObject({ v: oneOf([1]), kind: oneOf(QUEUE_JOB_KINDS) }, 'must be an object');
+const HEAD = z.looseObject(
+  { v: oneOf([1]), kind: oneOf(QUEUE_JOB_KINDS) },
+  'must be an object',
+);
 
 /** What BullMQ knows of a job besides its data. */
 export interface JobPlace {
@@ -141,7 +168,11 @@ export interface JobPlace {
   readonly model: string;
 }
 
-type Placed<Job> = Job & { readonly id: string; readonly model: string; readonly acceptedMs: number };
+type Placed<Job> = Job & {
+  readonly id: string;
+  readonly model: string;
+  readonly acceptedMs: number;
+};
 
 export type JobAudio = z.output<typeof AUDIO>;
 export type JobCallback = z.output<typeof CALLBACK>;
@@ -153,7 +184,8 @@ export type TranscriptionJob = Placed<z.output<typeof TRANSCRIPTION>>;
  * The data of one BullMQ job, version 1: what gateways write and any other BullMQ client may. JSON only; audio by
  * reference only. An unknown field makes the job a dead letter (D-19).
  */
-export type QueueJob = TranscriptionJob | Placed<z.output<typeof SPEECH>> | Placed<z.output<typeof EMBEDDING>>;
+export type QueueJob =
+  TranscriptionJob | Placed<z.output<typeof SPEECH>> | Placed<z.output<typeof EMBEDDING>>;
 
 /**
  * Reads the data of a job from any writer and fills in defaults.
@@ -162,11 +194,17 @@ export type QueueJob = TranscriptionJob | Placed<z.output<typeof SPEECH>> | Plac
  */
 export function readQueueJob(data: unknown, place: JobPlace): QueueJob {
   const kind = isObject(data) ? String(data.kind) : '';
-  const schema = Object.hasOwn(BY_KIND, kind) ? BY_KIND[kind as keyof typeof BY_KIND] : HEAD;
+  const schema = Object.hasOwn(BY_KIND, kind)
+    ? BY_KIND[kind as keyof typeof BY_KIND]
+    : HEAD;
   const job = readObject<z.ZodType>(schema, data, 'data') as QueueJob;
   const { id = place.jobId, model = place.model, acceptedMs = place.timestamp } = job;
   if (model !== place.model) {
-    throw wrongField('data.model', model, `must be ${place.model}, the model of this queue`);
+    throw wrongField(
+      'data.model',
+      model,
+      `must be ${place.model}, the model of this queue`,
+    );
   }
   return { ...job, id, model, acceptedMs };
 }

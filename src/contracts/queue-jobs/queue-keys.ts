@@ -5,7 +5,10 @@ import { type PriorityLabel } from '../../core/request/request-priority.js';
 export const QUEUE_BLOBS = 'plane/';
 
 /** Results: synthesised speech, and values too large for Redis. */
-export const QUEUE_RESULT_BLOBS = [`${QUEUE_BLOBS}speech/`, `${QUEUE_BLOBS}results/`] as const;
+export const QUEUE_RESULT_BLOBS = [
+  `${QUEUE_BLOBS}speech/`,
+  `${QUEUE_BLOBS}results/`,
+] as const;
 
 /** Larger inputs and results go to the blob store; Redis keeps a reference. Bytes of JSON. */
 export const MAX_INLINE_BYTES = 32_768;
@@ -61,7 +64,9 @@ export class QueueKeys {
 
   /** A tenant in job ids and accounts. Hashed: its name may hold anything. */
   owner(tenant: string | undefined): string {
-    return tenant === undefined ? OPEN : `t${createHash('sha256').update(tenant).digest('hex').slice(0, 16)}`;
+    return tenant === undefined
+      ? OPEN
+      : `t${createHash('sha256').update(tenant).digest('hex').slice(0, 16)}`;
   }
 
   /** Before the keys of the accounts of tenants in one queue (D-25). */
@@ -131,4 +136,7 @@ const OPEN = 'open';
 
 /** One to one, without characters that BullMQ or a key does not allow. */
 const spelled = (text: string): string =>
-  text.replaceAll(/[^A-Za-z0-9._-]/g, found => `~${(found.codePointAt(0) ?? 0).toString(16)}~`);
+  text.replaceAll(
+    /[^A-Za-z0-9._-]/g,
+    found => `~${(found.codePointAt(0) ?? 0).toString(16)}~`,
+  );

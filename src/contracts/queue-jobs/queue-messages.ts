@@ -14,7 +14,12 @@ export interface SpeechPiece {
   readonly bytes: Buffer;
 }
 
-const PIECE_HEAD = z.object({ blob: z.string(), offset: z.number(), contentType: z.string(), sampleRate: z.number() });
+const PIECE_HEAD = z.object({
+  blob: z.string(),
+  offset: z.number(),
+  contentType: z.string(),
+  sampleRate: z.number(),
+});
 const LENGTH_BYTES = 4;
 
 /** Length of the head, the head as JSON, the bytes. */
@@ -93,11 +98,18 @@ const STOP_NOTE = z.object({
 export const readStopNote = (json: string): StopNote | undefined => read(STOP_NOTE, json);
 
 /** Its worker is of this version: what it says of its health is not checked. */
-const ANNOUNCEMENT = z.looseObject({ v: z.literal(1), id: z.string(), model: z.string(), health: z.looseObject({}) });
+const ANNOUNCEMENT = z.looseObject({
+  v: z.literal(1),
+  id: z.string(),
+  model: z.string(),
+  health: z.looseObject({}),
+});
 
 /** Undefined: the JSON is not an announcement of version 1. */
 export const readAnnouncement = (json: string | null): WorkerAnnouncement | undefined =>
-  json === null ? undefined : (read(ANNOUNCEMENT, json) as WorkerAnnouncement | undefined);
+  json === null
+    ? undefined
+    : (read(ANNOUNCEMENT, json) as WorkerAnnouncement | undefined);
 
 function read<S extends z.ZodType>(schema: S, json: string): z.output<S> | undefined {
   try {

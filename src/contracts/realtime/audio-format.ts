@@ -12,7 +12,11 @@ export const PCM_RATES = [8000, 16_000, 24_000, 48_000] as const;
 
 export const PCM_24K: AudioFormat = { encoding: 'pcm16', sampleRate: 24_000 };
 
-const ENCODINGS = { 'audio/pcm': 'pcm16', 'audio/pcmu': 'g711_ulaw', 'audio/pcma': 'g711_alaw' } as const;
+const ENCODINGS = {
+  'audio/pcm': 'pcm16',
+  'audio/pcmu': 'g711_ulaw',
+  'audio/pcma': 'g711_alaw',
+} as const;
 const GA_TYPES = Object.keys(ENCODINGS) as readonly (keyof typeof ENCODINGS)[];
 const OLDER_NAMES = ['pcm16', 'g711_ulaw', 'g711_alaw'] as const;
 
@@ -26,13 +30,19 @@ export function readAudioFormat(fields: FieldReader): AudioFormat {
 }
 
 /** `"pcm16"`, which is 24 kHz, or G.711. @throws DomainError */
-export function readOlderAudioFormat(fields: FieldReader, name: string): AudioFormat | undefined {
+export function readOlderAudioFormat(
+  fields: FieldReader,
+  name: string,
+): AudioFormat | undefined {
   const encoding = fields.oneOf(name, OLDER_NAMES);
   return encoding && { encoding, sampleRate: encoding === 'pcm16' ? 24_000 : 8000 };
 }
 
 /** The format as GA events show it. */
-export function writtenFormat({ encoding, sampleRate }: AudioFormat): { type: string; rate?: number } {
+export function writtenFormat({ encoding, sampleRate }: AudioFormat): {
+  type: string;
+  rate?: number;
+} {
   const type = GA_TYPES.find(name => ENCODINGS[name] === encoding) ?? 'audio/pcm';
   return encoding === 'pcm16' ? { type, rate: sampleRate } : { type };
 }

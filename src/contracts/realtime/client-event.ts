@@ -15,10 +15,17 @@ export interface SpeechFields {
 }
 
 export type ClientEvent =
-  | { readonly type: 'session.update' | 'transcription_session.update'; readonly session: unknown }
+  | {
+      readonly type: 'session.update' | 'transcription_session.update';
+      readonly session: unknown;
+    }
   | { readonly type: 'input_audio_buffer.append'; readonly audio: Buffer }
   | { readonly type: 'input_audio_buffer.commit' | 'input_audio_buffer.clear' }
-  | { readonly type: 'conversation.item.create'; readonly id: string | undefined; readonly text: string }
+  | {
+      readonly type: 'conversation.item.create';
+      readonly id: string | undefined;
+      readonly text: string;
+    }
   | { readonly type: 'response.create'; readonly speech: SpeechFields }
   | { readonly type: 'response.cancel'; readonly responseId: string | undefined };
 
@@ -72,7 +79,10 @@ function readKnown(type: string, fields: FieldReader): ClientEvent {
     case 'response.cancel':
       return { type, responseId: fields.string('response_id', 128) };
     default:
-      throw fields.invalid('type', 'must be a client event that transcription sessions take');
+      throw fields.invalid(
+        'type',
+        'must be a client event that transcription sessions take',
+      );
   }
 }
 
@@ -81,7 +91,10 @@ function parsed(message: string): unknown {
     return parseBoundedJson(message, EVENT_BOUNDS);
   } catch (error) {
     if (error instanceof DomainError) throw error;
-    throw new DomainError('invalid_json', 'The message is not JSON; audio may also be sent as binary frames.');
+    throw new DomainError(
+      'invalid_json',
+      'The message is not JSON; audio may also be sent as binary frames.',
+    );
   }
 }
 
@@ -106,15 +119,23 @@ function readSpeech(response: FieldReader | undefined): SpeechFields {
   const input = response.objects('input', 100);
   const text = input?.map(readMessage).join('\n');
   if (text !== undefined && text.length > LONGEST_TEXT)
-    throw response.invalid('input', `must have at most ${LONGEST_TEXT} characters of text in all`);
+    throw response.invalid(
+      'input',
+      `must have at most ${LONGEST_TEXT} characters of text in all`,
+    );
   const voice = readOutputVoice(response);
-  const metadata = (response.object('metadata') && response.raw('metadata')) as SpeechFields['metadata'] | undefined;
+  const metadata = (response.object('metadata') && response.raw('metadata')) as
+    SpeechFields['metadata'] | undefined;
   response.oneOf('conversation', ['auto', 'none']);
   requireOlderPcm24(response);
   response.settle(EVENT_FIELDS['response.create: response']);
   demandAudio(response);
   response.done();
-  return { ...(text !== undefined && { text }), ...(voice !== undefined && { voice }), metadata: metadata ?? null };
+  return {
+    ...(text !== undefined && { text }),
+    ...(voice !== undefined && { voice }),
+    metadata: metadata ?? null,
+  };
 }
 
 function readOutputVoice(response: FieldReader): string | undefined {
@@ -132,7 +153,10 @@ function demandAudio(response: FieldReader): void {
   const [newer, older] = [response.raw('output_modalities'), response.raw('modalities')];
   const modalities = newer ?? older;
   if (Array.isArray(modalities) && !modalities.includes('audio'))
-    throw response.refusal(newer === undefined ? 'modalities' : 'output_modalities', NO_CHAT);
+    throw response.refusal(
+      newer === undefined ? 'modalities' : 'output_modalities',
+      NO_CHAT,
+    );
 }
 
 /** The text of a user or assistant message. */

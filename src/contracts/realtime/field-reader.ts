@@ -18,7 +18,8 @@ export class FieldReader {
     readonly path: string,
     private readonly ignored?: IgnoredFields,
   ) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw noObject(value, path);
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw noObject(value, path);
     this.#fields = value as Json;
     this.#unread = new Set(Object.keys(value));
   }
@@ -47,41 +48,60 @@ export class FieldReader {
     const value = this.raw(name);
     if (value === undefined) return undefined;
     if (typeof value !== 'string') throw this.invalid(name, 'must be a string');
-    if (value.length > maxLength) throw this.invalid(name, `must have at most ${maxLength} characters`);
+    if (value.length > maxLength)
+      throw this.invalid(name, `must have at most ${maxLength} characters`);
     return value;
   }
 
   number(name: string, min: number, max: number): number | undefined {
-    const accepts = (value: unknown) => typeof value === 'number' && value >= min && value <= max;
+    const accepts = (value: unknown) =>
+      typeof value === 'number' && value >= min && value <= max;
     return this.#checked<number>(name, accepts, `a number from ${min} to ${max}`);
   }
 
   integer(name: string, min: number, max: number): number | undefined {
-    const accepts = (value: unknown) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
+    const accepts = (value: unknown) =>
+      Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
     return this.#checked<number>(name, accepts, `a whole number from ${min} to ${max}`);
   }
 
   boolean(name: string): boolean | undefined {
-    return this.#checked<boolean>(name, value => typeof value === 'boolean', 'true or false');
+    return this.#checked<boolean>(
+      name,
+      value => typeof value === 'boolean',
+      'true or false',
+    );
   }
 
-  strings(name: string, { most, longest }: { most: number; longest: number }): string[] | undefined {
+  strings(
+    name: string,
+    { most, longest }: { most: number; longest: number },
+  ): string[] | undefined {
     const value = this.raw(name);
     if (value === undefined) return undefined;
-    const fits = (one: unknown): one is string => typeof one === 'string' && one.length <= longest;
+    const fits = (one: unknown): one is string =>
+      typeof one === 'string' && one.length <= longest;
     if (!Array.isArray(value) || value.length > most || !value.every(fits))
-      throw this.invalid(name, `must be a list of at most ${most} strings of at most ${longest} characters`);
+      throw this.invalid(
+        name,
+        `must be a list of at most ${most} strings of at most ${longest} characters`,
+      );
     return value;
   }
 
-  oneOf<const V extends string | number>(name: string, values: readonly V[]): V | undefined {
+  oneOf<const V extends string | number>(
+    name: string,
+    values: readonly V[],
+  ): V | undefined {
     const accepts = (value: unknown) => values.some(known => known === value);
     return this.#checked<V>(name, accepts, `one of ${values.join(', ')}`);
   }
 
   object(name: string): FieldReader | undefined {
     const value = this.raw(name);
-    return value === undefined ? undefined : new FieldReader(value, this.pathOf(name), this.ignored);
+    return value === undefined
+      ? undefined
+      : new FieldReader(value, this.pathOf(name), this.ignored);
   }
 
   objects(name: string, max: number): FieldReader[] | undefined {
@@ -89,7 +109,10 @@ export class FieldReader {
     if (value === undefined) return undefined;
     if (!Array.isArray(value) || value.length > max)
       throw this.invalid(name, `must be a list of at most ${max} objects`);
-    return value.map((entry, index) => new FieldReader(entry, `${this.pathOf(name)}[${index}]`, this.ignored));
+    return value.map(
+      (entry, index) =>
+        new FieldReader(entry, `${this.pathOf(name)}[${index}]`, this.ignored),
+    );
   }
 
   /** Those of `rules` that cannot act here. @throws DomainError for the first that is refused */
@@ -118,7 +141,11 @@ export class FieldReader {
 
   refusal(name: string, why: string): DomainError {
     const param = this.pathOf(name);
-    return new DomainError('unsupported_parameter', `\`${param}\` cannot be honoured: ${why}.`, { param });
+    return new DomainError(
+      'unsupported_parameter',
+      `\`${param}\` cannot be honoured: ${why}.`,
+      { param },
+    );
   }
 
   /** @throws DomainError `unknown_parameter` for the first field that was not read. */
@@ -126,20 +153,32 @@ export class FieldReader {
     const [name] = this.#unread;
     if (name === undefined) return;
     const param = this.pathOf(name.slice(0, 64));
-    throw new DomainError('unknown_parameter', `Unknown parameter: \`${param}\`.`, { param });
+    throw new DomainError('unknown_parameter', `Unknown parameter: \`${param}\`.`, {
+      param,
+    });
   }
 
   invalid(name: string, rule: string): DomainError {
     const param = this.pathOf(name);
-    return new DomainError('invalid_value', `\`${param}\` ${rule}; got ${shown(this.#own(name))}.`, { param });
+    return new DomainError(
+      'invalid_value',
+      `\`${param}\` ${rule}; got ${shown(this.#own(name))}.`,
+      { param },
+    );
   }
 
   missing(name: string): DomainError {
     const param = this.pathOf(name);
-    return new DomainError('missing_required_parameter', `\`${param}\` is required.`, { param });
+    return new DomainError('missing_required_parameter', `\`${param}\` is required.`, {
+      param,
+    });
   }
 
-  #checked<T>(name: string, accepts: (value: unknown) => boolean, allowed: string): T | undefined {
+  #checked<T>(
+    name: string,
+    accepts: (value: unknown) => boolean,
+    allowed: string,
+  ): T | undefined {
     const value = this.raw(name);
     if (value === undefined || accepts(value)) return value as T | undefined;
     throw this.invalid(name, `must be ${allowed}`);
@@ -151,13 +190,20 @@ export class FieldReader {
 }
 
 const asksForNothing = (value: unknown): boolean =>
-  value === undefined || value === '' || value === false || (Array.isArray(value) && value.length === 0);
+  value === undefined ||
+  value === '' ||
+  value === false ||
+  (Array.isArray(value) && value.length === 0);
 
 const SHOWN_CHARACTERS = 80;
 
 function noObject(value: unknown, path: string): DomainError {
   const what = path === '' ? 'What was sent' : `\`${path}\``;
-  return new DomainError('invalid_value', `${what} must be an object; got ${shown(value)}.`, { param: path });
+  return new DomainError(
+    'invalid_value',
+    `${what} must be an object; got ${shown(value)}.`,
+    { param: path },
+  );
 }
 
 function shown(value: unknown): string {

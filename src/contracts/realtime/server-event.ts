@@ -33,7 +33,9 @@ export const errorEvent = (error: DomainError, eventId?: string): ServerEvent =>
     message: error.message,
     param: error.param ?? null,
     event_id: eventId ?? null,
-    ...(errorDefinition(error).retry === 'later' && { retry_after_ms: Math.round(error.retryAfterMs ?? 1000) }),
+    ...(errorDefinition(error).retry === 'later' && {
+      retry_after_ms: Math.round(error.retryAfterMs ?? 1000),
+    }),
   },
 });
 
@@ -54,7 +56,10 @@ export const ignoredWarning = (paths: readonly string[]): ServerEvent => ({
 });
 
 /** Speech of the user as an item of the conversation. */
-export const userItem = (id: string, transcript: string | null): Record<string, unknown> => ({
+export const userItem = (
+  id: string,
+  transcript: string | null,
+): Record<string, unknown> => ({
   id,
   object: 'realtime.item',
   type: 'message',
@@ -64,7 +69,11 @@ export const userItem = (id: string, transcript: string | null): Record<string, 
 });
 
 /** Speech of a response as an item of the conversation. */
-export const assistantItem = (id: string, status: string, transcript?: string): Record<string, unknown> => ({
+export const assistantItem = (
+  id: string,
+  status: string,
+  transcript?: string,
+): Record<string, unknown> => ({
   id,
   object: 'realtime.item',
   type: 'message',

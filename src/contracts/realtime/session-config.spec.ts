@@ -25,14 +25,22 @@ describe('settings of a session, GA', () => {
       input({ transcription: { model: 'm', language: 'de', prompt: 'p' } }),
       { model: 'm', language: 'de', prompt: 'p' },
     ],
-    ['a language by its English name', input({ transcription: { language: 'English' } }), { language: 'en' }],
+    [
+      'a language by its English name',
+      input({ transcription: { language: 'English' } }),
+      { language: 'en' },
+    ],
     ['`auto`: none', input({ transcription: { language: 'Auto' } }), { language: '' }],
     [
       'PCM at 8 kHz',
       input({ format: { type: 'audio/pcm', rate: 8000 } }),
       { format: { encoding: 'pcm16', sampleRate: 8000 } },
     ],
-    ['PCM without a rate', input({ format: { type: 'audio/pcm' } }), { format: BASE.format }],
+    [
+      'PCM without a rate',
+      input({ format: { type: 'audio/pcm' } }),
+      { format: BASE.format },
+    ],
     [
       'G.711, 8 kHz by itself',
       input({ format: { type: 'audio/pcma' } }),
@@ -44,7 +52,11 @@ describe('settings of a session, GA', () => {
       input({ turn_detection: { type: 'server_vad', silence_duration_ms: 200 } }),
       { turnDetection: { ...BASE.turnDetection, silenceDurationMs: 200 } },
     ],
-    ['voice by name', output({ voice: 'nova', speed: 1.5 }), { voice: 'nova', speed: 1.5 }],
+    [
+      'voice by name',
+      output({ voice: 'nova', speed: 1.5 }),
+      { voice: 'nova', speed: 1.5 },
+    ],
     ['voice by id', output({ voice: { id: 'slt' } }), { voice: 'slt' }],
     ['what asks for nothing', ga({ instructions: '', tools: [], include: null }), {}],
     ['modalities', ga({ output_modalities: ['text', 'audio'] }), {}],
@@ -57,20 +69,52 @@ describe('settings of a session, GA', () => {
     [() => readSession({}, BASE), 'missing_required_parameter', 'session.type'],
     [() => ga({ type: 'chat' }), 'invalid_value', 'session.type'],
     [() => ga({ colour: 'red' }), 'unknown_parameter', 'session.colour'],
-    [() => ga({ instructions: 'be nice' }), 'unsupported_parameter', 'session.instructions'],
-    [() => ga({ include: ['item.logprobs'] }), 'unsupported_parameter', 'session.include'],
+    [
+      () => ga({ instructions: 'be nice' }),
+      'unsupported_parameter',
+      'session.instructions',
+    ],
+    [
+      () => ga({ include: ['item.logprobs'] }),
+      'unsupported_parameter',
+      'session.include',
+    ],
     [
       () => input({ transcription: { keywords: ['x'] } }),
       'unsupported_parameter',
       'session.audio.input.transcription.keywords',
     ],
-    [() => ga({ output_modalities: 'audio' }), 'invalid_value', 'session.output_modalities'],
+    [
+      () => ga({ output_modalities: 'audio' }),
+      'invalid_value',
+      'session.output_modalities',
+    ],
     [() => ga({ model: 'm'.repeat(257) }), 'invalid_value', 'session.model'],
-    [() => ga({ audio: { microphone: {} } }), 'unknown_parameter', 'session.audio.microphone'],
-    [() => input({ format: { type: 'audio/opus' } }), 'invalid_value', 'session.audio.input.format.type'],
-    [() => input({ format: { type: 'audio/pcm', rate: 44_100 } }), 'invalid_value', 'session.audio.input.format.rate'],
-    [() => input({ format: { type: 'audio/pcmu', rate: 16_000 } }), 'invalid_value', 'session.audio.input.format.rate'],
-    [() => input({ transcription: null }), 'unsupported_parameter', 'session.audio.input.transcription'],
+    [
+      () => ga({ audio: { microphone: {} } }),
+      'unknown_parameter',
+      'session.audio.microphone',
+    ],
+    [
+      () => input({ format: { type: 'audio/opus' } }),
+      'invalid_value',
+      'session.audio.input.format.type',
+    ],
+    [
+      () => input({ format: { type: 'audio/pcm', rate: 44_100 } }),
+      'invalid_value',
+      'session.audio.input.format.rate',
+    ],
+    [
+      () => input({ format: { type: 'audio/pcmu', rate: 16_000 } }),
+      'invalid_value',
+      'session.audio.input.format.rate',
+    ],
+    [
+      () => input({ transcription: null }),
+      'unsupported_parameter',
+      'session.audio.input.transcription',
+    ],
     [
       () => input({ transcription: { languages: 'en' } }),
       'invalid_value',
@@ -106,7 +150,11 @@ describe('settings of a session, GA', () => {
       'unsupported_parameter',
       'session.audio.input.turn_detection.create_response',
     ],
-    [() => output({ format: { type: 'audio/pcmu' } }), 'unsupported_parameter', 'session.audio.output.format.type'],
+    [
+      () => output({ format: { type: 'audio/pcmu' } }),
+      'unsupported_parameter',
+      'session.audio.output.format.type',
+    ],
     [() => output({ speed: 2 }), 'invalid_value', 'session.audio.output.speed'],
   ])('%s is refused where nothing may be ignored: %s at %s', (read, code, param) => {
     expect(read).toThrow(refusal(code, param));
@@ -115,22 +163,35 @@ describe('settings of a session, GA', () => {
   it.each<[object, string[]]>([
     [{ include: ['item.input_audio_transcription.logprobs'] }, ['session.include']],
     [{ tracing: 'auto', truncation: 'auto', max_output_tokens: 'inf' }, CHAT_PATHS],
-    [{ audio: { input: { noise_reduction: { type: 'near_field' } } } }, ['session.audio.input.noise_reduction']],
     [
-      { audio: { input: { transcription: { delay: 'low', keywords: ['Ada'] } } } },
-      ['session.audio.input.transcription.delay', 'session.audio.input.transcription.keywords'],
+      { audio: { input: { noise_reduction: { type: 'near_field' } } } },
+      ['session.audio.input.noise_reduction'],
     ],
     [
-      { audio: { input: { turn_detection: { type: 'semantic_vad', eagerness: 'low' } } } },
-      ['session.audio.input.turn_detection.type', 'session.audio.input.turn_detection.eagerness'],
+      { audio: { input: { transcription: { delay: 'low', keywords: ['Ada'] } } } },
+      [
+        'session.audio.input.transcription.delay',
+        'session.audio.input.transcription.keywords',
+      ],
+    ],
+    [
+      {
+        audio: { input: { turn_detection: { type: 'semantic_vad', eagerness: 'low' } } },
+      },
+      [
+        'session.audio.input.turn_detection.type',
+        'session.audio.input.turn_detection.eagerness',
+      ],
     ],
   ])('%j is accepted, and every field without effect is named', (session, paths) => {
     const ignored = new IgnoredFields();
-    expect(readSession({ type: 'transcription', ...session }, BASE, ignored)).toEqual(BASE);
-    expect(ignored.paths).toEqual(paths);
-    expect(() => readSession({ type: 'transcription', ...session }, BASE, new IgnoredFields(true))).toThrow(
-      refusal('unsupported_parameter', paths[0]!),
+    expect(readSession({ type: 'transcription', ...session }, BASE, ignored)).toEqual(
+      BASE,
     );
+    expect(ignored.paths).toEqual(paths);
+    expect(() =>
+      readSession({ type: 'transcription', ...session }, BASE, new IgnoredFields(true)),
+    ).toThrow(refusal('unsupported_parameter', paths[0]!));
   });
 });
 
@@ -143,7 +204,13 @@ describe('settings of a session, older dialect', () => {
       modalities: ['text'],
     });
     const format = { encoding: 'g711_ulaw', sampleRate: 8000 };
-    expect(read).toEqual({ ...BASE, format, model: 'm', language: 'en', turnDetection: null });
+    expect(read).toEqual({
+      ...BASE,
+      format,
+      model: 'm',
+      language: 'en',
+      turnDetection: null,
+    });
     expect(older({ input_audio_format: 'pcm16' })).toEqual(BASE);
   });
 

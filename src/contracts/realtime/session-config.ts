@@ -1,7 +1,12 @@
 import { DomainError } from '../../core/shared/domain-error.js';
 import { wantedLanguage } from '../formats/language-name.js';
 import { type IgnoredFields } from '../openai/field-rules.js';
-import { type AudioFormat, PCM_24K, readAudioFormat, readOlderAudioFormat } from './audio-format.js';
+import {
+  type AudioFormat,
+  PCM_24K,
+  readAudioFormat,
+  readOlderAudioFormat,
+} from './audio-format.js';
 import { FieldReader } from './field-reader.js';
 import { NO_CHAT, OLDER_SESSION_FIELDS, SESSION_FIELDS } from './session-fields.js';
 
@@ -53,7 +58,11 @@ export const defaultSession = (model: string): SessionConfig => ({
  * The `session` of GA's `session.update`, applied to `current`; absent fields keep their value.
  * @throws DomainError naming the field; nothing is applied then.
  */
-export function readSession(value: unknown, current: SessionConfig, ignored?: IgnoredFields): SessionConfig {
+export function readSession(
+  value: unknown,
+  current: SessionConfig,
+  ignored?: IgnoredFields,
+): SessionConfig {
   const session = new FieldReader(value, 'session', ignored);
   const type = session.oneOf('type', ['transcription', 'realtime']);
   if (type === undefined) throw session.missing('type');
@@ -102,7 +111,8 @@ export function readOlderSession(
 function readInput(input: FieldReader, current: SessionConfig): Partial<SessionConfig> {
   const format = input.object('format');
   const transcription = input.object('transcription');
-  if (input.isNull('transcription')) throw input.refusal('transcription', 'transcribing cannot be turned off');
+  if (input.isNull('transcription'))
+    throw input.refusal('transcription', 'transcribing cannot be turned off');
   const read = {
     ...(format && { format: readAudioFormat(format) }),
     ...(transcription && readTranscription(transcription, current)),
@@ -138,7 +148,8 @@ export function readVoice(fields: FieldReader): string | undefined {
 /** Speech leaves as the synthesisers make it. @throws DomainError */
 export function requirePcm24(fields: FieldReader): void {
   const { encoding, sampleRate } = readAudioFormat(fields);
-  if (encoding !== 'pcm16' || sampleRate !== 24_000) throw onlyPcm24(fields.pathOf('type'));
+  if (encoding !== 'pcm16' || sampleRate !== 24_000)
+    throw onlyPcm24(fields.pathOf('type'));
 }
 
 /** The same of the older dialect. @throws DomainError */
@@ -149,13 +160,21 @@ export function requireOlderPcm24(fields: FieldReader): void {
 }
 
 const onlyPcm24 = (param: string): DomainError =>
-  new DomainError('unsupported_parameter', 'Speech is sent as audio/pcm at 24000 Hz only.', { param });
+  new DomainError(
+    'unsupported_parameter',
+    'Speech is sent as audio/pcm at 24000 Hz only.',
+    { param },
+  );
 
-function readTranscription(fields: FieldReader, current: SessionConfig): Partial<SessionConfig> {
+function readTranscription(
+  fields: FieldReader,
+  current: SessionConfig,
+): Partial<SessionConfig> {
   const language = fields.string('language', 35);
   const read = {
     model: fields.string('model', 256) ?? current.model,
-    language: language === undefined ? current.language : (wantedLanguage(language) ?? ''),
+    language:
+      language === undefined ? current.language : (wantedLanguage(language) ?? ''),
     prompt: fields.string('prompt', 4096) ?? current.prompt,
   };
   fields.settle(SESSION_FIELDS['session.audio.input.transcription']);
@@ -170,14 +189,20 @@ function readTurns(fields: FieldReader, current: SessionConfig): Partial<Session
   return turns ? { turnDetection: readTurnDetection(turns, current) } : {};
 }
 
-function readTurnDetection(fields: FieldReader, { type, turnDetection }: SessionConfig): TurnDetection {
+function readTurnDetection(
+  fields: FieldReader,
+  { type, turnDetection }: SessionConfig,
+): TurnDetection {
   const current = turnDetection ?? TURN_DETECTION;
   const wanted = fields.oneOf('type', ['server_vad', 'semantic_vad']);
-  if (wanted === 'semantic_vad') fields.ignore('type', 'turns are detected by `server_vad` only');
+  if (wanted === 'semantic_vad')
+    fields.ignore('type', 'turns are detected by `server_vad` only');
   const read = {
     threshold: fields.number('threshold', 0, 1) ?? current.threshold,
-    prefixPaddingMs: fields.integer('prefix_padding_ms', 0, 5000) ?? current.prefixPaddingMs,
-    silenceDurationMs: fields.integer('silence_duration_ms', 50, 10_000) ?? current.silenceDurationMs,
+    prefixPaddingMs:
+      fields.integer('prefix_padding_ms', 0, 5000) ?? current.prefixPaddingMs,
+    silenceDurationMs:
+      fields.integer('silence_duration_ms', 50, 10_000) ?? current.silenceDurationMs,
     interruptResponse: fields.boolean('interrupt_response') ?? current.interruptResponse,
   };
   if (fields.boolean('create_response') === true) answerCreateResponse(fields, type);
@@ -196,6 +221,7 @@ function answerCreateResponse(fields: FieldReader, type: SessionConfig['type']):
 function readModalities(fields: FieldReader, name: string): void {
   const value = fields.raw(name);
   if (value === undefined) return;
-  const known = Array.isArray(value) && value.every(one => one === 'text' || one === 'audio');
+  const known =
+    Array.isArray(value) && value.every(one => one === 'text' || one === 'audio');
   if (!known) throw fields.invalid(name, 'must be a list of "text" and "audio"');
 }

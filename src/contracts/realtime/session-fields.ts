@@ -1,8 +1,15 @@
-import { advice, type FieldRules, honoured, ignored, notServed } from '../openai/field-rules.js';
+import {
+  advice,
+  type FieldRules,
+  honoured,
+  ignored,
+  notServed,
+} from '../openai/field-rules.js';
 
 const NO_LOGPROBS = 'live streams have no log probabilities';
 const NO_NOISE_REDUCTION = 'audio is recognised as it comes';
-export const NO_CHAT = 'no language model answers here; responses speak the text they are given';
+export const NO_CHAT =
+  'no language model answers here; responses speak the text they are given';
 const NOT_LIVE = 'live streams do not take it';
 const NOT_ONE = 'turns are detected by `server_vad`, which has no such setting';
 
@@ -24,8 +31,12 @@ const NEWER_CHAT_SETTINGS = {
 
 const TRANSCRIPTION = {
   model: honoured(),
-  language: honoured('A tag or an English name; refused if the model does not recognise it.'),
-  languages: honoured('Ignored with notice when several of them are possible: the model detects the language.'),
+  language: honoured(
+    'A tag or an English name; refused if the model does not recognise it.',
+  ),
+  languages: honoured(
+    'Ignored with notice when several of them are possible: the model detects the language.',
+  ),
   prompt: advice('prompt', 'Some recognisers take no text before the audio.'),
   delay: ignored(NOT_LIVE),
   keywords: ignored(NOT_LIVE),
@@ -37,7 +48,9 @@ const TURNS = {
   prefix_padding_ms: honoured(),
   silence_duration_ms: honoured(),
   interrupt_response: honoured(),
-  create_response: honoured('`true` is ignored with notice in transcription sessions and refused in others.'),
+  create_response: honoured(
+    '`true` is ignored with notice in transcription sessions and refused in others.',
+  ),
   idle_timeout_ms: ignored(NOT_ONE),
   eagerness: ignored(NOT_ONE),
 } as const;
@@ -78,7 +91,9 @@ export const OLDER_SESSION_FIELDS = {
     voice: honoured(),
     speed: honoured(),
     output_audio_format: honoured('`pcm16` alone; others are refused.'),
-    client_secret: honoured('Of `/v1/realtime/transcription_sessions`: how long the token is valid.'),
+    client_secret: honoured(
+      'Of `/v1/realtime/transcription_sessions`: how long the token is valid.',
+    ),
     include: ignored(NO_LOGPROBS),
     input_audio_noise_reduction: ignored(NO_NOISE_REDUCTION),
     max_response_output_tokens: ignored(NO_CHAT),
@@ -91,10 +106,15 @@ export const OLDER_SESSION_FIELDS = {
 
 /** Events of the client beside `session.update`, whose `session` has a table of its own. */
 export const EVENT_FIELDS = {
-  'input_audio_buffer.append': { audio: honoured('Base64; binary frames carry the same.') },
+  'input_audio_buffer.append': {
+    audio: honoured('Base64; binary frames carry the same.'),
+  },
   'input_audio_buffer.commit': {},
   'input_audio_buffer.clear': {},
-  'conversation.item.create': { item: honoured(), previous_item_id: notServed('new items come last') },
+  'conversation.item.create': {
+    item: honoured(),
+    previous_item_id: notServed('new items come last'),
+  },
   'response.create': { response: honoured() },
   'response.create: response': {
     input: honoured(),
@@ -113,7 +133,9 @@ export const EVENT_FIELDS = {
 
 /** Query of `GET /v1/realtime`. */
 export const REALTIME_QUERY = {
-  model: honoured('Absent: the model of the client secret, or `realtime.transcription_model`.'),
+  model: honoured(
+    'Absent: the model of the client secret, or `realtime.transcription_model`.',
+  ),
   intent: honoured('`transcription`, with or without `model`.'),
   session_id: honoured('Ours: resumes a session.'),
   session_secret: honoured('Ours: with `session_id`.'),
@@ -124,5 +146,7 @@ export const REALTIME_QUERY = {
 /** Body of `POST /v1/realtime/client_secrets`. */
 export const CLIENT_SECRET_FIELDS = {
   expires_after: honoured(),
-  session: honoured('As in `session.update`; ignored fields are named in `x-switchyard-ignored`.'),
+  session: honoured(
+    'As in `session.update`; ignored fields are named in `x-switchyard-ignored`.',
+  ),
 } as const satisfies FieldRules;

@@ -7,15 +7,22 @@ import { sessionView } from './session-view.js';
 const FACTS = { id: 'sess_1', expiresAt: 1_700_000_000, idleTimeoutSeconds: 300 };
 const CONFIG = {
   ...defaultSession('m'),
-  ...{ format: { encoding: 'g711_alaw', sampleRate: 8000 } as const, language: 'en', turnDetection: null },
+  ...{
+    format: { encoding: 'g711_alaw', sampleRate: 8000 } as const,
+    language: 'en',
+    turnDetection: null,
+  },
 };
 
 describe('a session as it is shown', () => {
   it('can be sent back as an update that changes nothing, in either dialect', () => {
     const ga = sessionView(CONFIG, FACTS, 'ga');
-    expect(readSession({ type: ga.type, audio: ga.audio, include: ga.include }, defaultSession('other'))).toEqual(
-      CONFIG,
-    );
+    expect(
+      readSession(
+        { type: ga.type, audio: ga.audio, include: ga.include },
+        defaultSession('other'),
+      ),
+    ).toEqual(CONFIG);
     const {
       id: _id,
       object: _object,
@@ -27,7 +34,10 @@ describe('a session as it is shown', () => {
   });
 
   it('has its end and its idle timeout, and how to resume it only where that is given', () => {
-    expect(sessionView(CONFIG, FACTS, 'ga')).toMatchObject({ expires_at: 1_700_000_000, idle_timeout_seconds: 300 });
+    expect(sessionView(CONFIG, FACTS, 'ga')).toMatchObject({
+      expires_at: 1_700_000_000,
+      idle_timeout_seconds: 300,
+    });
     expect(sessionView(CONFIG, FACTS, 'ga')).not.toHaveProperty('resume');
   });
 });
@@ -44,11 +54,26 @@ describe('server events', () => {
   });
 
   it('of errors name field and event, and when to try again where that helps', () => {
-    const wrong = errorEvent(new DomainError('invalid_value', 'No.', { param: 'x' }), 'mine');
+    const wrong = errorEvent(
+      new DomainError('invalid_value', 'No.', { param: 'x' }),
+      'mine',
+    );
     expect(wrong.error).toEqual({
-      ...{ type: 'invalid_request_error', code: 'invalid_value', message: 'No.', param: 'x', event_id: 'mine' },
+      ...{
+        type: 'invalid_request_error',
+        code: 'invalid_value',
+        message: 'No.',
+        param: 'x',
+        event_id: 'mine',
+      },
     });
-    const full = errorEvent(new DomainError('queue_full', 'Full.', { retryAfterMs: 1234.5 }));
-    expect(full.error).toMatchObject({ param: null, event_id: null, retry_after_ms: 1235 });
+    const full = errorEvent(
+      new DomainError('queue_full', 'Full.', { retryAfterMs: 1234.5 }),
+    );
+    expect(full.error).toMatchObject({
+      param: null,
+      event_id: null,
+      retry_after_ms: 1235,
+    });
   });
 });

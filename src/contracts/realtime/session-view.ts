@@ -15,7 +15,11 @@ export interface SessionFacts {
 }
 
 /** A session as `session.created` and its relatives show it. */
-export function sessionView(config: SessionConfig, facts: SessionFacts, dialect: Dialect): Record<string, unknown> {
+export function sessionView(
+  config: SessionConfig,
+  facts: SessionFacts,
+  dialect: Dialect,
+): Record<string, unknown> {
   const { id, expiresAt, resume, idleTimeoutSeconds } = facts;
   return {
     id,

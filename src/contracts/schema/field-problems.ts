@@ -25,7 +25,9 @@ export function readFields<S extends z.ZodType>(
     (issue, index) =>
       !isRule(issue) ||
       !issues.some(
-        (other, at) => startsWith(other.path, issue.path) && (at < index || other.path.length > issue.path.length),
+        (other, at) =>
+          startsWith(other.path, issue.path) &&
+          (at < index || other.path.length > issue.path.length),
       ),
   );
   return { problems: deepest.flatMap(issue => problemsOf(issue, value)).sort(byName) };
@@ -33,7 +35,10 @@ export function readFields<S extends z.ZodType>(
 
 /** What is wrong inside a value that may have several forms, or that it has none of them. */
 function insideUnion(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
-  const inside = issue.code === 'invalid_union' ? issue.errors.flat().filter(({ path }) => path.length > 0) : [];
+  const inside =
+    issue.code === 'invalid_union'
+      ? issue.errors.flat().filter(({ path }) => path.length > 0)
+      : [];
   if (inside.length === 0) return [issue];
   return inside.map(one => ({ ...one, path: [...issue.path, ...one.path] }));
 }
@@ -48,12 +53,23 @@ const isRule = ({ code, message }: z.core.$ZodIssue): boolean =>
 function problemsOf(issue: z.core.$ZodIssue, object: unknown): FieldProblem[] {
   const path = issue.path as FieldPath;
   const { message } = issue;
-  if (issue.code === 'unrecognized_keys') return issue.keys.map(name => unknownName(path, name, message));
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map(name => unknownName(path, name, message));
   if (!isRule(issue)) return [{ path, message }];
   const value = valueAt(object, path);
-  if (value == null && typeof path.at(-1) === 'string') return [{ path, message: `is missing; ${message}` }];
-  const choices = issue.code === 'invalid_value' && message.startsWith('must') ? issue.values.map(String) : [];
-  return [{ path, value, message: message + didYouMean(typeof value === 'string' ? value : '', choices) }];
+  if (value == null && typeof path.at(-1) === 'string')
+    return [{ path, message: `is missing; ${message}` }];
+  const choices =
+    issue.code === 'invalid_value' && message.startsWith('must')
+      ? issue.values.map(String)
+      : [];
+  return [
+    {
+      path,
+      value,
+      message: message + didYouMean(typeof value === 'string' ? value : '', choices),
+    },
+  ];
 }
 
 function unknownName(path: FieldPath, name: string, known: string): FieldProblem {
@@ -62,12 +78,17 @@ function unknownName(path: FieldPath, name: string, known: string): FieldProblem
 }
 
 export const valueAt = (object: unknown, path: FieldPath): unknown =>
-  path.reduce((value, key) => (value as Readonly<Record<string, unknown>> | null | undefined)?.[key], object);
+  path.reduce(
+    (value, key) =>
+      (value as Readonly<Record<string, unknown>> | null | undefined)?.[key],
+    object,
+  );
 
 /** A misspelt name comes before its object's other problems, which may follow from it. */
 function byName(a: FieldProblem, b: FieldProblem): number {
   const depth = a.path.findIndex((key, at) => b.path[at] !== key);
-  const rank = ({ path, unknown }: FieldProblem) => (unknown && path.length === depth + 1 ? 0 : 1);
+  const rank = ({ path, unknown }: FieldProblem) =>
+    unknown && path.length === depth + 1 ? 0 : 1;
   return rank(a) - rank(b);
 }
 

@@ -10,17 +10,27 @@ const SHOWN_CHARACTERS = 80;
  * @param path of the object in what was sent; empty: it is all of it
  * @throws DomainError `invalid_value`, `missing_required_parameter` or `unknown_parameter` for its first problem
  */
-export function readObject<S extends z.ZodType>(schema: S, value: unknown, path = ''): z.output<S> {
+export function readObject<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  path = '',
+): z.output<S> {
   const { data, error } = schema.safeParse(value);
   if (error === undefined) return data;
   throw fieldError(error.issues[0]!, value, path);
 }
 
-function fieldError(issue: z.core.$ZodIssue, object: unknown, prefix: string): DomainError {
+function fieldError(
+  issue: z.core.$ZodIssue,
+  object: unknown,
+  prefix: string,
+): DomainError {
   const path = issue.path as FieldPath;
   if (issue.code === 'unrecognized_keys') {
     const param = pathText([...path, issue.keys[0]!.slice(0, LONGEST_NAME)], prefix);
-    return new DomainError('unknown_parameter', `Unknown parameter: \`${param}\`.`, { param });
+    return new DomainError('unknown_parameter', `Unknown parameter: \`${param}\`.`, {
+      param,
+    });
   }
   const param = pathText(path, prefix);
   const value = valueAt(object, path);
@@ -35,6 +45,7 @@ export const missingField = (param: string): DomainError =>
 export function wrongField(param: string, value: unknown, rule: string): DomainError {
   const what = param === '' ? 'What was sent' : `\`${param}\``;
   const text = JSON.stringify(value) ?? 'nothing';
-  const shown = text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
+  const shown =
+    text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
   return new DomainError('invalid_value', `${what} ${rule}; got ${shown}.`, { param });
 }

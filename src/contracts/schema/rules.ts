@@ -9,7 +9,11 @@ import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A schema that says what it allows. @param json for editors, where zod cannot tell */
-export function rule<S extends z.ZodType>(allowed: string, make: (error: string) => S, json: JsonSchema = {}): S {
+export function rule<S extends z.ZodType>(
+  allowed: string,
+  make: (error: string) => S,
+  json: JsonSchema = {},
+): S {
   return make(`must be ${allowed}`).meta({ ...json, description: allowed });
 }
 
@@ -24,7 +28,9 @@ export const FLAG = rule('true or false', error => z.boolean(error));
 
 /** @param unit such as `ms` */
 export const numberFrom = (min: number, max: number, unit = '') =>
-  rule(`a number from ${min} to ${max}${unit && ` ${unit}`}`, error => z.number(error).min(min, error).max(max, error));
+  rule(`a number from ${min} to ${max}${unit && ` ${unit}`}`, error =>
+    z.number(error).min(min, error).max(max, error),
+  );
 
 /** @param unit such as `ms` */
 export const wholeNumberFrom = (min: number, max: number, unit = '') =>
@@ -48,13 +54,17 @@ export const oneOf = <const V extends string | number>(
 /** @param items what the items are, in the plural */
 export const listOf = <S extends z.ZodType>(item: S, items: string, least = 0) =>
   rule(`a list of ${least > 0 ? `${least} or more ` : ''}${items}`, error => {
-    const list = z.array(item, { error: ({ input }) => error + nearestChoice(input, item) });
+    const list = z.array(item, {
+      error: ({ input }) => error + nearestChoice(input, item),
+    });
     return least > 0 ? list.min(least, error) : list;
   });
 
 /** For one word where a list of such words is due. */
 const nearestChoice = (word: unknown, item: z.ZodType): string =>
-  typeof word === 'string' && item instanceof z.ZodLiteral ? didYouMean(word, [...item.values].map(String)) : '';
+  typeof word === 'string' && item instanceof z.ZodLiteral
+    ? didYouMean(word, [...item.values].map(String))
+    : '';
 
 /** Text of a client or of a job, which may be empty. */
 export const textUpTo = (most: number) =>
@@ -67,17 +77,28 @@ export function objectsUpTo<S extends z.ZodType>(most: number, item: S) {
 }
 
 /** A value that a function checks. */
-export const checked = <T>(accepts: (value: unknown) => boolean, allowed: string, json?: JsonSchema) =>
-  rule(allowed, error => z.custom<T>(accepts, { error, abort: false }), json);
+export const checked = <T>(
+  accepts: (value: unknown) => boolean,
+  allowed: string,
+  json?: JsonSchema,
+) => rule(allowed, error => z.custom<T>(accepts, { error, abort: false }), json);
 
 /** An object whose names are not fixed. Its problems are told of it as a whole. */
-export const mapOf = <S extends z.ZodType>(item: S, allowed: string, name: z.ZodType<string> = TEXT) => {
+export const mapOf = <S extends z.ZodType>(
+  item: S,
+  allowed: string,
+  name: z.ZodType<string> = TEXT,
+) => {
   const map = z.partialRecord(name, item);
-  return checked<Readonly<Record<string, z.output<S>>>>(value => map.safeParse(value).success, allowed, {
-    type: 'object',
-    additionalProperties: jsonSchema(item),
-    propertyNames: jsonSchema(name),
-  });
+  return checked<Readonly<Record<string, z.output<S>>>>(
+    value => map.safeParse(value).success,
+    allowed,
+    {
+      type: 'object',
+      additionalProperties: jsonSchema(item),
+      propertyNames: jsonSchema(name),
+    },
+  );
 };
 
 /** Absent and `null` are the same. */
@@ -95,7 +116,9 @@ export const defaulted = <S extends z.ZodType>(schema: S, fallback: z.output<S>)
 export function objectOf<F extends z.ZodRawShape>(fields: F, allowed = 'an object') {
   const names = Object.keys(fields).join(', ');
   return rule(allowed, error =>
-    z.strictObject(fields, { error: ({ code }) => (code === 'unrecognized_keys' ? names : error) }),
+    z.strictObject(fields, {
+      error: ({ code }) => (code === 'unrecognized_keys' ? names : error),
+    }),
   );
 }
 
@@ -107,7 +130,10 @@ export function jsonSchema(schema: z.ZodType): JsonSchema {
     unrepresentable: 'any',
     override: ({ jsonSchema: made, path }) => {
       const [first, none] = made.anyOf ?? [];
-      const written = tidied(first && none?.type === 'null' ? first : made, path.at(-2) === 'properties');
+      const written = tidied(
+        first && none?.type === 'null' ? first : made,
+        path.at(-2) === 'properties',
+      );
       for (const name of Object.keys(made)) delete made[name];
       Object.assign(made, written);
     },
@@ -116,7 +142,10 @@ export function jsonSchema(schema: z.ZodType): JsonSchema {
 }
 
 /** As the committed files have it: in this order, words without their type, no other fields in objects. */
-function tidied({ description, type, items, properties, required, ...rest }: JsonSchema, isField: boolean): JsonSchema {
+function tidied(
+  { description, type, items, properties, required, ...rest }: JsonSchema,
+  isField: boolean,
+): JsonSchema {
   const choices = rest.enum ?? (rest.const !== undefined && [rest.const]);
   if (choices) return { ...(isField && { description }), enum: choices };
   return {

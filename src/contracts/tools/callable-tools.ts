@@ -17,11 +17,19 @@ export interface CallableTool {
 }
 
 /** Functions in namespaces are called `NAMESPACE__NAME`. */
-export const nameInChat = ({ name, namespace }: { readonly name: string; readonly namespace?: string }): string =>
-  namespace === undefined ? name : `${namespace}__${name}`;
+export const nameInChat = ({
+  name,
+  namespace,
+}: {
+  readonly name: string;
+  readonly namespace?: string;
+}): string => (namespace === undefined ? name : `${namespace}__${name}`);
 
 /** @param paths of the tools in the body; default: that of their place */
-export function callableTools(tools: readonly ResponseTool[], paths: readonly string[] = []): readonly CallableTool[] {
+export function callableTools(
+  tools: readonly ResponseTool[],
+  paths: readonly string[] = [],
+): readonly CallableTool[] {
   return tools.flatMap((tool, index): readonly CallableTool[] => {
     const path = paths[index] ?? `tools[${index}]`;
     if (tool.type !== 'namespace') return [{ name: tool.name, tool, path }];
@@ -33,8 +41,12 @@ export function callableTools(tools: readonly ResponseTool[], paths: readonly st
   });
 }
 
-export const isNamed = ({ name, tool, namespace }: CallableTool, named: NamedTool): boolean =>
-  named.name === name || (named.name === tool.name && (named.namespace ?? namespace) === namespace);
+export const isNamed = (
+  { name, tool, namespace }: CallableTool,
+  named: NamedTool,
+): boolean =>
+  named.name === name ||
+  (named.name === tool.name && (named.namespace ?? namespace) === namespace);
 
 interface UsableTools {
   readonly usable: readonly CallableTool[];
@@ -43,7 +55,10 @@ interface UsableTools {
 }
 
 /** The tools that a choice leaves. */
-export function usableTools(tools: readonly CallableTool[], choice: ToolChoice): UsableTools {
+export function usableTools(
+  tools: readonly CallableTool[],
+  choice: ToolChoice,
+): UsableTools {
   if (typeof choice === 'string') return { usable: tools, choice };
   if (choice.type !== 'allowed_tools')
     return { usable: tools, choice: tools.find(tool => isNamed(tool, choice)) ?? 'auto' };
@@ -59,7 +74,10 @@ const TEXT_PARAMETERS = {
 /** As a chat declares it: a custom tool has one text, `input`. */
 export function functionInChat({ name, tool }: CallableTool): object {
   const { description } = tool;
-  const { parameters, strict } = tool.type === 'custom' ? { parameters: TEXT_PARAMETERS, strict: null } : tool;
-  const given = Object.entries({ name, description, parameters, strict }).filter(([, value]) => value !== null);
+  const { parameters, strict } =
+    tool.type === 'custom' ? { parameters: TEXT_PARAMETERS, strict: null } : tool;
+  const given = Object.entries({ name, description, parameters, strict }).filter(
+    ([, value]) => value !== null,
+  );
   return { type: 'function', function: Object.fromEntries(given) };
 }

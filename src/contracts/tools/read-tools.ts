@@ -33,10 +33,18 @@ export function readTools(body: FieldReader, form: ToolForm): ReadTools {
   const types = form === 'chat' ? CALLABLE.chat : [...CALLABLE.response, 'namespace'];
   const served = servedIn(body, form, types);
   const tools = served.map(tool => toolIn(tool, form));
-  return { tools, paths: served.map(({ path }) => path), choice: choiceIn(body, form, tools) };
+  return {
+    tools,
+    paths: served.map(({ path }) => path),
+    choice: choiceIn(body, form, tools),
+  };
 }
 
-function servedIn(of: FieldReader, form: ToolForm, types: readonly string[]): readonly FieldReader[] {
+function servedIn(
+  of: FieldReader,
+  form: ToolForm,
+  types: readonly string[],
+): readonly FieldReader[] {
   return (of.objects('tools', MOST_TOOLS) ?? []).filter((tool, index) => {
     const type = typeIn(tool, form);
     if (types.includes(type)) return true;
@@ -52,11 +60,14 @@ function typeIn(of: FieldReader, form: ToolForm): string {
   return type;
 }
 
-const unserved = (type: string): string => `tools of type \`${type}\` are not served here; functions are`;
+const unserved = (type: string): string =>
+  `tools of type \`${type}\` are not served here; functions are`;
 
 function toolIn(tool: FieldReader, form: ToolForm): ResponseTool {
   if (tool.raw('type') !== 'namespace') return callableIn(tool, form);
-  const tools = servedIn(tool, form, CALLABLE.response).map(inner => callableIn(inner, form));
+  const tools = servedIn(tool, form, CALLABLE.response).map(inner =>
+    callableIn(inner, form),
+  );
   return { type: 'namespace', ...headOf(tool), tools };
 }
 
@@ -64,11 +75,17 @@ function callableIn(tool: FieldReader, form: ToolForm): FunctionTool | CustomToo
   const declared = declaredIn(tool, form);
   const head = headOf(declared);
   if (tool.raw('type') === 'custom') {
-    if (declared.object('format')?.raw('type') === 'grammar') declared.ignore('format', 'no grammar holds the text');
+    if (declared.object('format')?.raw('type') === 'grammar')
+      declared.ignore('format', 'no grammar holds the text');
     return { type: 'custom', ...head };
   }
   const parameters = objectIn(declared, 'parameters') ?? null;
-  return { type: 'function', ...head, parameters, strict: declared.boolean('strict') ?? null };
+  return {
+    type: 'function',
+    ...head,
+    parameters,
+    strict: declared.boolean('strict') ?? null,
+  };
 }
 
 function declaredIn(of: FieldReader, form: ToolForm): FieldReader {
@@ -88,21 +105,39 @@ const headOf = (declared: FieldReader) => ({
 export function nameIn(of: FieldReader): string {
   const name = of.string('name', LONGEST_NAME);
   if (!name) throw of.missing('name');
-  if (!NAME.test(name)) throw of.invalid('name', 'must be made of letters, digits, dots, underscores and dashes');
+  if (!NAME.test(name))
+    throw of.invalid(
+      'name',
+      'must be made of letters, digits, dots, underscores and dashes',
+    );
   return name;
 }
 
-export const objectIn = (of: FieldReader, name: string): Readonly<Record<string, unknown>> | undefined =>
+export const objectIn = (
+  of: FieldReader,
+  name: string,
+): Readonly<Record<string, unknown>> | undefined =>
   of.object(name) && (of.raw(name) as Readonly<Record<string, unknown>>);
 
-function choiceIn(body: FieldReader, form: ToolForm, tools: readonly ResponseTool[]): ToolChoice {
+function choiceIn(
+  body: FieldReader,
+  form: ToolForm,
+  tools: readonly ResponseTool[],
+): ToolChoice {
   const value = body.raw('tool_choice') ?? 'auto';
   if (value === 'auto' || value === 'none') return value;
   if (value === 'required' && tools.length === 0)
-    throw body.invalid('tool_choice', 'needs at least one of `tools` that is served here');
+    throw body.invalid(
+      'tool_choice',
+      'needs at least one of `tools` that is served here',
+    );
   if (value === 'required') return value;
   const choice = typeof value === 'object' ? body.object('tool_choice') : undefined;
-  if (!choice) throw body.invalid('tool_choice', 'must be auto, none, required or an object that names tools');
+  if (!choice)
+    throw body.invalid(
+      'tool_choice',
+      'must be auto, none, required or an object that names tools',
+    );
   const callable = callableTools(tools);
   if (choice.raw('type') !== 'allowed_tools') return namedIn(choice, form, callable);
   const allowed = declaredIn(choice, form);
@@ -110,19 +145,33 @@ function choiceIn(body: FieldReader, form: ToolForm, tools: readonly ResponseToo
   if (named.length === 0) throw allowed.missing('tools');
   const mode = allowed.oneOf('mode', ['auto', 'required', 'none']) ?? 'auto';
   // Those that are not served were left out of `tools`, too; one that is demanded is refused.
-  const served = named.filter(tool => mode === 'required' || isCallable(typeIn(tool, form), form));
-  return { type: 'allowed_tools', mode, tools: served.map(tool => namedIn(tool, form, callable)) };
+  const served = named.filter(
+    tool => mode === 'required' || isCallable(typeIn(tool, form), form),
+  );
+  return {
+    type: 'allowed_tools',
+    mode,
+    tools: served.map(tool => namedIn(tool, form, callable)),
+  };
 }
 
 const isCallable = (type: string, form: ToolForm): type is NamedTool['type'] =>
   (CALLABLE[form] as readonly string[]).includes(type);
 
-function namedIn(choice: FieldReader, form: ToolForm, callable: readonly CallableTool[]): NamedTool {
+function namedIn(
+  choice: FieldReader,
+  form: ToolForm,
+  callable: readonly CallableTool[],
+): NamedTool {
   const type = typeIn(choice, form);
   if (!isCallable(type, form)) throw choice.refusal('type', unserved(type));
   const declared = declaredIn(choice, form);
   const namespace = declared.string('namespace', LONGEST_NAME);
-  const named = { type, name: nameIn(declared), ...(namespace !== undefined && { namespace }) };
+  const named = {
+    type,
+    name: nameIn(declared),
+    ...(namespace !== undefined && { namespace }),
+  };
   if (callable.some(tool => isNamed(tool, named))) return named;
   throw declared.invalid('name', 'must be that of one of `tools`');
 }

@@ -1,6 +1,9 @@
 import { formatSrt, formatVtt } from '../formats/subtitles.js';
 import { formatVerboseJson } from '../formats/transcript-json.js';
-import { type Transcript, type TranscriptTask } from '@switchyard/engine-api/transcript.js';
+import {
+  type Transcript,
+  type TranscriptTask,
+} from '@switchyard/engine-api/transcript.js';
 import { type AsrOutput } from './asr.dto.js';
 
 export interface AsrBodyOptions {
@@ -10,7 +13,10 @@ export interface AsrBodyOptions {
 }
 
 /** The answer of whisper-asr-webservice, whose media type is text/plain whatever the output is. */
-export function asrBody(transcript: Transcript, { output, task, words }: AsrBodyOptions): string {
+export function asrBody(
+  transcript: Transcript,
+  { output, task, words }: AsrBodyOptions,
+): string {
   switch (output) {
     case 'txt':
       return `${transcript.segments.map(({ text }) => text.trim()).join('\n')}\n`;
@@ -21,9 +27,20 @@ export function asrBody(transcript: Transcript, { output, task, words }: AsrBody
     case 'tsv':
       return tsv(transcript);
     case 'json': {
-      const granularities = words ? (['segment', 'word'] as const) : (['segment'] as const);
-      const { text, segments, words: told } = formatVerboseJson(transcript, { task, granularities });
-      return JSON.stringify({ text, segments, ...(told && { words: told }), language: transcript.language });
+      const granularities = words
+        ? (['segment', 'word'] as const)
+        : (['segment'] as const);
+      const {
+        text,
+        segments,
+        words: told,
+      } = formatVerboseJson(transcript, { task, granularities });
+      return JSON.stringify({
+        text,
+        segments,
+        ...(told && { words: told }),
+        language: transcript.language,
+      });
     }
   }
 }
@@ -31,7 +48,11 @@ export function asrBody(transcript: Transcript, { output, task, words }: AsrBody
 /** Milliseconds, and a text without the separator. */
 function tsv({ segments }: Transcript): string {
   const rows = segments.map(({ start, end, text }) =>
-    [Math.round(start * 1000), Math.round(end * 1000), text.trim().replaceAll(/[\t\r\n]/g, ' ')].join('\t'),
+    [
+      Math.round(start * 1000),
+      Math.round(end * 1000),
+      text.trim().replaceAll(/[\t\r\n]/g, ' '),
+    ].join('\t'),
   );
   return `${['start\tend\ttext', ...rows].join('\n')}\n`;
 }

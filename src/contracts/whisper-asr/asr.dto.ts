@@ -1,6 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { advice, honoured, ignored, meaning } from '../openai/field-rules.js';
-import { anything, choiceOf, trueOrFalse, fromForm, language, anyText } from '../openai/field-types.js';
+import {
+  anything,
+  choiceOf,
+  trueOrFalse,
+  fromForm,
+  language,
+  anyText,
+} from '../openai/field-types.js';
 import { Field, RequiredField } from '../openai/field.decorators.js';
 
 export const ASR_OUTPUTS = ['txt', 'vtt', 'srt', 'tsv', 'json'] as const;
@@ -18,7 +25,8 @@ export class AsrFormDto {
 export class DetectLanguageQueryDto {
   @Field(fromForm(trueOrFalse()), {
     default: true,
-    description: '`false`: the audio is headerless 16 kHz mono s16le, unless it begins as a WAV file does.',
+    description:
+      '`false`: the audio is headerless 16 kHz mono s16le, unless it begins as a WAV file does.',
     rule: honoured('`false`: headerless 16 kHz mono s16le, or a WAV file.'),
   })
   encode = true;
@@ -40,7 +48,9 @@ export class AsrQueryDto extends DetectLanguageQueryDto {
 
   @Field(language(), {
     description: 'A tag or an English name; absent: the model detects it.',
-    rule: honoured('A tag or an English name; refused if the model does not recognise it.'),
+    rule: honoured(
+      'A tag or an English name; refused if the model does not recognise it.',
+    ),
   })
   language?: string;
 
@@ -50,7 +60,11 @@ export class AsrQueryDto extends DetectLanguageQueryDto {
   })
   initial_prompt = '';
 
-  @Field(fromForm(trueOrFalse()), { default: false, description: 'Has no effect.', rule: ignored(FILTERED) })
+  @Field(fromForm(trueOrFalse()), {
+    default: false,
+    description: 'Has no effect.',
+    rule: ignored(FILTERED),
+  })
   vad_filter = false;
 
   @Field(fromForm(trueOrFalse()), {
@@ -68,5 +82,10 @@ export class AsrQueryDto extends DetectLanguageQueryDto {
 export class DetectedLanguageDto {
   @ApiProperty({ example: 'english' }) detected_language!: string;
   @ApiProperty({ example: 'en' }) language_code!: string;
-  @ApiProperty({ type: Number, nullable: true, description: 'Always null: engines do not tell it.' }) confidence!: null;
+  @ApiProperty({
+    type: Number,
+    nullable: true,
+    description: 'Always null: engines do not tell it.',
+  })
+  confidence!: null;
 }

@@ -21,6 +21,9 @@ export interface AuditEntry {
 export interface AuditStore {
   add(entry: AuditEntry): Promise<void>;
   /** Newest first. @param after id of the entry before the first */
-  list(page: { readonly limit: number; readonly after?: string }): Promise<readonly AuditEntry[]>;
+  list(page: {
+    readonly limit: number;
+    readonly after?: string;
+  }): Promise<readonly AuditEntry[]>;
   removeBefore(atMs: number): Promise<void>;
 }

@@ -35,12 +35,18 @@ export interface UsageGroup {
   readonly model: string;
 }
 
-export const USAGE_GROUPS = ['day', 'tenant', 'key', 'model'] as const satisfies readonly (keyof UsageGroup)[];
+export const USAGE_GROUPS = [
+  'day',
+  'tenant',
+  'key',
+  'model',
+] as const satisfies readonly (keyof UsageGroup)[];
 
 export type UsageRow = UsageGroup & UsageSums;
 
 /** One text for each group. */
-export const usageGroupName = (group: UsageGroup): string => JSON.stringify(USAGE_GROUPS.map(name => group[name]));
+export const usageGroupName = (group: UsageGroup): string =>
+  JSON.stringify(USAGE_GROUPS.map(name => group[name]));
 
 export interface UsageQuery {
   /** First and last day, both included. */

@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { type BatchOffer, type BatchPolicy, BatchWindow, type WindowDecision } from './batch-window.js';
+import {
+  type BatchOffer,
+  type BatchPolicy,
+  BatchWindow,
+  type WindowDecision,
+} from './batch-window.js';
 
 /** The defaults of D-02: 8 per group, 50 ms, quiet gap 5 ms. */
 const aWindow = (policy: BatchPolicy): BatchWindow =>
@@ -15,7 +20,8 @@ const waiting = (count: number, lastMs = 0) => ({
   lastEnqueuedAtMs: lastMs,
 });
 
-const go = (count: number, reason: string) => ({ go: true, count, reason }) as WindowDecision;
+const go = (count: number, reason: string) =>
+  ({ go: true, count, reason }) as WindowDecision;
 const wait = (wakeAtMs: number): WindowDecision => ({ go: false, wakeAtMs });
 
 describe('BatchWindow, idle device', () => {
@@ -101,14 +107,26 @@ describe('BatchWindow policies', () => {
     expect(window.decide(waiting(9), IDLE, 0)).toEqual(go(8, 'full'));
   });
 
-  it.each<BatchPolicy>(['adaptive', 'window', 'none'])('%s: flush sends at once what waits', policy => {
-    expect(aWindow(policy).flush(waiting(3), IDLE)).toEqual(go(3, 'window'));
-    expect(aWindow(policy).flush(waiting(30), { ...BUSY, free: 4 })).toEqual(go(4, 'full'));
-  });
+  it.each<BatchPolicy>(['adaptive', 'window', 'none'])(
+    '%s: flush sends at once what waits',
+    policy => {
+      expect(aWindow(policy).flush(waiting(3), IDLE)).toEqual(go(3, 'window'));
+      expect(aWindow(policy).flush(waiting(30), { ...BUSY, free: 4 })).toEqual(
+        go(4, 'full'),
+      );
+    },
+  );
 
-  it.each<BatchPolicy>(['adaptive', 'window', 'none'])('%s: without requests or credits nothing goes, ever', policy => {
-    expect(aWindow(policy).decide(waiting(0), IDLE, 99)).toEqual(wait(Infinity));
-    expect(aWindow(policy).decide(waiting(9), { ...IDLE, free: 0 }, 99)).toEqual(wait(Infinity));
-    expect(aWindow(policy).flush(waiting(9), { ...BUSY, free: 0 })).toEqual(wait(Infinity));
-  });
+  it.each<BatchPolicy>(['adaptive', 'window', 'none'])(
+    '%s: without requests or credits nothing goes, ever',
+    policy => {
+      expect(aWindow(policy).decide(waiting(0), IDLE, 99)).toEqual(wait(Infinity));
+      expect(aWindow(policy).decide(waiting(9), { ...IDLE, free: 0 }, 99)).toEqual(
+        wait(Infinity),
+      );
+      expect(aWindow(policy).flush(waiting(9), { ...BUSY, free: 0 })).toEqual(
+        wait(Infinity),
+      );
+    },
+  );
 });

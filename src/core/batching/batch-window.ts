@@ -51,9 +51,11 @@ export class BatchWindow {
 
   decide(lane: BatchLane, offer: BatchOffer, nowMs: number): WindowDecision {
     const { policy } = this.options;
-    if (policy === 'none' || lane.size === 0 || offer.free === 0) return this.flush(lane, offer);
+    if (policy === 'none' || lane.size === 0 || offer.free === 0)
+      return this.flush(lane, offer);
     const most = this.#most(offer);
-    if (policy === 'adaptive' && !offer.idle) return { go: true, count: Math.min(lane.size, most), reason: 'ahead' };
+    if (policy === 'adaptive' && !offer.idle)
+      return { go: true, count: Math.min(lane.size, most), reason: 'ahead' };
     if (lane.size >= most) return { go: true, count: most, reason: 'full' };
     return this.#wait(lane, nowMs);
   }

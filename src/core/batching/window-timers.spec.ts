@@ -12,7 +12,10 @@ beforeEach(() => {
 });
 
 /** Each letter of `orders` arms the timer for the instant of that name; `w` is a wake. One column is 1 ms. */
-function expectWakes(picture: { orders: string; wakes: string }, instants: Record<string, number | undefined>): void {
+function expectWakes(
+  picture: { orders: string; wakes: string },
+  instants: Record<string, number | undefined>,
+): void {
   scheduler.run(({ hot, expectObservable }) => {
     hot(picture.orders, instants).subscribe(atMs => timers.wakeAt(atMs));
     expectObservable(timers.wakes$.pipe(map(() => 'w'))).toBe(picture.wakes);
@@ -41,7 +44,10 @@ describe('WindowTimers', () => {
   });
 
   it('wakes never when disarmed', () => {
-    expectWakes({ orders: 'a--b--------', wakes: '------------' }, { a: 5, b: undefined });
+    expectWakes(
+      { orders: 'a--b--------', wakes: '------------' },
+      { a: 5, b: undefined },
+    );
   });
 
   it('wakes never for an instant that never comes', () => {
@@ -59,7 +65,9 @@ describe('WindowTimers', () => {
   it('wakes a whole tick later when armed again for an instant less than a tick away, so that nothing spins', () => {
     scheduler.run(({ expectObservable }) => {
       timers.wakeAt(4.2);
-      timers.wakes$.subscribe(() => timers.wakeAt(scheduler.now() < 4.2 ? 4.2 : undefined));
+      timers.wakes$.subscribe(() =>
+        timers.wakeAt(scheduler.now() < 4.2 ? 4.2 : undefined),
+      );
       expectObservable(timers.wakes$.pipe(map(() => 'w'))).toBe('----ww------');
     });
   });

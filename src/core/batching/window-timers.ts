@@ -1,4 +1,11 @@
-import { asyncScheduler, type Observable, type SchedulerLike, Subject, type Subscription, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  type Observable,
+  type SchedulerLike,
+  Subject,
+  type Subscription,
+  timer,
+} from 'rxjs';
 import { type MonotonicClock } from '../shared/monotonic-clock.js';
 import { TIMER_RESOLUTION_MS } from './batch-window.js';
 
@@ -22,10 +29,12 @@ export class WindowTimers {
     if (atMs === this.#armed?.atMs) return;
     this.stop();
     if (atMs === undefined || atMs === Infinity) return;
-    const wake = timer(delayTo(atMs, this.clock.nowMs()), this.scheduler).subscribe(() => {
-      this.#armed = undefined;
-      this.#wakes.next();
-    });
+    const wake = timer(delayTo(atMs, this.clock.nowMs()), this.scheduler).subscribe(
+      () => {
+        this.#armed = undefined;
+        this.#wakes.next();
+      },
+    );
     this.#armed = { atMs, timer: wake };
   }
 

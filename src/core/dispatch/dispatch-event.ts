@@ -58,7 +58,11 @@ export type DispatchEvent =
       readonly queueWaitMs: number;
       readonly batchWaitMs: number;
     })
-  | (EventBase & { readonly type: 'requeued'; readonly workerId: string; readonly code: ErrorCode })
+  | (EventBase & {
+      readonly type: 'requeued';
+      readonly workerId: string;
+      readonly code: ErrorCode;
+    })
   /** An operator gave it another priority while it waited; `priority` is the new one. */
   | (EventBase & { readonly type: 'reprioritized'; readonly from: PriorityLabel })
   | (EventBase & {

@@ -1,6 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type FakeWorker, FakeWorkers } from '../../../test/support/fake-workers.js';
-import { aDispatcher, describePlan, type Plan } from '../../../test/support/marble-harness.js';
+import {
+  aDispatcher,
+  describePlan,
+  type Plan,
+} from '../../../test/support/marble-harness.js';
 import { aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
 import { type Dispatcher } from './dispatcher.js';
 
@@ -20,7 +24,12 @@ const realtime = (id: string, enqueuedAtMs = 0, model = 'm') =>
 /** Everything that may go now, in order. */
 function plansAt(nowMs: number): string[] {
   const plans: Plan[] = [];
-  for (let plan = dispatcher.next(nowMs); plan !== undefined; plan = dispatcher.next(nowMs)) plans.push(plan);
+  for (
+    let plan = dispatcher.next(nowMs);
+    plan !== undefined;
+    plan = dispatcher.next(nowMs)
+  )
+    plans.push(plan);
   running.push(...plans);
   return plans.map(describePlan);
 }
@@ -46,7 +55,11 @@ describe('Dispatcher, a worker full of BATCH', () => {
     ['r', 's', 't'].forEach(id => realtime(id));
     expect(plansAt(0)).toEqual(['r single', 's single']);
     expect([worker.inUse, worker.free, worker.urgent]).toEqual([6, 0, 0]);
-    expect(workers.leaseCalls.at(-1)).toEqual({ workerId: 'm', count: 1, credit: 'urgent' });
+    expect(workers.leaseCalls.at(-1)).toEqual({
+      workerId: 'm',
+      count: 1,
+      credit: 'urgent',
+    });
   });
 
   it('gives BATCH nothing more, young or aged, and needs no timer but that of its promotion', () => {
@@ -142,6 +155,8 @@ describe('Dispatcher, a worker full of BATCH', () => {
     realtime('r', 0);
     expect(plansAt(0)).toEqual(['r single']);
     ['a', 'b', 'c', 'd', 'r'].forEach(end);
-    expect(dispatcher.next(500)?.members.map(({ batchWaitMs }) => batchWaitMs)).toEqual([0]);
+    expect(dispatcher.next(500)?.members.map(({ batchWaitMs }) => batchWaitMs)).toEqual([
+      0,
+    ]);
   });
 });

@@ -22,25 +22,48 @@ function harness(slots: number) {
 describe('Dispatcher with several tenants', () => {
   it('takes a group of BATCH from all tenants in turn', () => {
     const { queue, plans } = harness(6);
-    ['a1', 'a2', 'a3', 'a4'].forEach((id, ms) => queue.enqueue(aRequest(id, { tenant: 'a', enqueuedAtMs: ms })));
-    ['b1', 'b2'].forEach((id, ms) => queue.enqueue(aRequest(id, { tenant: 'b', enqueuedAtMs: 10 + ms })));
+    ['a1', 'a2', 'a3', 'a4'].forEach((id, ms) =>
+      queue.enqueue(aRequest(id, { tenant: 'a', enqueuedAtMs: ms })),
+    );
+    ['b1', 'b2'].forEach((id, ms) =>
+      queue.enqueue(aRequest(id, { tenant: 'b', enqueuedAtMs: 10 + ms })),
+    );
     expect(plans(20)).toEqual(['a1 b1 a2 b2 ahead', 'a3 a4 ahead']);
   });
 
   it('beside aged requests of one tenant, young ones of another keep their turns, one by one and not as aged', () => {
     const { queue, plans } = harness(4);
-    ['a1', 'a2', 'a3'].forEach((id, ms) => queue.enqueue(aRequest(id, { tenant: 'a', enqueuedAtMs: ms })));
-    ['b1', 'b2'].forEach((id, ms) => queue.enqueue(aRequest(id, { tenant: 'b', enqueuedAtMs: LATE_MS - 5 + ms })));
-    expect(plans(LATE_MS)).toEqual(['a1! single', 'b1 single', 'a2! single', 'b2 single']);
+    ['a1', 'a2', 'a3'].forEach((id, ms) =>
+      queue.enqueue(aRequest(id, { tenant: 'a', enqueuedAtMs: ms })),
+    );
+    ['b1', 'b2'].forEach((id, ms) =>
+      queue.enqueue(aRequest(id, { tenant: 'b', enqueuedAtMs: LATE_MS - 5 + ms })),
+    );
+    expect(plans(LATE_MS)).toEqual([
+      'a1! single',
+      'b1 single',
+      'a2! single',
+      'b2 single',
+    ]);
   });
 
   it('a young BATCH request gets none of the turns beside REALTIME, whoever had least', () => {
     const { queue, plans } = harness(5);
-    ['a1', 'a2'].forEach((id, ms) => queue.enqueue(aRequest(id, { tenant: 'a', enqueuedAtMs: ms })));
+    ['a1', 'a2'].forEach((id, ms) =>
+      queue.enqueue(aRequest(id, { tenant: 'a', enqueuedAtMs: ms })),
+    );
     queue.enqueue(aRequest('b1', { tenant: 'b', enqueuedAtMs: LATE_MS - 5 }));
     ['R', 'S', 'T', 'U'].forEach((id, ms) =>
-      queue.enqueue(aRealtimeRequest(id, { tenant: 'c', enqueuedAtMs: LATE_MS - 4 + ms })),
+      queue.enqueue(
+        aRealtimeRequest(id, { tenant: 'c', enqueuedAtMs: LATE_MS - 4 + ms }),
+      ),
     );
-    expect(plans(LATE_MS)).toEqual(['R single', 'S single', 'T single', 'a1! single', 'U single']);
+    expect(plans(LATE_MS)).toEqual([
+      'R single',
+      'S single',
+      'T single',
+      'a1! single',
+      'U single',
+    ]);
   });
 });

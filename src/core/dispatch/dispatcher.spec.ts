@@ -1,6 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeWorkers } from '../../../test/support/fake-workers.js';
-import { aDispatcher, describePlan, type HarnessOptions } from '../../../test/support/marble-harness.js';
+import {
+  aDispatcher,
+  describePlan,
+  type HarnessOptions,
+} from '../../../test/support/marble-harness.js';
 import { aKey, aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
 import { type Dispatcher } from './dispatcher.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
@@ -24,7 +28,11 @@ const realtime = (id: string, enqueuedAtMs = 0, model = 'm') =>
 /** Everything that may go now, in order. */
 function plansAt(nowMs: number): string[] {
   const plans: string[] = [];
-  for (let plan = dispatcher.next(nowMs); plan !== undefined; plan = dispatcher.next(nowMs))
+  for (
+    let plan = dispatcher.next(nowMs);
+    plan !== undefined;
+    plan = dispatcher.next(nowMs)
+  )
     plans.push(describePlan(plan));
   return plans;
 }
@@ -100,7 +108,9 @@ describe('Dispatcher, order', () => {
     workers.add('m', { slots: 7 });
     ['a', 'b'].forEach(id => batch(id, 0));
     ['r', 's', 't', 'u', 'v'].forEach(id => realtime(id, 1));
-    expect(plansAt(30_000)).toEqual(['r', 's', 't', 'a!', 'u', 'v', 'b!'].map(id => `${id} single`));
+    expect(plansAt(30_000)).toEqual(
+      ['r', 's', 't', 'a!', 'u', 'v', 'b!'].map(id => `${id} single`),
+    );
   });
 
   it('plans aged BATCH before younger REALTIME with a share of 1', () => {
@@ -157,12 +167,16 @@ describe('Dispatcher, order', () => {
     workers.add('m');
     realtime('a');
     realtime('b');
-    expect([dispatcher.next(0)?.groupId, dispatcher.next(0)?.groupId]).toEqual(['g1', 'g2']);
+    expect([dispatcher.next(0)?.groupId, dispatcher.next(0)?.groupId]).toEqual([
+      'g1',
+      'g2',
+    ]);
   });
 });
 
 describe('Dispatcher, batch wait', () => {
-  const waits = (nowMs: number) => dispatcher.next(nowMs)?.members.map(({ batchWaitMs }) => batchWaitMs);
+  const waits = (nowMs: number) =>
+    dispatcher.next(nowMs)?.members.map(({ batchWaitMs }) => batchWaitMs);
 
   it('is the time with a slot free and the window open', () => {
     workers.add('m');
@@ -248,7 +262,10 @@ describe('Dispatcher, admission', () => {
     setUp({ bounds: { maxRequestsPerModel: 1 } });
     expect(batch('a')).toEqual({ accepted: true });
     const refused = batch('b');
-    expect(refused).toMatchObject({ accepted: false, error: { code: 'queue_full', retryAfterMs: 5_000 } });
+    expect(refused).toMatchObject({
+      accepted: false,
+      error: { code: 'queue_full', retryAfterMs: 5_000 },
+    });
     expect([queue.depth, queue.get(aKey('b')) !== undefined]).toEqual([1, false]);
   });
 
@@ -279,6 +296,8 @@ describe('Dispatcher, admission', () => {
 
   it('throws on an id that waits already', () => {
     batch('a');
-    expect(() => batch('a')).toThrow(expect.objectContaining({ code: 'duplicate_request_id' }));
+    expect(() => batch('a')).toThrow(
+      expect.objectContaining({ code: 'duplicate_request_id' }),
+    );
   });
 });

@@ -9,7 +9,11 @@ import { CostModel, type MeasuredWork, type WorkSize } from '../queue/cost-model
 import { agesAtMs, isAged } from '../request/aging-policy.js';
 import { type ModelLane } from '../queue/model-lane.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
-import { type DispatchPlan, type PlannedRequest, type WindowReason } from './dispatch-plan.js';
+import {
+  type DispatchPlan,
+  type PlannedRequest,
+  type WindowReason,
+} from './dispatch-plan.js';
 import { slotCredit } from './slot-credit.js';
 import { type SlotCredit, type SlotOffer, type WorkerPort } from './worker.port.js';
 
@@ -23,7 +27,8 @@ export interface DispatcherDeps<P> {
   readonly startInMs?: (request: ScheduledRequest, nowMs: number) => number | undefined;
 }
 
-export type Submission = { readonly accepted: true } | { readonly accepted: false; readonly error: DomainError };
+export type Submission =
+  { readonly accepted: true } | { readonly accepted: false; readonly error: DomainError };
 
 /** The group that may leave a lane now. */
 interface Group {
@@ -60,7 +65,12 @@ export class Dispatcher<P> {
       queue.enqueue(request);
       return { accepted: true };
     }
-    const error = admission.queueFull(refusal, request.model, nowMs, this.startInMs(request, nowMs));
+    const error = admission.queueFull(
+      refusal,
+      request.model,
+      nowMs,
+      this.startInMs(request, nowMs),
+    );
     return { accepted: false, error };
   }
 
@@ -81,7 +91,8 @@ export class Dispatcher<P> {
   nextWakeMs(nowMs: number): number | undefined {
     const { queue } = this.deps;
     let wakeAtMs = queue.nextDeadlineMs ?? Infinity;
-    for (const lane of queue.lanes) wakeAtMs = Math.min(wakeAtMs, this.#wakeMs(lane, nowMs));
+    for (const lane of queue.lanes)
+      wakeAtMs = Math.min(wakeAtMs, this.#wakeMs(lane, nowMs));
     return wakeAtMs === Infinity ? undefined : wakeAtMs;
   }
 
@@ -142,7 +153,11 @@ export class Dispatcher<P> {
     this.#draining = true;
   }
 
-  #planFor(lane: ModelLane<P>, aged: boolean, nowMs: number): DispatchPlan<P> | undefined {
+  #planFor(
+    lane: ModelLane<P>,
+    aged: boolean,
+    nowMs: number,
+  ): DispatchPlan<P> | undefined {
     const { queue } = this.deps;
     if (this.#held.has(lane.model)) return undefined;
     const credit = slotCredit(lane, queue, nowMs);
@@ -164,7 +179,12 @@ export class Dispatcher<P> {
     return offer !== undefined && offer[credit] > 0 ? offer : undefined;
   }
 
-  #groupOf(lane: ModelLane<P>, aged: boolean, offer: SlotOffer, nowMs: number): Group | undefined {
+  #groupOf(
+    lane: ModelLane<P>,
+    aged: boolean,
+    offer: SlotOffer,
+    nowMs: number,
+  ): Group | undefined {
     // Beside an aged request of another tenant, one that is not aged keeps its turn and skips the window too.
     if (aged || lane.priority === RequestPriority.REALTIME) return SINGLE;
     const decision = this.#decide(lane, offer, nowMs);
@@ -178,13 +198,24 @@ export class Dispatcher<P> {
     return this.#draining ? window.flush(lane, offer) : window.decide(lane, offer, nowMs);
   }
 
-  #plan(lane: ModelLane<P>, { count, reason }: Group, { offer, credit, nowMs }: Slots): DispatchPlan<P> {
+  #plan(
+    lane: ModelLane<P>,
+    { count, reason }: Group,
+    { offer, credit, nowMs }: Slots,
+  ): DispatchPlan<P> {
     const { queue, workers, admission, newGroupId } = this.deps;
     const { model } = lane;
     const { workerId } = offer;
     // Lease first: if that throws, nothing has left the queue.
-    const leases = workers.lease(workerId, count, credit, queue.nextOf(lane)?.mostTogether);
-    const members = queue.take(lane, count).map((request, index) => this.#member(request, leases[index], lane, nowMs));
+    const leases = workers.lease(
+      workerId,
+      count,
+      credit,
+      queue.nextOf(lane)?.mostTogether,
+    );
+    const members = queue
+      .take(lane, count)
+      .map((request, index) => this.#member(request, leases[index], lane, nowMs));
     for (const unused of leases.slice(members.length)) unused.release();
     lane.heldSinceMs = undefined;
     admission.drained(model, nowMs, members.length);
@@ -198,15 +229,27 @@ export class Dispatcher<P> {
     { heldSinceMs }: ModelLane<P>,
     nowMs: number,
   ): PlannedRequest<P> {
-    if (lease === undefined) throw new Error(`Request ${request.id} was planned without a slot.`);
-    const batchWaitMs = Math.max(0, nowMs - Math.max(heldSinceMs ?? nowMs, request.enqueuedAtMs));
-    return { request, lease, batchWaitMs, aged: isAged(request, nowMs, this.deps.queue.options.agingMs) };
+    if (lease === undefined)
+      throw new Error(`Request ${request.id} was planned without a slot.`);
+    const batchWaitMs = Math.max(
+      0,
+      nowMs - Math.max(heldSinceMs ?? nowMs, request.enqueuedAtMs),
+    );
+    return {
+      request,
+      lease,
+      batchWaitMs,
+      aged: isAged(request, nowMs, this.deps.queue.options.agingMs),
+    };
   }
 
   /** When the lane may be sent, or the next promotion is to be counted; one that is due has been counted already. */
   #wakeMs(lane: ModelLane<P>, nowMs: number): number {
     const { agingMs } = this.deps.queue.options;
-    const promotedAtMs = agesAtMs(lane.oldestYoung?.item.enqueuedAtMs ?? Infinity, agingMs);
+    const promotedAtMs = agesAtMs(
+      lane.oldestYoung?.item.enqueuedAtMs ?? Infinity,
+      agingMs,
+    );
     const isPromotion = lane.priority === RequestPriority.BATCH && promotedAtMs > nowMs;
     return Math.min(this.#sendsAtMs(lane, nowMs), isPromotion ? promotedAtMs : Infinity);
   }

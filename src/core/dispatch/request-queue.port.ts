@@ -26,14 +26,21 @@ export interface SchedulerQueue<Payload, Reply> {
    * Queues the request, and reports what happens to it until it has ended.
    * @returns why the request is rejected. Undefined: it is accepted, or a later report says whether it is.
    */
-  enqueue(request: ScheduledRequest<Payload>, reports: QueueReports<Reply>): DomainError | undefined;
+  enqueue(
+    request: ScheduledRequest<Payload>,
+    reports: QueueReports<Reply>,
+  ): DomainError | undefined;
 
   /**
    * Removes the request, or tells the worker that has it to stop. Its caller is settled already; nothing is reported
    * any more. Never rejects.
    * @param workerId of the worker that has it; undefined while it waits or is being queued
    */
-  cancel(request: ScheduledRequest<Payload>, reason: CancelReason, workerId: string | undefined): Promise<void>;
+  cancel(
+    request: ScheduledRequest<Payload>,
+    reason: CancelReason,
+    workerId: string | undefined,
+  ): Promise<void>;
 
   /** What stands before a request that waits: decides its error code and its Retry-After. */
   backlog(request: ScheduledRequest<Payload>): QueueBacklog;

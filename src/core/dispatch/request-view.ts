@@ -35,14 +35,20 @@ export interface RequestView {
   /** Why it failed or was cancelled. */
   readonly code?: ErrorCode;
   /** Of its gateway's own requests: what it was sent with, who stopped it, and the size of its engine call. */
-  readonly group?: { readonly id: string; readonly size: number; readonly reason: WindowReason };
+  readonly group?: {
+    readonly id: string;
+    readonly size: number;
+    readonly reason: WindowReason;
+  };
   readonly cancelReason?: CancelReason;
   readonly batchSize?: number;
 }
 
-export const keyOf = ({ tenant, id }: Pick<RequestView, 'tenant' | 'id'>): RequestKey => requestKey({ tenant, id });
+export const keyOf = ({ tenant, id }: Pick<RequestView, 'tenant' | 'id'>): RequestKey =>
+  requestKey({ tenant, id });
 
-export const isLive = ({ state }: Pick<RequestView, 'state'>): boolean => state === 'queued' || state === 'running';
+export const isLive = ({ state }: Pick<RequestView, 'state'>): boolean =>
+  state === 'queued' || state === 'running';
 
 /** An absent field means any. */
 export interface RequestFilter {
@@ -52,7 +58,10 @@ export interface RequestFilter {
   readonly state?: RequestViewState;
 }
 
-export function matchesFilter(view: RequestView, { model, tenant, priority, state }: RequestFilter): boolean {
+export function matchesFilter(
+  view: RequestView,
+  { model, tenant, priority, state }: RequestFilter,
+): boolean {
   return (
     (model === undefined || view.model === model) &&
     (tenant === undefined || (view.tenant ?? DEFAULT_TENANT) === tenant) &&

@@ -37,7 +37,12 @@ export interface WorkerPort {
    * Leases `count` slots of a worker that was just offered. Throws if it has fewer.
    * @param mostTogether of the requests that go
    */
-  lease(workerId: string, count: number, credit: SlotCredit, mostTogether?: number): readonly Lease[];
+  lease(
+    workerId: string,
+    count: number,
+    credit: SlotCredit,
+    mostTogether?: number,
+  ): readonly Lease[];
   /** Emits the model whose capacity of either credit may have grown (slot released, worker became ready). */
   readonly capacity$: Observable<string>;
 }

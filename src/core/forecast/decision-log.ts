@@ -26,11 +26,15 @@ export interface AheadCounts {
 }
 
 function reasonOf(other: OrderedRequest, mine: OrderedRequest): AheadReason {
-  if (other.priority !== mine.priority) return other.priority === RequestPriority.REALTIME ? 'priority' : 'age';
+  if (other.priority !== mine.priority)
+    return other.priority === RequestPriority.REALTIME ? 'priority' : 'age';
   return other.enqueuedAtMs > mine.enqueuedAtMs ? 'fairness' : 'age';
 }
 
-export function countAhead(ahead: Iterable<OrderedRequest>, mine: OrderedRequest): AheadCounts {
+export function countAhead(
+  ahead: Iterable<OrderedRequest>,
+  mine: OrderedRequest,
+): AheadCounts {
   const by = { priority: 0, age: 0, fairness: 0 };
   const others = new Set<string>();
   let [requests, own] = [0, 0];
@@ -58,9 +62,21 @@ export class DecisionLog {
   readonly #ring: Decision[] = [];
   #made = 0;
 
-  add({ key, tenant, priority, atMs, queueWaitMs }: Extract<DispatchEvent, { type: 'leased' }>): void {
+  add({
+    key,
+    tenant,
+    priority,
+    atMs,
+    queueWaitMs,
+  }: Extract<DispatchEvent, { type: 'leased' }>): void {
     const enqueuedAtMs = atMs - queueWaitMs;
-    this.#ring[this.#made % KEPT] = { key, tenant, priority: priorityLevel(priority), enqueuedAtMs, atMs };
+    this.#ring[this.#made % KEPT] = {
+      key,
+      tenant,
+      priority: priorityLevel(priority),
+      enqueuedAtMs,
+      atMs,
+    };
     this.#made += 1;
   }
 
@@ -73,6 +89,8 @@ export class DecisionLog {
     const first = this.#made % KEPT;
     const inOrder = [...this.#ring.slice(first), ...this.#ring.slice(0, first)];
     const own = inOrder.findLastIndex(decision => decision.key === key);
-    return inOrder.slice(0, own < 0 ? undefined : own).filter(({ atMs }) => atMs > fromMs);
+    return inOrder
+      .slice(0, own < 0 ? undefined : own)
+      .filter(({ atMs }) => atMs > fromMs);
   }
 }

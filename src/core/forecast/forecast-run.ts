@@ -22,7 +22,13 @@ const MORE_SHARE = 0.25;
 const TICK_MS = 1;
 
 const PRIORITIES = [RequestPriority.REALTIME, RequestPriority.BATCH] as const;
-const UNBOUNDED = { maxRequests: 1, maxRequestsPerModel: 1, maxBytes: 1, maxBytesPerModel: 1, realtimeReserve: 0 };
+const UNBOUNDED = {
+  maxRequests: 1,
+  maxRequestsPerModel: 1,
+  maxBytes: 1,
+  maxBytesPerModel: 1,
+  realtimeReserve: 0,
+};
 
 export interface RunStart {
   readonly model: string;
@@ -66,9 +72,17 @@ export class ForecastRun {
       [RequestPriority.BATCH]: new StartCurve(nowMs, lanes.batch.virtualTime),
     };
     const admission = new Admission(UNBOUNDED, () => 0);
-    this.#dispatcher = new Dispatcher({ queue: this.#queue, window, admission, workers, newGroupId: () => '' });
+    this.#dispatcher = new Dispatcher({
+      queue: this.#queue,
+      window,
+      admission,
+      workers,
+      newGroupId: () => '',
+    });
     this.#run();
-    this.slotsIfIdle = this.curves[RequestPriority.BATCH].wasIdle ? workers.slots : Infinity;
+    this.slotsIfIdle = this.curves[RequestPriority.BATCH].wasIdle
+      ? workers.slots
+      : Infinity;
   }
 
   #run(): void {
@@ -77,11 +91,17 @@ export class ForecastRun {
     let continueTo = this.steps + MORE_STEPS;
     while (nowMs < Infinity && this.steps < mostSteps) {
       this.#decide(nowMs);
-      if (this.#waiting.size > 0) continueTo = this.steps + MORE_STEPS + this.starts.size * MORE_SHARE;
-      else if (this.steps > continueTo || PRIORITIES.every(priority => this.curves[priority].isIdle)) return;
+      if (this.#waiting.size > 0)
+        continueTo = this.steps + MORE_STEPS + this.starts.size * MORE_SHARE;
+      else if (
+        this.steps > continueTo ||
+        PRIORITIES.every(priority => this.curves[priority].isIdle)
+      )
+        return;
       nowMs = Math.max(nowMs, this.#nextMs(nowMs));
       this.from.workers.complete(nowMs);
-      for (const arrivals of this.from.arrivals) while (arrivals.nextMs <= nowMs) this.#arrive(arrivals);
+      for (const arrivals of this.from.arrivals)
+        while (arrivals.nextMs <= nowMs) this.#arrive(arrivals);
     }
   }
 
@@ -90,7 +110,12 @@ export class ForecastRun {
     for (const { key } of this.#dispatcher.expire(nowMs)) this.#waiting.delete(key);
     // REALTIME would have a free slot before BATCH has it.
     this.#noticeIdle(RequestPriority.REALTIME, nowMs);
-    for (let plan = this.#dispatcher.next(nowMs); plan; plan = this.#dispatcher.next(nowMs)) this.#sent(plan, nowMs);
+    for (
+      let plan = this.#dispatcher.next(nowMs);
+      plan;
+      plan = this.#dispatcher.next(nowMs)
+    )
+      this.#sent(plan, nowMs);
     this.from.workers.start(nowMs);
     this.#noticeIdle(RequestPriority.BATCH, nowMs);
   }
@@ -115,14 +140,18 @@ export class ForecastRun {
     }
     for (const priority of PRIORITIES) {
       const { virtualTime } = this.#queue.lanesOf(this.from.model).of(priority);
-      if (plan.members[0]?.request.priority === priority) this.curves[priority].reached(nowMs, virtualTime);
+      if (plan.members[0]?.request.priority === priority)
+        this.curves[priority].reached(nowMs, virtualTime);
     }
     this.from.workers.take(plan);
   }
 
   #nextMs(nowMs: number): number {
     const { workers, arrivals } = this.from;
-    const wakeMs = Math.max(nowMs + TICK_MS, this.#dispatcher.nextWakeMs(nowMs) ?? Infinity);
+    const wakeMs = Math.max(
+      nowMs + TICK_MS,
+      this.#dispatcher.nextWakeMs(nowMs) ?? Infinity,
+    );
     // While every slot is taken, those who come only wait.
     const taken = arrivals.filter(({ priority }) => this.#canStart(priority, nowMs));
     return Math.min(workers.nextDoneMs, wakeMs, ...taken.map(({ nextMs }) => nextMs));
@@ -133,21 +162,41 @@ export class ForecastRun {
     const { nextMs: enqueuedAtMs, priority } = arrivals;
     this.#queue.enqueue({
       ...arrivals.take(),
-      ...{ id, key: requestKey({ tenant: undefined, id }), model: this.from.model, priority, bytes: 0 },
-      ...{ enqueuedAtMs, queueDeadlineMs: Infinity, inferenceTimeoutMs: Infinity, payload: undefined },
+      ...{
+        id,
+        key: requestKey({ tenant: undefined, id }),
+        model: this.from.model,
+        priority,
+        bytes: 0,
+      },
+      ...{
+        enqueuedAtMs,
+        queueDeadlineMs: Infinity,
+        inferenceTimeoutMs: Infinity,
+        payload: undefined,
+      },
     });
   }
 }
 
 /** In the order in which they came. */
-function firstOf(queue: PriorityQueue<unknown>, model: string, nowMs: number): readonly ScheduledRequest[] {
+function firstOf(
+  queue: PriorityQueue<unknown>,
+  model: string,
+  nowMs: number,
+): readonly ScheduledRequest[] {
   const first: ScheduledRequest[] = [];
-  for (const { item } of queue.lanesOf(model).inOrder(nowMs)) if (first.push(item) === MOST_WAITING) break;
+  for (const { item } of queue.lanesOf(model).inOrder(nowMs))
+    if (first.push(item) === MOST_WAITING) break;
   return first.sort((a, b) => a.enqueuedAtMs - b.enqueuedAtMs);
 }
 
 /** A queue of its own with these requests, and the accounts and turns as they are. */
-function forkOf(queue: PriorityQueue<unknown>, model: string, waiting: readonly ScheduledRequest[]) {
+function forkOf(
+  queue: PriorityQueue<unknown>,
+  model: string,
+  waiting: readonly ScheduledRequest[],
+) {
   const fork = new PriorityQueue<unknown>(queue.options);
   for (const request of waiting) fork.enqueue(request);
   fork.lanesOf(model).resume(queue.lanesOf(model));

@@ -28,17 +28,42 @@ beforeEach(() => {
   });
 });
 
-type Fields<T extends DispatchEvent['type']> = Partial<Extract<DispatchEvent, { type: T }>> & { readonly type: T };
+type Fields<T extends DispatchEvent['type']> = Partial<
+  Extract<DispatchEvent, { type: T }>
+> & { readonly type: T };
 
-function apply<T extends DispatchEvent['type']>(request: ScheduledRequest, atMs: number, fields: Fields<T>): void {
+function apply<T extends DispatchEvent['type']>(
+  request: ScheduledRequest,
+  atMs: number,
+  fields: Fields<T>,
+): void {
   const { key, id: requestId, model, tenant } = request;
-  const base = { key, requestId, model, tenant, priority: priorityLabel(request.priority), atMs };
+  const base = {
+    key,
+    requestId,
+    model,
+    tenant,
+    priority: priorityLabel(request.priority),
+    atMs,
+  };
   forecaster.apply({ ...base, ...fields } as unknown as DispatchEvent);
 }
 
-function came(id: string, atMs: number, changes: Partial<ScheduledRequest> = {}): ScheduledRequest<undefined> {
+function came(
+  id: string,
+  atMs: number,
+  changes: Partial<ScheduledRequest> = {},
+): ScheduledRequest<undefined> {
   const request = {
-    ...{ id, key: aKey(id), model: 'm', priority: RequestPriority.BATCH, tenant: 'a', bytes: 1, costMs: 10 },
+    ...{
+      id,
+      key: aKey(id),
+      model: 'm',
+      priority: RequestPriority.BATCH,
+      tenant: 'a',
+      bytes: 1,
+      costMs: 10,
+    },
     ...{ enqueuedAtMs: atMs, queueDeadlineMs: Infinity, inferenceTimeoutMs: 1000 },
     ...{ ...changes, payload: undefined },
   };
@@ -52,7 +77,13 @@ function leased(request: ScheduledRequest, atMs: number): void {
   queue.remove(request.key);
   records.get(request.key)?.leased('w', atMs);
   const queueWaitMs = atMs - request.enqueuedAtMs;
-  apply(request, atMs, { type: 'leased', workerId: 'w', reason: 'single', attempt: 1, queueWaitMs });
+  apply(request, atMs, {
+    type: 'leased',
+    workerId: 'w',
+    reason: 'single',
+    attempt: 1,
+    queueWaitMs,
+  });
 }
 
 /** One request was answered, long ago. */
@@ -60,7 +91,13 @@ function answered(): void {
   const first = came('first', 0);
   leased(first, 0);
   const phases = { grpcMs: SERVICE_MS, readyMs: 0, totalMs: SERVICE_MS };
-  apply(first, SERVICE_MS, { type: 'settled', status: 'completed', phases, batchSize: 1, attempts: 1 });
+  apply(first, SERVICE_MS, {
+    type: 'settled',
+    status: 'completed',
+    phases,
+    batchSize: 1,
+    attempts: 1,
+  });
   records.delete(first.key);
 }
 
@@ -70,7 +107,8 @@ function busySince(atMs: number): void {
   leased(came('running', atMs), atMs);
 }
 
-const startOf = (id: string, nowMs: number): number | undefined => forecaster.of(aKey(id), nowMs)?.startInMs.p50;
+const startOf = (id: string, nowMs: number): number | undefined =>
+  forecaster.of(aKey(id), nowMs)?.startInMs.p50;
 
 describe('Forecaster', () => {
   it('knows nothing before the first answer, or without a worker', () => {
@@ -109,7 +147,12 @@ describe('Forecaster', () => {
   it('says of a request that is not queued what it says when it is', () => {
     busySince(100_000);
     came('x', 100_100);
-    const request = { model: 'm', priority: RequestPriority.BATCH, tenant: 'a', costMs: 10 };
+    const request = {
+      model: 'm',
+      priority: RequestPriority.BATCH,
+      tenant: 'a',
+      costMs: 10,
+    };
     const before = forecaster.ofNew(request, 100_400);
     came('y', 100_400);
     expect(before?.startInMs.p50).toBe(1600);
@@ -120,31 +163,48 @@ describe('Forecaster', () => {
     busySince(100_000);
     for (const id of ['x', 'y', 'z']) came(id, 100_100);
     const of = (changes: Partial<ScheduledRequest>): number | undefined =>
-      forecaster.ofNew({ model: 'm', priority: RequestPriority.BATCH, costMs: 10, ...changes }, 100_400)?.startInMs.p50;
+      forecaster.ofNew(
+        { model: 'm', priority: RequestPriority.BATCH, costMs: 10, ...changes },
+        100_400,
+      )?.startInMs.p50;
     expect([of({ tenant: 'a' }), of({ tenant: 'b' })]).toEqual([3600, 600]);
     expect(of({ tenant: 'a', priority: RequestPriority.REALTIME })).toBe(600);
   });
 
   it('tells when a running request is done', () => {
     busySince(100_000);
-    expect(forecaster.of(aKey('running'), 100_400)).toMatchObject({ startInMs: { p50: 0 }, endInMs: { p50: 600 } });
+    expect(forecaster.of(aKey('running'), 100_400)).toMatchObject({
+      startInMs: { p50: 0 },
+      endInMs: { p50: 600 },
+    });
   });
 
   it('explains by reason what is ahead, what went before, and what would help', () => {
     busySince(100_000);
-    const realtime = came('quick', 100_200, { priority: RequestPriority.REALTIME, tenant: 'b' });
+    const realtime = came('quick', 100_200, {
+      priority: RequestPriority.REALTIME,
+      tenant: 'b',
+    });
     came('older', 100_100);
     const mine = came('mine', 100_150);
     leased(realtime, 100_300);
     came('fair', 100_350, { tenant: 'b' });
     expect(forecaster.explain('m', mine.key, 100_400)).toMatchObject({
-      ahead: { requests: 2, own: 1, otherTenants: 1, by: { priority: 0, age: 1, fairness: 1 } },
+      ahead: {
+        requests: 2,
+        own: 1,
+        otherTenants: 1,
+        by: { priority: 0, age: 1, fairness: 1 },
+      },
       passed: { requests: 1, own: 0, otherTenants: 1, by: { priority: 1 } },
       slots: { inUse: 2, total: 1 },
       changes: [{ change: 'realtime_priority' }, { change: 'one_more_worker' }],
     });
     leased(mine, 100_500);
-    expect(forecaster.explain('m', mine.key, 100_500)).toMatchObject({ passed: { requests: 1 }, changes: [] });
+    expect(forecaster.explain('m', mine.key, 100_500)).toMatchObject({
+      passed: { requests: 1 },
+      changes: [],
+    });
   });
 
   it('forgets what has ended', () => {
@@ -153,6 +213,9 @@ describe('Forecaster', () => {
     queue.remove(x.key);
     apply(x, 100_200, { type: 'settled', status: 'cancelled', phases: {}, attempts: 0 });
     records.delete(x.key);
-    expect([startOf('x', 100_300), forecaster.explain('m', x.key, 100_300)]).toEqual([undefined, undefined]);
+    expect([startOf('x', 100_300), forecaster.explain('m', x.key, 100_300)]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 });

@@ -67,7 +67,8 @@ export class Forecaster {
 
   modelOf(id: string): ModelForecast {
     let model = this.#models.get(id);
-    if (model === undefined) this.#models.set(id, (model = new ModelForecast(id, this.deps)));
+    if (model === undefined)
+      this.#models.set(id, (model = new ModelForecast(id, this.deps)));
     return model;
   }
 
@@ -81,7 +82,12 @@ export class Forecaster {
   #ofRunning(record: RequestRecord | undefined, nowMs: number): WaitForecast | undefined {
     if (record?.state !== 'leased' || record.leasedAtMs === undefined) return undefined;
     const { model, priority, enqueuedAtMs } = record.request;
-    const running = { priority, enqueuedAtMs, costMs: costOf(record.request), leasedAtMs: record.leasedAtMs };
+    const running = {
+      priority,
+      enqueuedAtMs,
+      costMs: costOf(record.request),
+      leasedAtMs: record.leasedAtMs,
+    };
     return this.modelOf(model).ofRunning(running, nowMs);
   }
 
@@ -105,7 +111,8 @@ export class Forecaster {
   ): void {
     const model = this.modelOf(id);
     const request = record?.request;
-    if (status === 'completed') model.service.observe({ phases, batchSize, costMs: request && costOf(request) });
+    if (status === 'completed')
+      model.service.observe({ phases, batchSize, costMs: request && costOf(request) });
     if (record?.workerId !== undefined) model.done(record.workerId, atMs);
     if (status === 'completed' && request && record.forecast !== undefined)
       model.happened(record.forecast, request.priority, { totalMs: phases.totalMs });

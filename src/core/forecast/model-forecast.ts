@@ -9,7 +9,12 @@ import { RecentArrivals } from './arrivals.js';
 import { DecisionLog } from './decision-log.js';
 import { ForecastRun } from './forecast-run.js';
 import { ServiceTimes } from './service-times.js';
-import { type ChooseWorker, type RequestInFlight, VirtualWorkers, type WorkerCapacity } from './virtual-workers.js';
+import {
+  type ChooseWorker,
+  type RequestInFlight,
+  VirtualWorkers,
+  type WorkerCapacity,
+} from './virtual-workers.js';
 import { type WaitChange, type WaitExplanation } from './wait-explanation.js';
 import { type ProspectiveRequest, type WaitForecast } from './wait-forecast.js';
 import { WaitError } from './wait-error.js';
@@ -26,7 +31,9 @@ export interface ForecastDeps {
   readonly running: (model: string) => readonly RequestRecord[];
 }
 
-type RunningRequest = Omit<RequestInFlight, 'workerId'> & { readonly enqueuedAtMs: number };
+type RunningRequest = Omit<RequestInFlight, 'workerId'> & {
+  readonly enqueuedAtMs: number;
+};
 
 /** Milliseconds of waiting, and until the answer, before they are corrected by what was observed. */
 interface RawForecast {
@@ -66,7 +73,8 @@ class RunCache {
     // None could be made: a worker may be ready, or have answered, at any moment, and to look costs nothing.
     if (this.#run && nowMs < this.#staleAtMs && !isFilled) return this.#run;
     this.#run = this.make(nowMs);
-    this.#staleAtMs = nowMs + Math.max(REUSED_LEAST_MS, (this.#run?.steps ?? 0) * REUSED_MS_PER_STEP);
+    this.#staleAtMs =
+      nowMs + Math.max(REUSED_LEAST_MS, (this.#run?.steps ?? 0) * REUSED_MS_PER_STEP);
     return this.#run;
   }
 }
@@ -80,10 +88,15 @@ export class ModelForecast {
   readonly decisions = new DecisionLog();
   readonly #lastDoneMs = new Map<string, number>();
   readonly #inFlight = () => this.deps.running(this.model).length;
-  readonly #asIs = new RunCache(nowMs => this.#runWith(this.deps.workers(this.model), nowMs));
+  readonly #asIs = new RunCache(nowMs =>
+    this.#runWith(this.deps.workers(this.model), nowMs),
+  );
   readonly #larger = new RunCache(nowMs => {
     const workers = this.deps.workers(this.model);
-    return this.#runWith([...workers, ...workers.slice(0, 1).map(worker => ({ ...worker, id: ONE_MORE }))], nowMs);
+    return this.#runWith(
+      [...workers, ...workers.slice(0, 1).map(worker => ({ ...worker, id: ONE_MORE }))],
+      nowMs,
+    );
   });
 
   constructor(
@@ -92,7 +105,11 @@ export class ModelForecast {
   ) {}
 
   /** A request waited and was answered as long as this after such a forecast was made. Absent: neither is judged. */
-  happened(forecast: ForecastSample, priority: RequestPriority, { waitMs = 0, totalMs = 0 }: ActualTimes): void {
+  happened(
+    forecast: ForecastSample,
+    priority: RequestPriority,
+    { waitMs = 0, totalMs = 0 }: ActualTimes,
+  ): void {
     this.#startError[priority].observe(forecast.startMs, forecast.startP90Ms, waitMs);
     this.#endError[priority].observe(forecast.endMs, forecast.endP90Ms, totalMs);
   }
@@ -115,7 +132,9 @@ export class ModelForecast {
   /** @param own cost of the request itself when it waits already */
   ofNew(request: ProspectiveRequest, nowMs: number, own = 0): RawForecast | undefined {
     const run = this.#asIs.at(nowMs, this.#inFlight);
-    return run && this.#from(this.#lastStartMs(run, request, own, nowMs) - nowMs, request);
+    return (
+      run && this.#from(this.#lastStartMs(run, request, own, nowMs) - nowMs, request)
+    );
   }
 
   /** Of a request that waits. */
@@ -125,39 +144,60 @@ export class ModelForecast {
     run = this.#asIs.at(nowMs, this.#inFlight),
   ): RawForecast | undefined {
     if (run === undefined) return undefined;
-    const startsAtMs = run.starts.get(request.key) ?? this.#startBeyond(run, request, nowMs);
+    const startsAtMs =
+      run.starts.get(request.key) ?? this.#startBeyond(run, request, nowMs);
     return this.#from(Math.max(0, startsAtMs - nowMs), request);
   }
 
   slots(): WaitExplanation['slots'] {
-    const total = this.deps.workers(this.model).reduce((sum, { slots }) => sum + slots, 0);
+    const total = this.deps
+      .workers(this.model)
+      .reduce((sum, { slots }) => sum + slots, 0);
     return { inUse: this.#inFlight(), total };
   }
 
   /** What would let a waiting request start clearly sooner than its forecast says. */
-  changes(request: ScheduledRequest, { startInMs }: WaitForecast, nowMs: number): WaitChange[] {
+  changes(
+    request: ScheduledRequest,
+    { startInMs }: WaitForecast,
+    nowMs: number,
+  ): WaitChange[] {
     const urgent = { ...request, priority: RequestPriority.REALTIME };
     const changes = [
       ['realtime_priority', this.ofNew(urgent, nowMs), urgent.priority],
-      ['one_more_worker', this.ofWaiting(request, nowMs, this.#larger.at(nowMs, this.#inFlight)), request.priority],
+      [
+        'one_more_worker',
+        this.ofWaiting(request, nowMs, this.#larger.at(nowMs, this.#inFlight)),
+        request.priority,
+      ],
     ] as const;
     return changes.flatMap(([change, raw, priority]) => {
       const sooner = raw && this.corrected(raw, priority).startInMs;
-      return sooner && sooner.p50 < CLEARLY_SOONER * startInMs.p50 ? [{ change, startInMs: sooner }] : [];
+      return sooner && sooner.p50 < CLEARLY_SOONER * startInMs.p50
+        ? [{ change, startInMs: sooner }]
+        : [];
     });
   }
 
   /** Of a request that a worker has. */
-  ofRunning({ priority, costMs, enqueuedAtMs, leasedAtMs }: RunningRequest, nowMs: number): WaitForecast | undefined {
+  ofRunning(
+    { priority, costMs, enqueuedAtMs, leasedAtMs }: RunningRequest,
+    nowMs: number,
+  ): WaitForecast | undefined {
     if (!this.service.known) return undefined;
-    const total = this.#endError[priority].quantiles(leasedAtMs - enqueuedAtMs + this.service.callMs(costMs));
+    const total = this.#endError[priority].quantiles(
+      leasedAtMs - enqueuedAtMs + this.service.callMs(costMs),
+    );
     const left = (ms: number): number => Math.max(0, enqueuedAtMs + ms - nowMs);
     const endInMs = { p50: left(total.p50), p90: left(total.p90) };
     return { startInMs: { p50: 0, p90: 0 }, endInMs, basis: 'simulation' };
   }
 
   corrected({ startMs, endMs }: RawForecast, priority: RequestPriority): WaitForecast {
-    const [start, end] = [this.#startError[priority].quantiles(startMs), this.#endError[priority].quantiles(endMs)];
+    const [start, end] = [
+      this.#startError[priority].quantiles(startMs),
+      this.#endError[priority].quantiles(endMs),
+    ];
     return {
       startInMs: start,
       endInMs: { p50: Math.max(end.p50, start.p50), p90: Math.max(end.p90, start.p90) },
@@ -165,24 +205,51 @@ export class ModelForecast {
     };
   }
 
-  #runWith(capacities: readonly WorkerCapacity[], nowMs: number): ForecastRun | undefined {
+  #runWith(
+    capacities: readonly WorkerCapacity[],
+    nowMs: number,
+  ): ForecastRun | undefined {
     if (capacities.length === 0 || !this.service.known) return undefined;
     const { queue, window, choose } = this.deps;
-    const workers = new VirtualWorkers(capacities, (size, costMs) => this.service.groupMs(size, costMs), choose);
-    const held = Map.groupBy(this.deps.running(this.model).map(inFlight), ({ workerId }) => workerId);
+    const workers = new VirtualWorkers(
+      capacities,
+      (size, costMs) => this.service.groupMs(size, costMs),
+      choose,
+    );
+    const held = Map.groupBy(
+      this.deps.running(this.model).map(inFlight),
+      ({ workerId }) => workerId,
+    );
     for (const { id } of capacities) {
       const sent = (held.get(id) ?? []).sort((a, b) => a.leasedAtMs - b.leasedAtMs);
       workers.resume(id, sent, this.#lastDoneMs.get(id) ?? -Infinity, nowMs);
     }
-    const arrivals = PRIORITIES.map(priority => this.arrivals[priority].stream(priority, nowMs));
-    return new ForecastRun({ model: this.model, queue, window, workers, arrivals, nowMs });
+    const arrivals = PRIORITIES.map(priority =>
+      this.arrivals[priority].stream(priority, nowMs),
+    );
+    return new ForecastRun({
+      model: this.model,
+      queue,
+      window,
+      workers,
+      arrivals,
+      nowMs,
+    });
   }
 
   /** When a request starts that is the last of its tenant. */
-  #lastStartMs(run: ForecastRun, request: ProspectiveRequest, own: number, nowMs: number): number {
+  #lastStartMs(
+    run: ForecastRun,
+    request: ProspectiveRequest,
+    own: number,
+    nowMs: number,
+  ): number {
     const lane = this.deps.queue.lanesOf(this.model).of(request.priority);
     const { weightOf = () => 1 } = this.deps.queue.options;
-    const orderMs = orderMsOf({ enqueuedAtMs: nowMs, ...request }, this.deps.queue.options.agingMs);
+    const orderMs = orderMsOf(
+      { enqueuedAtMs: nowMs, ...request },
+      this.deps.queue.options.agingMs,
+    );
     const owner = ownerOf(request);
     const startTag = lane.startTagOf(owner, orderMs) - own / weightOf(owner);
     const aheadMs = Math.max(0, startTag - lane.virtualTime);
@@ -191,9 +258,13 @@ export class ModelForecast {
 
   /** Of a request that came after the run began, or that it did not follow: at the pace of those that it did. */
   #startBeyond(run: ForecastRun, request: ScheduledRequest, nowMs: number): number {
-    if (request.enqueuedAtMs >= run.startedAtMs) return this.#lastStartMs(run, request, costOf(request), nowMs);
+    if (request.enqueuedAtMs >= run.startedAtMs)
+      return this.#lastStartMs(run, request, costOf(request), nowMs);
     const { position = 1 } = this.deps.queue.place(request.key, nowMs) ?? {};
-    return nowMs + (position * (run.lastStartMs - run.startedAtMs)) / Math.max(1, run.starts.size);
+    return (
+      nowMs +
+      (position * (run.lastStartMs - run.startedAtMs)) / Math.max(1, run.starts.size)
+    );
   }
 
   #from(startMs: number, { costMs = 1 }: ProspectiveRequest): RawForecast {
@@ -201,7 +272,11 @@ export class ModelForecast {
   }
 }
 
-const inFlight = ({ request, workerId = '', leasedAtMs = 0 }: RequestRecord): RequestInFlight => ({
+const inFlight = ({
+  request,
+  workerId = '',
+  leasedAtMs = 0,
+}: RequestRecord): RequestInFlight => ({
   workerId,
   priority: request.priority,
   costMs: costOf(request),

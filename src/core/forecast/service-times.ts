@@ -69,7 +69,11 @@ export class ServiceTimes {
   }
 
   #sizedMs(size: number): number {
-    const [weight, meanSize, meanMs] = [this.#weight, this.#size / this.#weight, this.#ms / this.#weight];
+    const [weight, meanSize, meanMs] = [
+      this.#weight,
+      this.#size / this.#weight,
+      this.#ms / this.#weight,
+    ];
     const variance = this.#sizeSquare / weight - meanSize ** 2;
     if (variance < LEAST_VARIANCE) return meanMs;
     const slope = (this.#sizeMs / weight - meanSize * meanMs) / variance;

@@ -10,9 +10,11 @@ function steady(points = 5): StartCurve {
 
 describe('StartCurve', () => {
   it('starts a request when the lane reaches its start tag', () => {
-    expect([steady().startsAtMs(10, 0), steady().startsAtMs(11, 0), steady().startsAtMs(50, 0)]).toEqual([
-      ...[100, 200, 500],
-    ]);
+    expect([
+      steady().startsAtMs(10, 0),
+      steady().startsAtMs(11, 0),
+      steady().startsAtMs(50, 0),
+    ]).toEqual([...[100, 200, 500]]);
   });
 
   it('counts from where the lane should be by then', () => {

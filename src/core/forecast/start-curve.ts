@@ -48,13 +48,19 @@ export class StartCurve {
       first,
       this.#first(({ tag }) => tag >= wanted),
     );
-    return Math.max(nowMs, points[at]?.atMs ?? (this.isIdle ? this.#idleAtMs : this.#beyond(wanted)));
+    return Math.max(
+      nowMs,
+      points[at]?.atMs ?? (this.isIdle ? this.#idleAtMs : this.#beyond(wanted)),
+    );
   }
 
   /** Past the end of the run, at its mean pace. */
   #beyond(tag: number): number {
     const [first, last] = [this.#points[0], this.#last];
-    const pace = first && last.tag > first.tag ? (last.atMs - this.startMs) / (last.tag - first.tag) : 1;
+    const pace =
+      first && last.tag > first.tag
+        ? (last.atMs - this.startMs) / (last.tag - first.tag)
+        : 1;
     return last.atMs + (tag - last.tag) * pace;
   }
 

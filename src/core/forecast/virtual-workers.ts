@@ -1,6 +1,10 @@
 import { NEVER } from 'rxjs';
 import { type DispatchPlan } from '../dispatch/dispatch-plan.js';
-import { type SlotCredit, type SlotOffer, type WorkerPort } from '../dispatch/worker.port.js';
+import {
+  type SlotCredit,
+  type SlotOffer,
+  type WorkerPort,
+} from '../dispatch/worker.port.js';
 import { type HeapItem, KeyedHeap } from '../order/keyed-heap.js';
 import { costOf } from '../queue/request-place.js';
 import { RequestPriority } from '../request/request-priority.js';
@@ -38,7 +42,9 @@ export type ChooseWorker = (workers: readonly OfferedWorker[]) => SlotOffer | un
 export type GroupMs = (size: number, costMs: number) => number;
 
 /** `leasedAtMs`: it was at the worker already when the run began. */
-type Work = Pick<ScheduledRequest, 'priority' | 'costMs'> & { readonly leasedAtMs?: number };
+type Work = Pick<ScheduledRequest, 'priority' | 'costMs'> & {
+  readonly leasedAtMs?: number;
+};
 
 /** One engine call at a time. */
 interface Device extends HeapItem {
@@ -59,7 +65,11 @@ class VirtualWorker implements OfferedWorker {
   readonly #rest: Work[] = [];
 
   constructor(readonly capacity: WorkerCapacity) {
-    this.devices = Array.from({ length: capacity.parallel }, () => ({ heapIndex: -1, worker: this, group: [] }));
+    this.devices = Array.from({ length: capacity.parallel }, () => ({
+      heapIndex: -1,
+      worker: this,
+      group: [],
+    }));
     this.offer = offerOf(this);
   }
 
@@ -82,7 +92,9 @@ class VirtualWorker implements OfferedWorker {
   nextGroup(): readonly Work[] {
     const { maxBatch } = this.capacity;
     const group = this.#urgent.splice(0, maxBatch);
-    return group.length < maxBatch ? [...group, ...this.#rest.splice(0, maxBatch - group.length)] : group;
+    return group.length < maxBatch
+      ? [...group, ...this.#rest.splice(0, maxBatch - group.length)]
+      : group;
   }
 }
 
@@ -148,7 +160,12 @@ export class VirtualWorkers implements WorkerPort {
   }
 
   /** What a worker has when the run begins, in the order in which it was sent. @param lastDoneMs its last answer */
-  resume(workerId: string, held: readonly RequestInFlight[], lastDoneMs: number, nowMs: number): void {
+  resume(
+    workerId: string,
+    held: readonly RequestInFlight[],
+    lastDoneMs: number,
+    nowMs: number,
+  ): void {
     const worker = this.#workers.get(workerId);
     if (worker === undefined) return;
     worker.inUse = held.length;
@@ -168,13 +185,18 @@ export class VirtualWorkers implements WorkerPort {
   /** Idle devices take what was sent to them. Call it when all of one instant has been sent. */
   start(nowMs: number): void {
     for (const { devices } of this.#touched)
-      for (const device of devices) if (device.group.length === 0) this.#start(device, nowMs);
+      for (const device of devices)
+        if (device.group.length === 0) this.#start(device, nowMs);
     this.#touched.clear();
   }
 
   /** Ends the engine calls that are due. */
   complete(nowMs: number): void {
-    for (let device = this.#busy.top; device && this.nextDoneMs <= nowMs; device = this.#busy.top) {
+    for (
+      let device = this.#busy.top;
+      device && this.nextDoneMs <= nowMs;
+      device = this.#busy.top
+    ) {
       this.#busy.remove(device);
       device.worker.inUse -= device.group.length;
       device.group = [];

@@ -22,7 +22,12 @@ function within(waits: readonly Wait[], quantile: 'p50' | 'p90', unknown = 0): n
 }
 
 /** Their waits are so many times as long as forecast, and differ by so much of that. */
-function wrongBy(bias: number, spread: number, count: number, random: () => number): Wait[] {
+function wrongBy(
+  bias: number,
+  spread: number,
+  count: number,
+  random: () => number,
+): Wait[] {
   return Array.from({ length: count }, () => {
     const forecastMs = 5000 + 5000 * random();
     return { forecastMs, realMs: forecastMs * bias * (1 + spread * (2 * random() - 1)) };
@@ -36,7 +41,10 @@ describe('WaitError', () => {
   });
 
   it('covers nine in ten and half of the waits, whatever the forecasts are wrong by', () => {
-    const biased = fc.record({ bias: fc.double({ min: 0.3, max: 3, noNaN: true }), seed: fc.integer() });
+    const biased = fc.record({
+      bias: fc.double({ min: 0.3, max: 3, noNaN: true }),
+      seed: fc.integer(),
+    });
     fc.assert(
       fc.property(biased, ({ bias, seed }) => {
         const waits = wrongBy(bias, 0.5, 2000, mulberry(seed));

@@ -33,15 +33,22 @@ export class WaitError {
   /** @param p90 what was said with the forecast, which this may have corrected since */
   observe(forecastMs: number, p90: number, realMs: number): void {
     if (realMs <= LEAST_MS) return;
-    this.#of(forecastMs).observe(Math.log((realMs + OFFSET_MS) / (forecastMs + OFFSET_MS)), realMs > p90);
+    this.#of(forecastMs).observe(
+      Math.log((realMs + OFFSET_MS) / (forecastMs + OFFSET_MS)),
+      realMs > p90,
+    );
   }
 
   /** What half and nine in ten of the waits with such a forecast do not exceed, in milliseconds. */
   quantiles(forecastMs: number): Quantiles {
     const { p50, p90 } = this.#of(forecastMs);
-    const corrected = (error: number): number => Math.max(0, (forecastMs + OFFSET_MS) * Math.exp(error) - OFFSET_MS);
+    const corrected = (error: number): number =>
+      Math.max(0, (forecastMs + OFFSET_MS) * Math.exp(error) - OFFSET_MS);
     const half = corrected(p50);
-    return { p50: half, p90: Math.min(corrected(p90), Math.max(LONGEST_MS, MOST_TIMES * half)) };
+    return {
+      p50: half,
+      p90: Math.min(corrected(p90), Math.max(LONGEST_MS, MOST_TIMES * half)),
+    };
   }
 
   #of(forecastMs: number): ErrorRange {
@@ -65,7 +72,9 @@ class ErrorRange {
     this.#count += 1;
     const weight = Math.max(LEAST_WEIGHT, 1 / (this.#count + FIRST_COUNT));
     this.#meanError += weight * (Math.abs(error - this.p50) - this.#meanError);
-    const step = Math.max(LEAST_STEP, FIRST_STEP / Math.sqrt(this.#count)) * Math.max(LEAST_SPREAD, this.#meanError);
+    const step =
+      Math.max(LEAST_STEP, FIRST_STEP / Math.sqrt(this.#count)) *
+      Math.max(LEAST_SPREAD, this.#meanError);
     this.#margin = Math.max(0, this.#margin + step * (isOverP90 ? 0.9 : -0.1));
     this.p50 += step * (error > this.p50 ? 0.5 : -0.5);
   }

@@ -20,4 +20,7 @@ export interface WaitForecast {
 }
 
 /** What a forecast needs to know of a request that is not queued yet. */
-export type ProspectiveRequest = Pick<ScheduledRequest, 'model' | 'priority' | 'tenant' | 'costMs' | 'latestStartMs'>;
+export type ProspectiveRequest = Pick<
+  ScheduledRequest,
+  'model' | 'priority' | 'tenant' | 'costMs' | 'latestStartMs'
+>;

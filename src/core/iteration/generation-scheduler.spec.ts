@@ -1,8 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { GenerationHarness, YARD_DEFAULTS } from '../../../test/support/generation-harness.js';
+import {
+  GenerationHarness,
+  YARD_DEFAULTS,
+} from '../../../test/support/generation-harness.js';
 import { BackendDied } from '../../../test/support/step-simulator.js';
 import { soloOutput, type ToyRequest } from '../../../test/support/toy-model.js';
-import { type GenerationPlan, type ItemResult, itemsOf } from '@switchyard/engine-api/generation-plan.js';
+import {
+  type GenerationPlan,
+  type ItemResult,
+  itemsOf,
+} from '@switchyard/engine-api/generation-plan.js';
 
 /** Draws 8 tokens before the toy model would end, for each of these seeds. */
 const LONG_SEEDS = Array.from({ length: 400 }, (_, seed) => seed).filter(
@@ -10,7 +17,15 @@ const LONG_SEEDS = Array.from({ length: 400 }, (_, seed) => seed).filter(
 );
 
 function base(seed: number): ToyRequest {
-  return { priorityClass: 0, arrivalMs: 0, tenant: 'a', salt: 'a', prompt: [1, 2], maxTokens: 8, seed };
+  return {
+    priorityClass: 0,
+    arrivalMs: 0,
+    tenant: 'a',
+    salt: 'a',
+    prompt: [1, 2],
+    maxTokens: 8,
+    seed,
+  };
 }
 const request = (nth: number, fields: Partial<ToyRequest> = {}): ToyRequest => ({
   ...base(LONG_SEEDS[nth]!),
@@ -20,13 +35,18 @@ const sizes = (plan?: GenerationPlan<ToyRequest>) => [
   plan?.decode.length,
   plan?.prefill.map(({ tokens }) => tokens.length),
 ];
-const endOf = (harness: GenerationHarness, one: ToyRequest) => harness.records.get(one)!.ends[0];
+const endOf = (harness: GenerationHarness, one: ToyRequest) =>
+  harness.records.get(one)!.ends[0];
 
 describe('GenerationScheduler', () => {
   it('decodes first, one token each, and prefills in chunks with what is left of the 16 tokens', () => {
-    const harness = new GenerationHarness({ budget: { minTokens: 4, maxTokens: 16, targetMs: 1000 } });
+    const harness = new GenerationHarness({
+      budget: { minTokens: 4, maxTokens: 16, targetMs: 1000 },
+    });
     harness.submit(request(0));
-    harness.submit(request(1, { prompt: Array<number>(20).fill(3), maxTokens: 2, salt: 'b' }));
+    harness.submit(
+      request(1, { prompt: Array<number>(20).fill(3), maxTokens: 2, salt: 'b' }),
+    );
     expect([sizes(harness.step()), sizes(harness.step())]).toEqual([
       [0, [2, 14]],
       [1, [6]],
@@ -56,9 +76,13 @@ describe('GenerationScheduler', () => {
 
   it('refuses what can never run, and says by how much', () => {
     const harness = new GenerationHarness({ blocks: 4, maxContext: 30 });
-    const reasons = [{ prompt: [] }, { maxTokens: 0 }, { maxTokens: 29 }, { maxTokens: 16 }, { maxTokens: 15 }].map(
-      fields => harness.scheduler.submit(request(0, fields)),
-    );
+    const reasons = [
+      { prompt: [] },
+      { maxTokens: 0 },
+      { maxTokens: 29 },
+      { maxTokens: 16 },
+      { maxTokens: 15 },
+    ].map(fields => harness.scheduler.submit(request(0, fields)));
     expect(reasons.map(refusal => refusal?.reason)).toEqual([
       ...['empty_prompt', 'no_tokens_asked', 'beyond_context', 'beyond_memory'],
       undefined,
@@ -98,7 +122,10 @@ describe('GenerationScheduler', () => {
       [],
     ]);
     const plan = harness.step()!;
-    expect([plan.leave, itemsOf(plan).map(item => item.request)]).toEqual([[gone], [next]]);
+    expect([plan.leave, itemsOf(plan).map(item => item.request)]).toEqual([
+      [gone],
+      [next],
+    ]);
   });
 
   it('takes a row from a lower class for a higher one, and gives the lower one its text all the same', () => {
@@ -108,7 +135,10 @@ describe('GenerationScheduler', () => {
     harness.step();
     harness.submit(urgent);
     const plan = harness.step()!;
-    expect([plan.leave, itemsOf(plan).map(item => item.request)]).toEqual([[bulk], [urgent]]);
+    expect([plan.leave, itemsOf(plan).map(item => item.request)]).toEqual([
+      [bulk],
+      [urgent],
+    ]);
     harness.drain();
     expect(harness.records.get(bulk)!.output).toEqual(soloOutput(bulk).tokens);
   });
@@ -121,7 +151,9 @@ describe('GenerationScheduler', () => {
     harness.scheduler.pause(slow, harness.nowMs);
     harness.submit(next);
     while (endOf(harness, next) === undefined) harness.step();
-    expect(harness.records.get(next)!.firstMs).toBeLessThanOrEqual(50 + 2 * YARD_DEFAULTS.loadWaitMs);
+    expect(harness.records.get(next)!.firstMs).toBeLessThanOrEqual(
+      50 + 2 * YARD_DEFAULTS.loadWaitMs,
+    );
     harness.scheduler.resume(slow);
     harness.drain();
     expect(harness.records.get(slow)!.output).toEqual(soloOutput(slow).tokens);
@@ -138,20 +170,31 @@ describe('GenerationScheduler', () => {
     while (endOf(harness, bad) === undefined) harness.step();
     expect(harness.simulator.runs).toBe(4);
     harness.drain();
-    expect(all.map(one => endOf(harness, one)!.type)).toEqual(['finished', 'finished', 'failed', 'finished']);
+    expect(all.map(one => endOf(harness, one)!.type)).toEqual([
+      'finished',
+      'finished',
+      'failed',
+      'finished',
+    ]);
   });
 
   it('goes on after the backend died, and fails only the one that kills it by itself', () => {
     const killer = request(1);
     const beforeRun = (items: readonly { request: ToyRequest; position: number }[]) => {
-      if (items.some(item => item.request === killer && item.position >= 4)) throw new BackendDied('killed');
+      if (items.some(item => item.request === killer && item.position >= 4))
+        throw new BackendDied('killed');
     };
     const harness = new GenerationHarness({ beforeRun });
     const all = [request(0), killer, request(2)];
     for (const one of all) harness.submit(one);
     harness.drain();
-    expect(all.map(one => endOf(harness, one)!.type)).toEqual(['finished', 'failed', 'finished']);
-    for (const one of [all[0]!, all[2]!]) expect(harness.records.get(one)!.output).toEqual(soloOutput(one).tokens);
+    expect(all.map(one => endOf(harness, one)!.type)).toEqual([
+      'finished',
+      'failed',
+      'finished',
+    ]);
+    for (const one of [all[0]!, all[2]!])
+      expect(harness.records.get(one)!.output).toEqual(soloOutput(one).tokens);
   });
 
   it('has one plan at a time besides the one ahead, and a token per step for each row', () => {
@@ -166,13 +209,21 @@ describe('GenerationScheduler', () => {
 describe('GenerationScheduler, planning while a step runs', () => {
   /** A harness after the step of the prompts, so that all decode. */
   const decoding = (...all: readonly ToyRequest[]): GenerationHarness => {
-    const harness = new GenerationHarness({ budget: { minTokens: 4, maxTokens: 16, targetMs: 1000 } });
+    const harness = new GenerationHarness({
+      budget: { minTokens: 4, maxTokens: 16, targetMs: 1000 },
+    });
     for (const one of all) harness.submit(one);
     harness.step();
     return harness;
   };
   const places = (plan?: GenerationPlan<ToyRequest>) =>
-    plan && itemsOf(plan).map(({ request: one, position, count, tokens }) => [one, position, count, tokens.length]);
+    plan &&
+    itemsOf(plan).map(({ request: one, position, count, tokens }) => [
+      one,
+      position,
+      count,
+      tokens.length,
+    ]);
 
   it('goes on with tokens that are not known yet, of those for whom that one is not the last', () => {
     const [long, short] = [request(0), request(1, { maxTokens: 2 })];
@@ -202,7 +253,13 @@ describe('GenerationScheduler, planning while a step runs', () => {
       [next, 15, 5, 5],
     ]);
     scheduler.complete(
-      { type: 'done', results: new Map<ToyRequest, ItemResult>([...drawn, [next, { type: 'computed' }]]) },
+      {
+        type: 'done',
+        results: new Map<ToyRequest, ItemResult>([
+          ...drawn,
+          [next, { type: 'computed' }],
+        ]),
+      },
       nowMs,
     );
     expect(places(scheduler.planAhead(nowMs))).toEqual([
@@ -225,7 +282,9 @@ describe('GenerationScheduler, planning while a step runs', () => {
     const [gone, stays] = [request(0), request(1)];
     const harness = decoding(gone, stays);
     const { scheduler, nowMs } = harness;
-    const results = new Map([gone, stays].map(one => [one, { type: 'token', token: 1 } as const]));
+    const results = new Map(
+      [gone, stays].map(one => [one, { type: 'token', token: 1 } as const]),
+    );
     scheduler.plan(nowMs);
     scheduler.planAhead(nowMs);
     scheduler.cancel(gone);
@@ -235,8 +294,13 @@ describe('GenerationScheduler, planning while a step runs', () => {
     // The same handle again: what the step behind still brings is not for it.
     scheduler.submit(gone);
     scheduler.complete({ type: 'done', results }, nowMs);
-    expect([harness.records.get(gone)!.output.length, harness.records.get(stays)!.output.length]).toEqual([1, 3]);
-    expect(places(scheduler.plan(nowMs))).toEqual(expect.arrayContaining([[gone, 0, 2, 2]]));
+    expect([
+      harness.records.get(gone)!.output.length,
+      harness.records.get(stays)!.output.length,
+    ]).toEqual([1, 3]);
+    expect(places(scheduler.plan(nowMs))).toEqual(
+      expect.arrayContaining([[gone, 0, 2, 2]]),
+    );
   });
 
   it('plans no more behind a step that failed, and tries its members again with what is known by then', () => {

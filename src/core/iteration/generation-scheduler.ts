@@ -1,4 +1,7 @@
-import { type GenerationPlan, type StepOutcome } from '@switchyard/engine-api/generation-plan.js';
+import {
+  type GenerationPlan,
+  type StepOutcome,
+} from '@switchyard/engine-api/generation-plan.js';
 import {
   type SequenceCancelReason,
   type GenerationEnd,
@@ -6,12 +9,17 @@ import {
   type SubmitRefusal,
 } from '@switchyard/engine-api/generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
-import { GenerationSteps, type InFlightStep, type ResultOptions } from './generation-steps.js';
+import {
+  GenerationSteps,
+  type InFlightStep,
+  type ResultOptions,
+} from './generation-steps.js';
 import { type RosterOptions, SequenceRoster } from './sequence-roster.js';
 import { StepComposer, type StepItems } from './step-composer.js';
 import { TokenBudget, type TokenBudgetOptions } from './token-budget.js';
 
-export interface GenerationOptions<T extends GenerationRequest> extends RosterOptions<T>, ResultOptions<T> {
+export interface GenerationOptions<T extends GenerationRequest>
+  extends RosterOptions<T>, ResultOptions<T> {
   /** `minTokens` at least `maxRows`. */
   readonly budget: TokenBudgetOptions;
   /** Ceiling of `nextWakeMs` without requests. */
@@ -39,10 +47,16 @@ export class GenerationScheduler<T extends GenerationRequest> {
   /** @throws RangeError when a step might not have a token for each row. */
   constructor(private readonly options: GenerationOptions<T>) {
     if (options.budget.minTokens < options.maxRows)
-      throw new RangeError(`${options.budget.minTokens} tokens per step are too few for ${options.maxRows} rows.`);
+      throw new RangeError(
+        `${options.budget.minTokens} tokens per step are too few for ${options.maxRows} rows.`,
+      );
     this.#roster = new SequenceRoster(options);
     this.#budget = new TokenBudget(options.budget);
-    this.#composer = new StepComposer({ running: this.#roster.running, memory: options.memory, budget: this.#budget });
+    this.#composer = new StepComposer({
+      running: this.#roster.running,
+      memory: options.memory,
+      budget: this.#budget,
+    });
     this.#steps = new GenerationSteps(options, this.#roster);
   }
 
@@ -122,7 +136,8 @@ export class GenerationScheduler<T extends GenerationRequest> {
     if (this.#steps.hasRetries || this.#roster.suspects.length > 0) return undefined;
     this.#expire(nowMs);
     const items = this.#composer.composeAhead(nowMs);
-    if (items === undefined || items.decode.length + items.prefill.length === 0) return undefined;
+    if (items === undefined || items.decode.length + items.prefill.length === 0)
+      return undefined;
     return this.#start(items, nowMs);
   }
 
@@ -161,7 +176,9 @@ export class GenerationScheduler<T extends GenerationRequest> {
 
   #compose(nowMs: number): StepItems<T> {
     const { suspects } = this.#roster;
-    return suspects.length > 0 ? this.#composer.quarantine(suspects, nowMs) : this.#composer.compose(nowMs);
+    return suspects.length > 0
+      ? this.#composer.quarantine(suspects, nowMs)
+      : this.#composer.compose(nowMs);
   }
 
   #start(items: StepItems<T>, nowMs: number): GenerationPlan<T> | undefined {
@@ -171,7 +188,8 @@ export class GenerationScheduler<T extends GenerationRequest> {
   }
 
   #expire(nowMs: number): void {
-    for (const sequence of this.#roster.expired(nowMs)) this.#leave(sequence, { type: 'deadline' });
+    for (const sequence of this.#roster.expired(nowMs))
+      this.#leave(sequence, { type: 'deadline' });
   }
 
   /** At once, or with the step that runs now. */

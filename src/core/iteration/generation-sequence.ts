@@ -1,6 +1,9 @@
 import { Entry } from '../order/account.js';
 import { type StepItem } from '@switchyard/engine-api/generation-plan.js';
-import { type GenerationEnd, type GenerationRequest } from '@switchyard/engine-api/generation-request.js';
+import {
+  type GenerationEnd,
+  type GenerationRequest,
+} from '@switchyard/engine-api/generation-request.js';
 
 /** The scheduler's state of a request, waiting or running. */
 export class GenerationSequence<T extends GenerationRequest> {
@@ -80,7 +83,11 @@ export class GenerationSequence<T extends GenerationRequest> {
 
   /** It can be in the next step: its consumer takes tokens, and the steps in flight are not its last. */
   get isDue(): boolean {
-    return !this.paused && this.ending === undefined && this.output + this.#awaited < this.request.maxTokens;
+    return (
+      !this.paused &&
+      this.ending === undefined &&
+      this.output + this.#awaited < this.request.maxTokens
+    );
   }
 
   /** Most tokens that it ever has in memory: the last one drawn is emitted, not computed. */
@@ -152,4 +159,5 @@ export class GenerationSequence<T extends GenerationRequest> {
   }
 }
 
-export const mostTokens = ({ prompt, maxTokens }: GenerationRequest): number => prompt.length + maxTokens - 1;
+export const mostTokens = ({ prompt, maxTokens }: GenerationRequest): number =>
+  prompt.length + maxTokens - 1;

@@ -5,7 +5,10 @@ import {
   type StepItem,
   type StepOutcome,
 } from '@switchyard/engine-api/generation-plan.js';
-import { type GenerationListener, type GenerationRequest } from '@switchyard/engine-api/generation-request.js';
+import {
+  type GenerationListener,
+  type GenerationRequest,
+} from '@switchyard/engine-api/generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
 import { type SequenceRoster } from './sequence-roster.js';
 import { type StepItems } from './step-composer.js';
@@ -60,14 +63,26 @@ export class GenerationSteps<T extends GenerationRequest> {
   }
 
   has(sequence: GenerationSequence<T>): boolean {
-    return this.#inFlight.some(({ members }) => members.some(member => member.sequence === sequence));
+    return this.#inFlight.some(({ members }) =>
+      members.some(member => member.sequence === sequence),
+    );
   }
 
-  start({ decode, prefill }: StepItems<T>, leave: readonly T[], nowMs: number): GenerationPlan<T> {
+  start(
+    { decode, prefill }: StepItems<T>,
+    leave: readonly T[],
+    nowMs: number,
+  ): GenerationPlan<T> {
     const plan = { step: ++this.#made, ahead: this.inFlight > 0, leave, decode, prefill };
-    const members = itemsOf(plan).map(item => ({ item, sequence: this.roster.of(item.request)! }));
+    const members = itemsOf(plan).map(item => ({
+      item,
+      sequence: this.roster.of(item.request)!,
+    }));
     for (const { item, sequence } of members) sequence.started(item);
-    this.#inFlight = [...this.#inFlight, { plan, members, sinceMs: nowMs, isVoid: false }];
+    this.#inFlight = [
+      ...this.#inFlight,
+      { plan, members, sinceMs: nowMs, isVoid: false },
+    ];
     return plan;
   }
 
@@ -75,18 +90,28 @@ export class GenerationSteps<T extends GenerationRequest> {
   complete(outcome: StepOutcome<T>, nowMs: number): InFlightStep<T> {
     const [completed, ...behind] = this.#inFlight;
     if (completed === undefined) throw new Error('No step is in flight.');
-    this.#inFlight = behind.map(step => ({ ...step, sinceMs: nowMs, isVoid: outcome.type !== 'done' }));
+    this.#inFlight = behind.map(step => ({
+      ...step,
+      sinceMs: nowMs,
+      isVoid: outcome.type !== 'done',
+    }));
     const { members } = completed;
     if (outcome.type === 'failed') this.#divide(members, outcome.error);
     else if (outcome.type === 'skipped') this.#rewind(members);
-    else for (const member of members) this.#apply(member, outcome.results.get(member.item.request));
+    else
+      for (const member of members)
+        this.#apply(member, outcome.results.get(member.item.request));
     return completed;
   }
 
   /** The backend died: a single member fails, several are suspects until they are past this point. */
   lost(error: Error): void {
     // Of a sequence in two steps the later item counts: it may have been that one.
-    const accused = new Map(this.#inFlight.flatMap(({ members }) => members.map(one => [one.sequence, one.item])));
+    const accused = new Map(
+      this.#inFlight.flatMap(({ members }) =>
+        members.map(one => [one.sequence, one.item]),
+      ),
+    );
     this.#inFlight = [];
     this.#retries = [];
     this.roster.lose();
@@ -100,8 +125,14 @@ export class GenerationSteps<T extends GenerationRequest> {
   /** The next half of a failed step, without members that have moved or left. */
   retry(): StepItems<T> | undefined {
     const { running } = this.roster;
-    for (let half = this.#retries.shift(); half !== undefined; half = this.#retries.shift()) {
-      const members = half.filter(({ item, sequence }) => running.at(sequence) === item.position);
+    for (
+      let half = this.#retries.shift();
+      half !== undefined;
+      half = this.#retries.shift()
+    ) {
+      const members = half.filter(
+        ({ item, sequence }) => running.at(sequence) === item.position,
+      );
       if (members.length === 0) continue;
       const [decode = [], prefill = []] = [true, false].map(isDecode =>
         members
@@ -118,20 +149,26 @@ export class GenerationSteps<T extends GenerationRequest> {
     if (!this.#isActive(sequence)) return;
     if (result.type === 'failed') return this.roster.end(sequence, result);
     if (item.sample !== (result.type !== 'computed'))
-      return this.#fail(sequence, new Error('The step drew a token that was not asked for, or none.'));
+      return this.#fail(
+        sequence,
+        new Error('The step drew a token that was not asked for, or none.'),
+      );
     sequence.completed(item);
     this.roster.running.computed(sequence);
-    if (result.type === 'stop') return this.roster.end(sequence, { type: 'finished', reason: 'stop' });
+    if (result.type === 'stop')
+      return this.roster.end(sequence, { type: 'finished', reason: 'stop' });
     if (result.type === 'token') this.#emit(sequence, result);
   }
 
   /** The step failed as a whole: a single member fails, several are retried in halves. */
   #divide(members: readonly Member<T>[], error: Error): void {
     const half = Math.ceil(members.length / 2);
-    if (members.length > 1) this.#retries.unshift(members.slice(0, half), members.slice(half));
+    if (members.length > 1)
+      this.#retries.unshift(members.slice(0, half), members.slice(half));
     this.#rewind(members);
     const [culprit] = members;
-    if (members.length === 1 && this.#isActive(culprit!.sequence)) this.#fail(culprit!.sequence, error);
+    if (members.length === 1 && this.#isActive(culprit!.sequence))
+      this.#fail(culprit!.sequence, error);
   }
 
   /** Nothing was run: all are where they were before. */
@@ -146,13 +183,17 @@ export class GenerationSteps<T extends GenerationRequest> {
     return sequence.ending === undefined;
   }
 
-  #emit(sequence: GenerationSequence<T>, { token, stop }: { readonly token: number; readonly stop?: boolean }): void {
+  #emit(
+    sequence: GenerationSequence<T>,
+    { token, stop }: { readonly token: number; readonly stop?: boolean },
+  ): void {
     const { request } = sequence;
     sequence.tokens.push(token);
     this.roster.charge(sequence, this.options.outputWeight);
     this.options.emitted(request, token, sequence.output - 1);
     if (stop) this.roster.end(sequence, { type: 'finished', reason: 'stop' });
-    else if (sequence.output >= request.maxTokens) this.roster.end(sequence, { type: 'finished', reason: 'length' });
+    else if (sequence.output >= request.maxTokens)
+      this.roster.end(sequence, { type: 'finished', reason: 'length' });
   }
 
   #fail(sequence: GenerationSequence<T>, error: Error): void {
@@ -160,4 +201,7 @@ export class GenerationSteps<T extends GenerationRequest> {
   }
 }
 
-const NO_RESULT: ItemResult = { type: 'failed', error: new Error('The step gave no result.') };
+const NO_RESULT: ItemResult = {
+  type: 'failed',
+  error: new Error('The step gave no result.'),
+};

@@ -35,7 +35,8 @@ export function victimForGrowth<S extends PreemptionCandidate>(
     rows.findLast(({ pausedSinceMs }) => pausedSinceMs !== undefined) ??
     rows.findLast(({ preemptions }) => preemptions < maxPreemptions);
   // A row that may not be preempted holds all it needs and does not grow; so the one that grows may be.
-  if (victim === undefined) throw new Error('A sequence grows although it holds all it can need.');
+  if (victim === undefined)
+    throw new Error('A sequence grows although it holds all it can need.');
   return victim;
 }
 
@@ -51,9 +52,18 @@ export function victimsFor<S extends PreemptionCandidate>(
 ): S[] {
   const level = effectiveClass(next.key, nowMs, classWidthMs);
   const youngest = rows.toReversed();
-  const isLower = ({ key, hadTurn }: S): boolean => !hadTurn && effectiveClass(key, nowMs, classWidthMs) > level;
+  const isLower = ({ key, hadTurn }: S): boolean =>
+    !hadTurn && effectiveClass(key, nowMs, classWidthMs) > level;
   return [
-    ...youngest.filter(({ pausedSinceMs }) => pausedSinceMs !== undefined && nowMs - pausedSinceMs >= pauseGraceMs),
-    ...youngest.filter(row => row.pausedSinceMs === undefined && row.preemptions < maxPreemptions && isLower(row)),
+    ...youngest.filter(
+      ({ pausedSinceMs }) =>
+        pausedSinceMs !== undefined && nowMs - pausedSinceMs >= pauseGraceMs,
+    ),
+    ...youngest.filter(
+      row =>
+        row.pausedSinceMs === undefined &&
+        row.preemptions < maxPreemptions &&
+        isLower(row),
+    ),
   ];
 }

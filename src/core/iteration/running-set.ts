@@ -2,7 +2,11 @@ import { type FairOrder } from '../order/fair-order.js';
 import { type GenerationRequest } from '@switchyard/engine-api/generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
 import { type KvMemory } from '@switchyard/engine-api/kv-memory.port.js';
-import { victimForGrowth, victimsFor, type PreemptionOptions } from './preemption-policy.js';
+import {
+  victimForGrowth,
+  victimsFor,
+  type PreemptionOptions,
+} from './preemption-policy.js';
 
 export interface RunningSetOptions extends PreemptionOptions {
   /** Sequences in the running set. */
@@ -77,9 +81,12 @@ export class RunningSet<T extends GenerationRequest> {
 
   /** As `grow` and `displace` without preemption; false when one would be needed. */
   growFreely(nowMs: number): boolean {
-    const wouldLeave = (next: GenerationSequence<T>) => victimsFor(next, this.rows, nowMs, this.options).length > 0;
+    const wouldLeave = (next: GenerationSequence<T>) =>
+      victimsFor(next, this.rows, nowMs, this.options).length > 0;
     if (this.#withoutRoom(nowMs).some(wouldLeave)) return false;
-    return this.rows.every(row => !row.decoding || !row.isDue || this.parts.memory.grow(row, row.planned + 1));
+    return this.rows.every(
+      row => !row.decoding || !row.isDue || this.parts.memory.grow(row, row.planned + 1),
+    );
   }
 
   /**
@@ -87,16 +94,24 @@ export class RunningSet<T extends GenerationRequest> {
    * long-paused rows. After that no row of the step is preempted.
    */
   displace(nowMs: number): void {
-    while (this.#withoutRoom(nowMs).some(next => this.enter(next, nowMs) || this.force(next, nowMs)));
+    while (
+      this.#withoutRoom(nowMs).some(
+        next => this.enter(next, nowMs) || this.force(next, nowMs),
+      )
+    );
   }
 
   /** Admits what rows, memory and `tokens` of this step have room for, in queue order. */
   admit(nowMs: number, tokens: number): GenerationSequence<T>[] {
     const admitted: GenerationSequence<T>[] = [];
     const blocked: GenerationSequence<T>[] = [];
-    const mayPass = (): boolean => blocked.every(({ overtaken }) => overtaken < this.options.maxOvertakes);
+    const mayPass = (): boolean =>
+      blocked.every(({ overtaken }) => overtaken < this.options.maxOvertakes);
     for (let left = tokens; left > 0 && this.#hasRow && mayPass();) {
-      const next = this.parts.queue.first(nowMs, row => this.#isCandidate(row) && !blocked.includes(row))?.item;
+      const next = this.parts.queue.first(
+        nowMs,
+        row => this.#isCandidate(row) && !blocked.includes(row),
+      )?.item;
       if (next === undefined) break;
       if (!this.enter(next, nowMs)) {
         blocked.push(next);
@@ -114,8 +129,13 @@ export class RunningSet<T extends GenerationRequest> {
     if (!this.#hasRow || this.#isBackingOff(next, nowMs)) return false;
     const { salt } = next.request;
     const { tokens } = next;
-    const computed = this.parts.memory.allocate(next, { salt, tokens, capacity: this.#capacity(next) });
-    next.blocked = computed === undefined ? { epoch: this.#epoch, atMs: nowMs } : undefined;
+    const computed = this.parts.memory.allocate(next, {
+      salt,
+      tokens,
+      capacity: this.#capacity(next),
+    });
+    next.blocked =
+      computed === undefined ? { epoch: this.#epoch, atMs: nowMs } : undefined;
     if (computed !== undefined) this.#admit(next, computed, nowMs);
     return computed !== undefined;
   }
@@ -126,7 +146,8 @@ export class RunningSet<T extends GenerationRequest> {
     const needed = memory.blocksFor(this.#capacity(next));
     const chosen: GenerationSequence<T>[] = [];
     let free = memory.available;
-    const isEnough = (): boolean => free >= needed && this.#rows.size - chosen.length < this.options.maxRows;
+    const isEnough = (): boolean =>
+      free >= needed && this.#rows.size - chosen.length < this.options.maxRows;
     for (const row of victimsFor(next, this.rows, nowMs, this.options)) {
       if (isEnough()) break;
       chosen.push(row);
@@ -173,7 +194,8 @@ export class RunningSet<T extends GenerationRequest> {
    */
   #withoutRoom(nowMs: number): GenerationSequence<T>[] {
     const { queue } = this.parts;
-    const isCandidate = (waiting: GenerationSequence<T>): boolean => this.#isCandidate(waiting);
+    const isCandidate = (waiting: GenerationSequence<T>): boolean =>
+      this.#isCandidate(waiting);
     const next = queue.first(nowMs, isCandidate)?.item;
     if (next === undefined || this.#surelyFits(next)) return [];
     const urgent = queue.realtime.next(false, isCandidate)?.item;
@@ -191,7 +213,9 @@ export class RunningSet<T extends GenerationRequest> {
   }
 
   #isBackingOff({ blocked }: GenerationSequence<T>, nowMs: number): boolean {
-    return blocked?.epoch === this.#epoch && nowMs - blocked.atMs < this.options.backoffMs;
+    return (
+      blocked?.epoch === this.#epoch && nowMs - blocked.atMs < this.options.backoffMs
+    );
   }
 
   #surelyFits(next: GenerationSequence<T>): boolean {
@@ -201,7 +225,9 @@ export class RunningSet<T extends GenerationRequest> {
 
   #admit(next: GenerationSequence<T>, computed: number, nowMs: number): void {
     const { queue } = this.parts;
-    const contested = queue.take(next.entry, nowMs, waiting => this.#isCandidate(waiting));
+    const contested = queue.take(next.entry, nowMs, waiting =>
+      this.#isCandidate(waiting),
+    );
     next.hadTurn = contested && next.priorityClass > 0;
     this.#rows.add(next);
     next.begin(computed);
@@ -211,7 +237,9 @@ export class RunningSet<T extends GenerationRequest> {
 
   #capacity({ preemptions, most, tokens }: GenerationSequence<T>): number {
     const { maxPreemptions, headroomTokens } = this.options;
-    return preemptions >= maxPreemptions ? most : Math.min(most, tokens.length + headroomTokens);
+    return preemptions >= maxPreemptions
+      ? most
+      : Math.min(most, tokens.length + headroomTokens);
   }
 
   #preempt(row: GenerationSequence<T>): void {

@@ -10,7 +10,8 @@ import { GenerationSequence, mostTokens } from './generation-sequence.js';
 import { type KvMemory } from '@switchyard/engine-api/kv-memory.port.js';
 import { RunningSet, type RunningSetOptions } from './running-set.js';
 
-export interface RosterOptions<T extends GenerationRequest> extends RunningSetOptions, GenerationListener<T> {
+export interface RosterOptions<T extends GenerationRequest>
+  extends RunningSetOptions, GenerationListener<T> {
   readonly memory: KvMemory<GenerationSequence<T>>;
   /** Tokens of one sequence, prompt and answer. */
   readonly maxContext: number;
@@ -60,7 +61,11 @@ export class SequenceRoster<T extends GenerationRequest> {
     const tokens = request.prompt.length + request.maxTokens;
     const { maxContext, memory } = this.options;
     const limit = Math.min(maxContext, memory.capacity + 1);
-    const refuse = (reason: SubmitRefusal['reason']): SubmitRefusal => ({ reason, tokens, limit });
+    const refuse = (reason: SubmitRefusal['reason']): SubmitRefusal => ({
+      reason,
+      tokens,
+      limit,
+    });
     if (this.#sequences.has(request)) return refuse('already_submitted');
     if (request.prompt.length === 0) return refuse('empty_prompt');
     if (!(request.maxTokens >= 1)) return refuse('no_tokens_asked');
@@ -94,19 +99,24 @@ export class SequenceRoster<T extends GenerationRequest> {
 
   /** Sequences whose deadline has passed. */
   expired(nowMs: number): GenerationSequence<T>[] {
-    return [...this.#sequences.values()].filter(({ request }) => (request.deadlineMs ?? Infinity) <= nowMs);
+    return [...this.#sequences.values()].filter(
+      ({ request }) => (request.deadlineMs ?? Infinity) <= nowMs,
+    );
   }
 
   /** Monotonic milliseconds of the first deadline; Infinity = none. */
   get firstDeadlineMs(): number {
     let first = Infinity;
-    for (const { deadlineMs } of this.#sequences.keys()) first = Math.min(first, deadlineMs ?? Infinity);
+    for (const { deadlineMs } of this.#sequences.keys())
+      first = Math.min(first, deadlineMs ?? Infinity);
     return first;
   }
 
   /** Members of a step in which the backend died that are not past that point yet, oldest first. */
   get suspects(): GenerationSequence<T>[] {
-    const suspects = [...this.#sequences.values()].filter(({ suspect, paused }) => suspect && !paused);
+    const suspects = [...this.#sequences.values()].filter(
+      ({ suspect, paused }) => suspect && !paused,
+    );
     return suspects.sort((a, b) => a.key - b.key);
   }
 
@@ -117,7 +127,10 @@ export class SequenceRoster<T extends GenerationRequest> {
 
   /** Ended while running, or preempted, since the last call. */
   takeLeft(): T[] {
-    const left = [...this.#left, ...this.running.takePreempted().map(({ request }) => request)];
+    const left = [
+      ...this.#left,
+      ...this.running.takePreempted().map(({ request }) => request),
+    ];
     this.#left = [];
     return left;
   }
@@ -133,8 +146,11 @@ export class SequenceRoster<T extends GenerationRequest> {
     const { memory } = this.options;
     memory.audit();
     const places = this.queue.size + this.running.size;
-    if (places !== this.size) throw new Error(`${places} places for ${this.size} requests.`);
+    if (places !== this.size)
+      throw new Error(`${places} places for ${this.size} requests.`);
     if (this.running.size === 0 && memory.available !== memory.blocks)
-      throw new Error(`No sequence runs, and of ${memory.blocks} blocks ${memory.available} are free.`);
+      throw new Error(
+        `No sequence runs, and of ${memory.blocks} blocks ${memory.available} are free.`,
+      );
   }
 }

@@ -58,10 +58,16 @@ export class StepComposer<T extends GenerationRequest> {
     const { running, budget } = this.parts;
     running.grow();
     const alone = suspects.find(
-      suspect => running.has(suspect) || running.enter(suspect, nowMs) || running.force(suspect, nowMs),
+      suspect =>
+        running.has(suspect) ||
+        running.enter(suspect, nowMs) ||
+        running.force(suspect, nowMs),
     );
     if (alone === undefined) return this.compose(nowMs, false);
-    return { decode: [], prefill: [this.#item(alone, Math.min(alone.pending, budget.allowance(0)))] };
+    return {
+      decode: [],
+      prefill: [this.#item(alone, Math.min(alone.pending, budget.allowance(0)))],
+    };
   }
 
   #item(row: GenerationSequence<T>, count: number): StepItem<T> {

@@ -21,7 +21,11 @@ export class TokenBudget {
 
   /** @throws RangeError when the bounds are no range. */
   constructor(private readonly options: TokenBudgetOptions) {
-    if (!(options.minTokens >= 1 && options.maxTokens >= options.minTokens && options.targetMs > 0))
+    if (!(
+      options.minTokens >= 1 &&
+      options.maxTokens >= options.minTokens &&
+      options.targetMs > 0
+    ))
       throw new RangeError(
         `A step of ${options.minTokens} to ${options.maxTokens} tokens in ${options.targetMs} ms is no range.`,
       );
@@ -39,12 +43,17 @@ export class TokenBudget {
   }
 
   /** Adapts to the duration of a step. */
-  observe(step: { readonly decoding: number; readonly tokens: number; readonly ms: number }): void {
+  observe(step: {
+    readonly decoding: number;
+    readonly tokens: number;
+    readonly ms: number;
+  }): void {
     if (step.decoding === 0) return;
     const { minTokens, maxTokens, targetMs } = this.options;
     if (step.ms > targetMs) {
       // From the tokens that were run: a small slow step says more than the budget that it did not use.
-      const fitting = Math.min(this.#tokens, step.tokens) * Math.max(DEEPEST_CUT, targetMs / step.ms);
+      const fitting =
+        Math.min(this.#tokens, step.tokens) * Math.max(DEEPEST_CUT, targetMs / step.ms);
       this.#tokens = Math.max(minTokens, fitting);
     } else if (step.tokens >= this.tokens) {
       this.#tokens = Math.min(maxTokens, this.#tokens + Math.max(1, maxTokens * RISE));

@@ -38,5 +38,6 @@ describe('ConcurrencyLimit', () => {
     expect(limit.current).toBe(6);
   });
 
-  it('refuses a limit below 1', () => expect(() => new ConcurrencyLimit(0)).toThrow('>= 1, not 0'));
+  it('refuses a limit below 1', () =>
+    expect(() => new ConcurrencyLimit(0)).toThrow('>= 1, not 0'));
 });

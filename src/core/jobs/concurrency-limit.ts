@@ -11,7 +11,8 @@ export class ConcurrencyLimit {
 
   /** @param most the configured limit, whole number >= 1 */
   constructor(readonly most: number) {
-    if (!Number.isInteger(most) || most < 1) throw new RangeError(`A concurrency limit is >= 1, not ${most}.`);
+    if (!Number.isInteger(most) || most < 1)
+      throw new RangeError(`A concurrency limit is >= 1, not ${most}.`);
     this.#limit = most;
   }
 

@@ -1,10 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { FairShare, urgency } from './fair-share.js';
 
-const lane = (tenant: string, name: string, weight = 1) => ({ key: `${tenant}/${name}`, tenant, weight });
+const lane = (tenant: string, name: string, weight = 1) => ({
+  key: `${tenant}/${name}`,
+  tenant,
+  weight,
+});
 const all = () => true;
 
-function served(share: FairShare, count: number, canGo: (key: string) => boolean = all): Record<string, number> {
+function served(
+  share: FairShare,
+  count: number,
+  canGo: (key: string) => boolean = all,
+): Record<string, number> {
   const counts: Record<string, number> = {};
   for (let turn = 0; turn < count; turn++) {
     const key = share.next(canGo);
@@ -18,7 +26,12 @@ describe('FairShare', () => {
     const share = new FairShare();
     for (const name of ['1', '2', '3']) share.put(lane('many', name));
     share.put(lane('one', '1'));
-    expect(served(share, 60)).toEqual({ 'many/1': 10, 'many/2': 10, 'many/3': 10, 'one/1': 30 });
+    expect(served(share, 60)).toEqual({
+      'many/1': 10,
+      'many/2': 10,
+      'many/3': 10,
+      'one/1': 30,
+    });
   });
 
   it('gives lanes of one tenant turns by weight', () => {

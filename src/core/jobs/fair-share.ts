@@ -25,7 +25,10 @@ class TenantLanes extends FairLane<string> {
 export class FairShare {
   readonly #tenants = new FairLane<TenantLanes>(() => 1);
   readonly #byName = new Map<string, Entry<TenantLanes>>();
-  readonly #lanes = new Map<string, { readonly tenant: string; readonly entry: Entry<string> }>();
+  readonly #lanes = new Map<
+    string,
+    { readonly tenant: string; readonly entry: Entry<string> }
+  >();
   #made = 0;
 
   get size(): number {
@@ -58,7 +61,8 @@ export class FairShare {
   next(canSend: (key: string) => boolean): string | undefined {
     const ready = new Set([...this.#lanes.keys()].filter(canSend));
     const isReady = (key: string): boolean => ready.has(key);
-    const hasReady = (lanes: TenantLanes): boolean => lanes.next(false, isReady) !== undefined;
+    const hasReady = (lanes: TenantLanes): boolean =>
+      lanes.next(false, isReady) !== undefined;
     const tenant = this.#tenants.next(false, hasReady);
     const key = tenant?.item.next(false, isReady)?.item;
     if (tenant === undefined || key === undefined) return undefined;

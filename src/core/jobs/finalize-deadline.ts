@@ -8,9 +8,15 @@ export interface FinalizeLimits {
 }
 
 /** When a batch ends with its durable results, although its stores do not respond. */
-export function finalizeDeadlineMs({ status, reachedAtMs, expiresAtMs }: BatchJob, limits: FinalizeLimits): number {
+export function finalizeDeadlineMs(
+  { status, reachedAtMs, expiresAtMs }: BatchJob,
+  limits: FinalizeLimits,
+): number {
   const { finalizing, cancelling } = reachedAtMs;
   if (status === 'finalizing') return (finalizing ?? 0) + limits.finalizeTimeoutMs;
   if (status !== 'cancelling') return expiresAtMs + limits.finalizeTimeoutMs;
-  return (cancelling ?? 0) + (finalizing === undefined ? limits.finalizeTimeoutMs : limits.graceMs);
+  return (
+    (cancelling ?? 0) +
+    (finalizing === undefined ? limits.finalizeTimeoutMs : limits.graceMs)
+  );
 }

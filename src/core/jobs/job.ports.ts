@@ -1,4 +1,9 @@
-import { type BatchJob, type JobProblem, type RequestCounts, type BatchUsage } from './batch-job.js';
+import {
+  type BatchJob,
+  type JobProblem,
+  type RequestCounts,
+  type BatchUsage,
+} from './batch-job.js';
 import { type BatchStatus } from './batch-status.js';
 import { type TenantShare } from './tenant-share.js';
 
@@ -41,12 +46,19 @@ export interface PageRequest {
 /** The job table. All instants are Unix milliseconds and passed in. */
 export interface JobStore {
   /** With an idempotency key seen before (same tenant): that job, and `created: false`. */
-  create(job: BatchJob, idempotencyKey?: string): Promise<{ readonly job: BatchJob; readonly created: boolean }>;
+  create(
+    job: BatchJob,
+    idempotencyKey?: string,
+  ): Promise<{ readonly job: BatchJob; readonly created: boolean }>;
   find(tenant: string, id: string): Promise<BatchJob | undefined>;
   /** Newest first unless told otherwise; undefined when `after` is no job of the tenant. */
   list(tenant: string, page: PageRequest): Promise<Page<BatchJob> | undefined>;
   /** Sets `cancelling`, or says that the job is past it; undefined: no such job. Never needs the lease. */
-  requestCancel(tenant: string, id: string, nowMs: number): Promise<{ job: BatchJob; accepted: boolean } | undefined>;
+  requestCancel(
+    tenant: string,
+    id: string,
+    nowMs: number,
+  ): Promise<{ job: BatchJob; accepted: boolean } | undefined>;
   /** Only ended jobs; the files stay. */
   remove(tenant: string, id: string): Promise<'removed' | 'running' | 'unknown'>;
   /** Unfinished batches that read this file: it must not be deleted. */
@@ -60,15 +72,30 @@ export interface JobStore {
    */
   claim(owner: string, nowMs: number, leaseMs: number): Promise<LeasedJob | undefined>;
   /** Prolongs; also how the holder learns of a cancel. `undefined`: the lease is lost, stop at once. */
-  heartbeat(id: string, epoch: number, nowMs: number, leaseMs: number): Promise<BatchJob | undefined>;
+  heartbeat(
+    id: string,
+    epoch: number,
+    nowMs: number,
+    leaseMs: number,
+  ): Promise<BatchJob | undefined>;
   /** Nothing is written unless it answers `written`. @throws RangeError for an illegal move. */
-  update(id: string, epoch: number, change: JobChange, nowMs: number): Promise<UpdateOutcome>;
+  update(
+    id: string,
+    epoch: number,
+    change: JobChange,
+    nowMs: number,
+  ): Promise<UpdateOutcome>;
   /** Another processor may continue at once. */
   release(id: string, epoch: number): Promise<void>;
   /** Of every tenant with unfinished jobs. */
   tenantShares(nowMs: number): Promise<readonly TenantShare[]>;
   /** For gauges: jobs by status, and the oldest unclaimed one's creation. */
-  backlog(nowMs: number): Promise<{ byStatus: Readonly<Record<BatchStatus, number>>; oldestWaitingMs?: number }>;
+  backlog(
+    nowMs: number,
+  ): Promise<{
+    byStatus: Readonly<Record<BatchStatus, number>>;
+    oldestWaitingMs?: number;
+  }>;
 }
 
 /** Who makes or removes files of a batch: nothing happens unless this epoch still holds it (D-13). */
@@ -77,7 +104,14 @@ export interface JobHolder {
   readonly epoch: number;
 }
 
-export type FilePurpose = 'assistants' | 'batch' | 'batch_output' | 'fine-tune' | 'vision' | 'user_data' | 'evals';
+export type FilePurpose =
+  | 'assistants'
+  | 'batch'
+  | 'batch_output'
+  | 'fine-tune'
+  | 'vision'
+  | 'user_data'
+  | 'evals';
 
 /** One row of the file table; its bytes are a blob. */
 export interface StoredFile {
@@ -97,7 +131,10 @@ export interface StoredFile {
 export interface FileStore {
   create(file: StoredFile): Promise<void>;
   find(tenant: string, id: string): Promise<StoredFile | undefined>;
-  list(tenant: string, page: PageRequest & { readonly purpose?: FilePurpose }): Promise<Page<StoredFile> | undefined>;
+  list(
+    tenant: string,
+    page: PageRequest & { readonly purpose?: FilePurpose },
+  ): Promise<Page<StoredFile> | undefined>;
   /** Bytes of all files of a tenant. */
   bytesOf(tenant: string): Promise<number>;
   /**
@@ -110,7 +147,10 @@ export interface FileStore {
   /** A file that a batch makes. @returns false when that epoch does not hold the batch any more: nothing was written */
   createFor(holder: JobHolder, file: StoredFile): Promise<boolean>;
   /** Ids of the files that a batch made, oldest first. @param after id of the last one of the page before */
-  madeFor(jobId: string, page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]>;
+  madeFor(
+    jobId: string,
+    page: { readonly after?: string; readonly limit: number },
+  ): Promise<readonly string[]>;
   /** Removes files that the batch made; none when that epoch does not hold the batch any more. */
   removeFor(holder: JobHolder, ids: readonly string[]): Promise<void>;
   /** Which of these blob keys a row names. */
@@ -151,7 +191,11 @@ export interface UploadStore {
   addPart(part: UploadPart): Promise<boolean>;
   parts(uploadId: string): Promise<readonly UploadPart[]>;
   /** Ends a pending upload, once; the parts' rows go, their blobs by garbage collection. */
-  end(id: string, status: 'completed' | 'cancelled' | 'expired', fileId?: string): Promise<boolean>;
+  end(
+    id: string,
+    status: 'completed' | 'cancelled' | 'expired',
+    fileId?: string,
+  ): Promise<boolean>;
   /** Pending uploads past their expiry. */
   expired(nowMs: number, limit: number): Promise<readonly Upload[]>;
 }
@@ -177,14 +221,23 @@ export interface WebhookOutbox {
 /** Bytes by key, on a disk or in S3. Keys are `[a-z0-9-/]`, at most 200 characters. */
 export interface BlobStore {
   /** All or nothing: the key appears when the last byte is durable. Resolves with the number of bytes. */
-  write(key: string, bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<number>;
+  write(
+    key: string,
+    bytes: AsyncIterable<Uint8Array>,
+    signal?: AbortSignal,
+  ): Promise<number>;
   /** @param range inclusive byte positions. @throws BlobMissing */
-  read(key: string, range?: { readonly from: number; readonly to: number }): AsyncIterable<Uint8Array>;
+  read(
+    key: string,
+    range?: { readonly from: number; readonly to: number },
+  ): AsyncIterable<Uint8Array>;
   size(key: string): Promise<number | undefined>;
   /** Removing what is not there is fine. */
   remove(key: string): Promise<void>;
   /** Keys under a prefix with the instant of writing, for garbage collection. */
-  keys(prefix: string): AsyncIterable<{ readonly key: string; readonly writtenAtMs: number }>;
+  keys(
+    prefix: string,
+  ): AsyncIterable<{ readonly key: string; readonly writtenAtMs: number }>;
   /**
    * Removes what writes left that began before `beforeMs` and never ended, as after a kill -9. Resolves with their
    * number.

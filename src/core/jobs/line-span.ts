@@ -29,7 +29,10 @@ export interface Span {
  * JSON.parse. One pass, whatever the number of keys.
  * @param json an object that JSON.parse accepts.
  */
-export function valueSpans<K extends string>(json: Uint8Array, keys: readonly K[]): Partial<Record<K, Span>> {
+export function valueSpans<K extends string>(
+  json: Uint8Array,
+  keys: readonly K[],
+): Partial<Record<K, Span>> {
   const found: Partial<Record<K, Span>> = {};
   let at = skipBlanks(json, 0) + 1;
   while (at < json.length) {
@@ -49,13 +52,15 @@ export function valueSpans<K extends string>(json: Uint8Array, keys: readonly K[
   return found;
 }
 
-export const valueSpan = (json: Uint8Array, key: string): Span | undefined => valueSpans(json, [key])[key];
+export const valueSpan = (json: Uint8Array, key: string): Span | undefined =>
+  valueSpans(json, [key])[key];
 
 /** Does the JSON string from `start` to `end`, quotes included, say `name`? Only one with escapes is parsed for it. */
 function isName(json: Uint8Array, start: number, end: number, name: string): boolean {
   for (let at = start + 1; at < end - 1; at++) {
     const byte = json[at]!;
-    if (byte === BACKSLASH || byte > 0x7f) return JSON.parse(utf8.decode(json.subarray(start, end))) === name;
+    if (byte === BACKSLASH || byte > 0x7f)
+      return JSON.parse(utf8.decode(json.subarray(start, end))) === name;
     if (byte !== name.charCodeAt(at - start - 1)) return false;
   }
   return name.length === end - start - 2;

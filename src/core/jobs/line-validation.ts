@@ -1,5 +1,9 @@
 import { type BatchEndpoint, type JobProblem } from './batch-job.js';
-import { BODY_BOUNDS, type JsonBounds, jsonExcess } from '@switchyard/engine-api/bounded-json.js';
+import {
+  BODY_BOUNDS,
+  type JsonBounds,
+  jsonExcess,
+} from '@switchyard/engine-api/bounded-json.js';
 import { isObject } from '../shared/is-object.js';
 import { prefixHash } from './prefix-hash.js';
 
@@ -8,7 +12,11 @@ export const LONGEST_CUSTOM_ID = 512;
 export const MOST_PROBLEMS = 100;
 
 /** A body, in an object with its name and address. Targets other than the gateway may take deeper ones than it does. */
-const LINE_BOUNDS: JsonBounds = { ...BODY_BOUNDS, levels: 1000, nodes: BODY_BOUNDS.nodes + 100 };
+const LINE_BOUNDS: JsonBounds = {
+  ...BODY_BOUNDS,
+  levels: 1000,
+  nodes: BODY_BOUNDS.nodes + 100,
+};
 
 /** A line that can be sent. */
 export interface ValidLine {
@@ -36,7 +44,10 @@ export interface LineContext {
 /**
  * Text of one line → whether it can be sent, and under which name. Every check is per line and names the line (D-17).
  */
-export function validateLine(text: string, context: LineContext): ValidLine | InvalidLine {
+export function validateLine(
+  text: string,
+  context: LineContext,
+): ValidLine | InvalidLine {
   const { line } = context;
   const problem = (code: string, message: string, param: string | null): InvalidLine => ({
     ok: false,
@@ -44,23 +55,39 @@ export function validateLine(text: string, context: LineContext): ValidLine | In
   });
   if (text.trim() === '') return problem('empty_line', 'The line is blank.', null);
   const excess = jsonExcess(text, LINE_BOUNDS);
-  if (excess !== undefined) return problem('invalid_json_line', `The line ${excess}.`, null);
+  if (excess !== undefined)
+    return problem('invalid_json_line', `The line ${excess}.`, null);
   const parsed = parse(text);
-  if (parsed === undefined) return problem('invalid_json_line', 'The line is not valid JSON.', null);
-  if (!isObject(parsed)) return problem('invalid_json_line', 'The line must be a JSON object.', null);
+  if (parsed === undefined)
+    return problem('invalid_json_line', 'The line is not valid JSON.', null);
+  if (!isObject(parsed))
+    return problem('invalid_json_line', 'The line must be a JSON object.', null);
   const found = firstProblem(parsed, context);
   const customId = usableId(parsed.custom_id);
-  if (found) return { ...problem(...found), ...(customId === undefined ? {} : { customId }) };
+  if (found)
+    return { ...problem(...found), ...(customId === undefined ? {} : { customId }) };
   const body = parsed.body as { readonly model: string };
-  return { ok: true, customId: customId!, model: body.model, prefixHash: prefixHash(body) };
+  return {
+    ok: true,
+    customId: customId!,
+    model: body.model,
+    prefixHash: prefixHash(body),
+  };
 }
 
 type Found = readonly [code: string, message: string, param: string];
 type Fields = Readonly<Record<string, unknown>>;
 
-function firstProblem({ custom_id, method, url, body }: Fields, { endpoint, seen }: LineContext): Found | undefined {
+function firstProblem(
+  { custom_id, method, url, body }: Fields,
+  { endpoint, seen }: LineContext,
+): Found | undefined {
   if (typeof custom_id !== 'string' || custom_id === '')
-    return ['missing_required_parameter', '`custom_id` must be a string that is not empty.', 'custom_id'];
+    return [
+      'missing_required_parameter',
+      '`custom_id` must be a string that is not empty.',
+      'custom_id',
+    ];
   if (custom_id.length > LONGEST_CUSTOM_ID)
     return [
       'invalid_value',
@@ -68,19 +95,37 @@ function firstProblem({ custom_id, method, url, body }: Fields, { endpoint, seen
       'custom_id',
     ];
   if (seen(custom_id))
-    return ['duplicate_custom_id', `\`custom_id\` ${JSON.stringify(custom_id)} is used by a line before.`, 'custom_id'];
-  if (method !== 'POST') return ['invalid_method', `\`method\` must be POST; got ${shown(method)}.`, 'method'];
+    return [
+      'duplicate_custom_id',
+      `\`custom_id\` ${JSON.stringify(custom_id)} is used by a line before.`,
+      'custom_id',
+    ];
+  if (method !== 'POST')
+    return ['invalid_method', `\`method\` must be POST; got ${shown(method)}.`, 'method'];
   if (url !== endpoint)
-    return ['mismatched_url', `\`url\` must be the endpoint of the batch, ${endpoint}; got ${shown(url)}.`, 'url'];
+    return [
+      'mismatched_url',
+      `\`url\` must be the endpoint of the batch, ${endpoint}; got ${shown(url)}.`,
+      'url',
+    ];
   return bodyProblem(body);
 }
 
 function bodyProblem(body: unknown): Found | undefined {
-  if (!isObject(body)) return ['missing_required_parameter', '`body` must be a JSON object.', 'body'];
+  if (!isObject(body))
+    return ['missing_required_parameter', '`body` must be a JSON object.', 'body'];
   if (typeof body.model !== 'string' || body.model === '')
-    return ['missing_required_parameter', '`body.model` must be a string that is not empty.', 'body.model'];
+    return [
+      'missing_required_parameter',
+      '`body.model` must be a string that is not empty.',
+      'body.model',
+    ];
   if (body.stream === true)
-    return ['unsupported_parameter', '`body.stream` must not be true: a batch cannot stream.', 'body.stream'];
+    return [
+      'unsupported_parameter',
+      '`body.stream` must not be true: a batch cannot stream.',
+      'body.stream',
+    ];
   return undefined;
 }
 
@@ -96,4 +141,5 @@ const usableId = (id: unknown): string | undefined =>
   typeof id === 'string' && id !== '' && id.length <= LONGEST_CUSTOM_ID ? id : undefined;
 
 /** A value in a message, cut to what a person wants to read. */
-const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 80);
+const shown = (value: unknown): string =>
+  (JSON.stringify(value) ?? 'nothing').slice(0, 80);

@@ -32,7 +32,9 @@ export class Plan {
   /** @throws RangeError for a file that is not whole. */
   constructor(bytes: Uint8Array) {
     if (bytes.length % PLAN_ENTRY_BYTES !== 0)
-      throw new RangeError(`A plan has ${PLAN_ENTRY_BYTES} bytes per entry; this one has ${bytes.length}.`);
+      throw new RangeError(
+        `A plan has ${PLAN_ENTRY_BYTES} bytes per entry; this one has ${bytes.length}.`,
+      );
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.length = bytes.length / PLAN_ENTRY_BYTES;
   }

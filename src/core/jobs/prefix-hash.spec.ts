@@ -17,13 +17,19 @@ describe('prefixHash', () => {
     const system = { role: 'system', content: 'Be brief.' };
     const user = { role: 'user', content: 'Hi' };
     expect(prefixHash(chat(system, user))).toBe(fnv32a('Be brief.'));
-    expect(prefixHash(chat({ ...system, content: [{ type: 'text', text: 'Be brief.' }] }))).toBe(fnv32a('Be brief.'));
+    expect(
+      prefixHash(chat({ ...system, content: [{ type: 'text', text: 'Be brief.' }] })),
+    ).toBe(fnv32a('Be brief.'));
     expect(prefixHash(chat({ ...system, role: 'developer' }))).toBe(fnv32a('Be brief.'));
   });
 
   it('is that of the instructions, or of the input, of a response', () => {
-    expect(prefixHash({ instructions: 'Be brief.', input: 'Hi' })).toBe(fnv32a('Be brief.'));
-    expect(prefixHash({ input: [{ role: 'system', content: 'Be brief.' }] })).toBe(fnv32a('Be brief.'));
+    expect(prefixHash({ instructions: 'Be brief.', input: 'Hi' })).toBe(
+      fnv32a('Be brief.'),
+    );
+    expect(prefixHash({ input: [{ role: 'system', content: 'Be brief.' }] })).toBe(
+      fnv32a('Be brief.'),
+    );
     expect(prefixHash({ input: 'Be brief.' })).toBe(0);
   });
 
@@ -31,7 +37,10 @@ describe('prefixHash', () => {
     ['no messages', {}],
     ['no system message', chat({ role: 'user', content: 'Be brief.' })],
     ['an empty prompt', chat({ role: 'system', content: '' })],
-    ['parts without text', chat({ role: 'system', content: [{ type: 'image_url', image_url: {} }] })],
+    [
+      'parts without text',
+      chat({ role: 'system', content: [{ type: 'image_url', image_url: {} }] }),
+    ],
     ['messages that are none', { messages: 'system' }],
     ['a null message', chat(null)],
     ['no object at all', 7],

@@ -5,7 +5,10 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
 
 /** The configured pauses between retries, at most 250 ms at first and 5 s in the end. */
-export const probePauses = (retries: { readonly initialMs: number; readonly maxMs: number }): Backoff => ({
+export const probePauses = (retries: {
+  readonly initialMs: number;
+  readonly maxMs: number;
+}): Backoff => ({
   firstMs: Math.min(FIRST_PAUSE_MS, retries.initialMs),
   longestMs: Math.min(LONGEST_PAUSE_MS, retries.maxMs),
 });

@@ -1,12 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
 import { NO_JITTER } from '@switchyard/engine-api/backoff.js';
-import { type AttemptFailure, causeOf, type FailureCause, retryAfter } from './retry-policy.js';
+import {
+  type AttemptFailure,
+  causeOf,
+  type FailureCause,
+  retryAfter,
+} from './retry-policy.js';
 
 const LIMITS = { attempts: 4, busyAttempts: 50, initialMs: 1000, maxMs: 60_000 };
 const CLOCK = { nowMs: 0, deadlineMs: 3_600_000, random: NO_JITTER };
-const status = (code: number, more = {}): AttemptFailure => ({ kind: 'status', status: code, ...more });
-const decide = (cause: FailureCause, failed = 1, busy = 0, { askedMs = 0, clock = CLOCK, limits = LIMITS } = {}) =>
-  retryAfter({ cause, askedMs }, { failed, busy }, limits, clock);
+const status = (code: number, more = {}): AttemptFailure => ({
+  kind: 'status',
+  status: code,
+  ...more,
+});
+const decide = (
+  cause: FailureCause,
+  failed = 1,
+  busy = 0,
+  { askedMs = 0, clock = CLOCK, limits = LIMITS } = {},
+) => retryAfter({ cause, askedMs }, { failed, busy }, limits, clock);
 
 describe('causeOf', () => {
   it.each<[FailureCause, AttemptFailure[]]>([
@@ -34,11 +47,17 @@ describe('retryAfter', () => {
     const waits = [1, 2, 3].map(failed => decide('line', failed));
     expect(waits).toEqual([1000, 2000, 4000].map(afterMs => ({ retry: true, afterMs })));
     expect(decide('busy', 0, 20)).toEqual({ retry: true, afterMs: 60_000 });
-    expect(decide('line', 1, 0, { clock: { ...CLOCK, random: () => 1 } })).toEqual({ retry: true, afterMs: 500 });
+    expect(decide('line', 1, 0, { clock: { ...CLOCK, random: () => 1 } })).toEqual({
+      retry: true,
+      afterMs: 500,
+    });
   });
 
   it('never comes before the target asked for', () => {
-    expect(decide('busy', 1, 0, { askedMs: 90_000 })).toEqual({ retry: true, afterMs: 90_000 });
+    expect(decide('busy', 1, 0, { askedMs: 90_000 })).toEqual({
+      retry: true,
+      afterMs: 90_000,
+    });
     expect(decide('line', 3, 0, { askedMs: 10 })).toEqual({ retry: true, afterMs: 4000 });
   });
 
@@ -46,7 +65,9 @@ describe('retryAfter', () => {
     expect(decide('line', 4).retry).toBe(false);
     expect(decide('busy', 3, 49).retry).toBe(true);
     expect(decide('busy', 0, 50).retry).toBe(false);
-    expect(decide('busy', 0, 5000, { limits: { ...LIMITS, busyAttempts: 0 } }).retry).toBe(true);
+    expect(
+      decide('busy', 0, 5000, { limits: { ...LIMITS, busyAttempts: 0 } }).retry,
+    ).toBe(true);
   });
 
   it('leaves a line whose target is away to the gate, as often as it takes', () => {
@@ -54,7 +75,11 @@ describe('retryAfter', () => {
   });
 
   it('ends when the deadline of the job comes before the next attempt', () => {
-    expect(decide('line', 1, 0, { clock: { ...CLOCK, deadlineMs: 1000 } }).retry).toBe(false);
-    expect(decide('line', 1, 0, { clock: { ...CLOCK, deadlineMs: 1001 } }).retry).toBe(true);
+    expect(decide('line', 1, 0, { clock: { ...CLOCK, deadlineMs: 1000 } }).retry).toBe(
+      false,
+    );
+    expect(decide('line', 1, 0, { clock: { ...CLOCK, deadlineMs: 1001 } }).retry).toBe(
+      true,
+    );
   });
 });

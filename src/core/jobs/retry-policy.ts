@@ -39,7 +39,8 @@ export interface AttemptCount {
  */
 export type FailureCause = 'away' | 'busy' | 'line' | 'final';
 
-export type RetryDecision = { readonly retry: true; readonly afterMs: number } | { readonly retry: false };
+export type RetryDecision =
+  { readonly retry: true; readonly afterMs: number } | { readonly retry: false };
 
 /** Without 408 and 504: after a timeout the work may still run, and would be done twice. */
 const CAUSED_BY_LINE = new Set([409, 425, 500]);
@@ -49,7 +50,8 @@ const QUEUE_TIMEOUT = 'queue_timeout';
 const STOP: RetryDecision = { retry: false };
 
 /** 429 or 5xx: fewer concurrent lines should be sent. */
-export const isOverload = ({ status }: { readonly status: number }): boolean => status === 429 || status >= 500;
+export const isOverload = ({ status }: { readonly status: number }): boolean =>
+  status === 429 || status >= 500;
 
 export function causeOf(failure: AttemptFailure): FailureCause {
   if (failure.kind === 'transport') return failure.cause === 'timeout' ? 'final' : 'away';
@@ -74,7 +76,11 @@ export function retryAfter(
   { cause, askedMs = 0 }: { readonly cause: FailureCause; readonly askedMs?: number },
   count: AttemptCount,
   limits: RetryLimits,
-  clock: { readonly nowMs: number; readonly deadlineMs: number; readonly random: () => number },
+  clock: {
+    readonly nowMs: number;
+    readonly deadlineMs: number;
+    readonly random: () => number;
+  },
 ): RetryDecision {
   if (cause === 'final' || count.failed >= limits.attempts) return STOP;
   if (cause === 'away') return { retry: true, afterMs: 0 };

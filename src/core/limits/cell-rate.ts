@@ -14,22 +14,37 @@ const ROUNDING_MS = 0.01;
  *
  * @returns milliseconds until `units` are available; for more units than the limit: until the bucket is full
  */
-export function waitMs({ limit, periodMs }: CellRate, paidMs: number, units: number, nowMs: number): number {
+export function waitMs(
+  { limit, periodMs }: CellRate,
+  paidMs: number,
+  units: number,
+  nowMs: number,
+): number {
   const fitting = Math.min(units, limit);
   const wait = backlogMs(paidMs, nowMs) + (fitting * periodMs) / limit - periodMs;
   return wait > ROUNDING_MS ? wait : 0;
 }
 
 /** The new `paidMs`. It can exceed the limit: usage that is known only afterwards, such as tokens, becomes debt. */
-export function take({ limit, periodMs }: CellRate, paidMs: number, units: number, nowMs: number): number {
+export function take(
+  { limit, periodMs }: CellRate,
+  paidMs: number,
+  units: number,
+  nowMs: number,
+): number {
   return Math.max(paidMs, nowMs) + (units * periodMs) / limit;
 }
 
 /** Whole units that are available now. */
-export function remaining({ limit, periodMs }: CellRate, paidMs: number, nowMs: number): number {
+export function remaining(
+  { limit, periodMs }: CellRate,
+  paidMs: number,
+  nowMs: number,
+): number {
   const free = (limit * (periodMs - backlogMs(paidMs, nowMs) + ROUNDING_MS)) / periodMs;
   return Math.min(Math.floor(limit), Math.max(0, Math.floor(free)));
 }
 
 /** Milliseconds until the debt is paid. */
-export const backlogMs = (paidMs: number, nowMs: number): number => Math.max(0, paidMs - nowMs);
+export const backlogMs = (paidMs: number, nowMs: number): number =>
+  Math.max(0, paidMs - nowMs);

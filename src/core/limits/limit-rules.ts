@@ -73,7 +73,11 @@ const perMinute = (limit: number): CellRate => ({ limit, periodMs: MINUTE_MS });
  * Undefined: accepted. Tokens and audio seconds are known only afterwards, so a caller with any left is accepted and
  * charged later: a long recording may exceed the limit once, and the next request waits until that is paid.
  */
-export function refusalOf(limits: Limits, use: LimitUse, nowMs: number): RateLimitRefusal | undefined {
+export function refusalOf(
+  limits: Limits,
+  use: LimitUse,
+  nowMs: number,
+): RateLimitRefusal | undefined {
   for (const limit of LIMIT_NAMES) {
     const retryAfterMs = limits[limit] > 0 ? WAITS[limit](limits[limit], use, nowMs) : 0;
     if (retryAfterMs > 0) return { limit, retryAfterMs };
@@ -81,12 +85,17 @@ export function refusalOf(limits: Limits, use: LimitUse, nowMs: number): RateLim
   return undefined;
 }
 
-const WAITS: Readonly<Record<LimitName, (limit: number, use: LimitUse, nowMs: number) => number>> = {
+const WAITS: Readonly<
+  Record<LimitName, (limit: number, use: LimitUse, nowMs: number) => number>
+> = {
   requestsPerDay: (limit, { day, dayCount }, nowMs) =>
     day === dayOf(nowMs) && dayCount >= limit ? (day + 1) * DAY_MS - nowMs : 0,
-  requestsPerMinute: (limit, use, nowMs) => waitMs(perMinute(limit), use.requestsPaidMs, 1, nowMs),
-  tokensPerMinute: (limit, use, nowMs) => waitMs(perMinute(limit), use.tokensPaidMs, 1, nowMs),
-  audioSecondsPerMinute: (limit, use, nowMs) => waitMs(perMinute(limit), use.audioPaidMs, 1, nowMs),
+  requestsPerMinute: (limit, use, nowMs) =>
+    waitMs(perMinute(limit), use.requestsPaidMs, 1, nowMs),
+  tokensPerMinute: (limit, use, nowMs) =>
+    waitMs(perMinute(limit), use.tokensPaidMs, 1, nowMs),
+  audioSecondsPerMinute: (limit, use, nowMs) =>
+    waitMs(perMinute(limit), use.audioPaidMs, 1, nowMs),
   concurrentRequests: (limit, use) => (use.running >= limit ? SLOT_WAIT_MS : 0),
 };
 
@@ -106,7 +115,12 @@ export interface Charge {
   readonly audioSeconds: number;
 }
 
-export function withCharge(limits: Limits, use: LimitUse, { tokens, audioSeconds }: Charge, nowMs: number): LimitUse {
+export function withCharge(
+  limits: Limits,
+  use: LimitUse,
+  { tokens, audioSeconds }: Charge,
+  nowMs: number,
+): LimitUse {
   return {
     ...use,
     tokensPaidMs: paid(limits.tokensPerMinute, use.tokensPaidMs, tokens, nowMs),
@@ -117,7 +131,11 @@ export function withCharge(limits: Limits, use: LimitUse, { tokens, audioSeconds
 const paid = (limit: number, paidMs: number, units: number, nowMs: number): number =>
   limit > 0 && units > 0 ? take(perMinute(limit), paidMs, units, nowMs) : paidMs;
 
-export function rateLimitStatusOf(limits: Limits, use: LimitUse, nowMs: number): RateLimitStatus {
+export function rateLimitStatusOf(
+  limits: Limits,
+  use: LimitUse,
+  nowMs: number,
+): RateLimitStatus {
   const allowance = (limit: number, paidMs: number): Allowance | undefined =>
     limit > 0
       ? {
@@ -129,7 +147,11 @@ export function rateLimitStatusOf(limits: Limits, use: LimitUse, nowMs: number):
   const requests = allowance(limits.requestsPerMinute, use.requestsPaidMs);
   const tokens = allowance(limits.tokensPerMinute, use.tokensPaidMs);
   const audioSeconds = allowance(limits.audioSecondsPerMinute, use.audioPaidMs);
-  return { ...(requests && { requests }), ...(tokens && { tokens }), ...(audioSeconds && { audioSeconds }) };
+  return {
+    ...(requests && { requests }),
+    ...(tokens && { tokens }),
+    ...(audioSeconds && { audioSeconds }),
+  };
 }
 
 /** No debt, nothing running and no count of today: it need not be stored. */

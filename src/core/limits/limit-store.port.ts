@@ -1,4 +1,9 @@
-import { type Limits, type RateLimitRefusal, type Charge, type RateLimitStatus } from './limit-rules.js';
+import {
+  type Limits,
+  type RateLimitRefusal,
+  type Charge,
+  type RateLimitStatus,
+} from './limit-rules.js';
 
 /** A request to admit. */
 export interface LimitAdmission {

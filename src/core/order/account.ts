@@ -61,4 +61,5 @@ export class Account<T> extends SortedList<Entry<T>> implements HeapItem {
   }
 }
 
-export const isAgedAt = ({ place }: Entry<unknown>, nowMs: number): boolean => place.agesAtMs <= nowMs;
+export const isAgedAt = ({ place }: Entry<unknown>, nowMs: number): boolean =>
+  place.agesAtMs <= nowMs;

@@ -18,7 +18,8 @@ export class AgingTurns {
     credit = 0,
   ) {
     this.#credit = credit;
-    if (!(share > 0 && share <= 1)) throw new RangeError(`An aging share must be above 0 and at most 1; got ${share}.`);
+    if (!(share > 0 && share <= 1))
+      throw new RangeError(`An aging share must be above 0 and at most 1; got ${share}.`);
   }
 
   /**

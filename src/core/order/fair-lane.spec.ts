@@ -10,8 +10,19 @@ interface Work {
   readonly agesAtMs?: number;
 }
 
-function anEntry(id: string, { tenant = 't', sinceMs = 0, orderMs = sinceMs, costMs = 1, agesAtMs }: Work = {}) {
-  const place = { isRealtime: false, tenant, sinceMs, orderMs, costMs, agesAtMs: agesAtMs ?? sinceMs, bytes: 10 };
+function anEntry(
+  id: string,
+  { tenant = 't', sinceMs = 0, orderMs = sinceMs, costMs = 1, agesAtMs }: Work = {},
+) {
+  const place = {
+    isRealtime: false,
+    tenant,
+    sinceMs,
+    orderMs,
+    costMs,
+    agesAtMs: agesAtMs ?? sinceMs,
+    bytes: 10,
+  };
   return new Entry(id, place);
 }
 
@@ -27,18 +38,29 @@ function served(lane: FairLane<string>, count: number): string {
   return tenants;
 }
 
-const aLane = (weights: Record<string, number> = {}) => new FairLane<string>(tenant => weights[tenant] ?? 1);
+const aLane = (weights: Record<string, number> = {}) =>
+  new FairLane<string>(tenant => weights[tenant] ?? 1);
 
 function fill(lane: FairLane<string>, tenant: string, count: number, costMs = 1): void {
   for (let index = 0; index < count; index += 1)
-    lane.append(anEntry(`${tenant}${index}`, { tenant, costMs, sinceMs: index + (tenant === 'b' ? 0.5 : 0) }));
+    lane.append(
+      anEntry(`${tenant}${index}`, {
+        tenant,
+        costMs,
+        sinceMs: index + (tenant === 'b' ? 0.5 : 0),
+      }),
+    );
 }
 
 /** Ids in the order in which they would leave. */
 function ids(lane: FairLane<string>): string {
   const preview = lane.preview(0);
   let order = '';
-  for (let entry = preview.next(false); entry !== undefined; entry = preview.next(false)) {
+  for (
+    let entry = preview.next(false);
+    entry !== undefined;
+    entry = preview.next(false)
+  ) {
     order += entry.item;
     preview.take(entry);
   }
@@ -129,12 +151,19 @@ describe('FairLane: tenants', () => {
 describe('FairLane: entries', () => {
   it('is empty at first, and says so to whoever asks for its ends', () => {
     const lane = aLane();
-    expect([lane.size, lane.bytes, lane.oldest, lane.newest]).toEqual([0, 0, undefined, undefined]);
+    expect([lane.size, lane.bytes, lane.oldest, lane.newest]).toEqual([
+      0,
+      0,
+      undefined,
+      undefined,
+    ]);
   });
 
   it('keeps newcomers in order of enqueue, equals first come first served', () => {
     const lane = aLane();
-    [1, 2, 2, 2].forEach((sinceMs, index) => lane.append(anEntry('abcd'[index]!, { sinceMs })));
+    [1, 2, 2, 2].forEach((sinceMs, index) =>
+      lane.append(anEntry('abcd'[index]!, { sinceMs })),
+    );
     expect(ids(lane)).toBe('abcd');
     expect([lane.oldest?.item, lane.newest?.item]).toEqual(['a', 'd']);
   });

@@ -66,7 +66,11 @@ export class FairLane<T> {
 
   loadOf(tenant: string): TenantLoad {
     const account = this.#accounts.get(tenant);
-    return { requests: account?.size ?? 0, bytes: account?.bytes ?? 0, tenants: this.#turns.size };
+    return {
+      requests: account?.size ?? 0,
+      bytes: account?.bytes ?? 0,
+      tenants: this.#turns.size,
+    };
   }
 
   /** True while an entry is aged. From then on `next` knows which ones are. */
@@ -90,7 +94,8 @@ export class FairLane<T> {
     const account = this.#opened(entry);
     account.append(entry.turn);
     this.#ages.append(entry.age);
-    if (this.#young === undefined || entry.age.key < this.#young.key) this.#young = entry.age;
+    if (this.#young === undefined || entry.age.key < this.#young.key)
+      this.#young = entry.age;
     if (account.first === entry.turn) this.#put(account);
   }
 
@@ -101,7 +106,8 @@ export class FairLane<T> {
     const account = this.#opened(entry);
     account.restore(entry.turn);
     this.#ages.restore(entry.age);
-    if (this.#young === undefined || entry.age.key <= this.#young.key) this.#young = entry.age;
+    if (this.#young === undefined || entry.age.key <= this.#young.key)
+      this.#young = entry.age;
     if (account.first === entry.turn) this.#put(account);
   }
 
@@ -142,7 +148,8 @@ export class FairLane<T> {
     // Unknown: forgotten, or it came from elsewhere. Only what it owes counts.
     if (ms <= 0 && !this.#accounts.has(tenant)) return;
     const account = this.#accountOf(tenant);
-    const fromTag = account.size > 0 ? account.startTag : Math.max(account.startTag, this.#virtualTime);
+    const fromTag =
+      account.size > 0 ? account.startTag : Math.max(account.startTag, this.#virtualTime);
     account.startTag = fromTag + ms / this.weightOf(tenant);
     if (account.size > 0) this.#put(account);
     else this.#forget();
@@ -153,7 +160,10 @@ export class FairLane<T> {
     this.charge(tenant, 1);
     for (const account of [...this.#turns.members]) {
       if (firstOf(account, accepts) !== undefined) continue;
-      account.startTag = Math.max(account.startTag, this.#virtualTime + 1 / this.weightOf(account.tenant));
+      account.startTag = Math.max(
+        account.startTag,
+        this.#virtualTime + 1 / this.weightOf(account.tenant),
+      );
       this.#put(account);
     }
   }
@@ -172,7 +182,11 @@ export class FairLane<T> {
   takeAged(nowMs: number): T[] {
     this.#noticedAtMs = nowMs;
     const aged: T[] = [];
-    for (; this.#young !== undefined && isAgedAt(this.#young.of, nowMs); this.#young = this.#young.after) {
+    for (
+      ;
+      this.#young !== undefined && isAgedAt(this.#young.of, nowMs);
+      this.#young = this.#young.after
+    ) {
       if (!this.#young.of.isReported) aged.push(this.#young.of.item);
       this.#young.of.isReported = true;
     }
@@ -182,9 +196,14 @@ export class FairLane<T> {
   /** Where such an entry starts in virtual time if it comes now: behind what its tenant has waiting before it. */
   startTagOf(tenant: string, orderMs: number): number {
     const account = this.#accounts.get(tenant);
-    if (account === undefined || account.size === 0) return Math.max(account?.startTag ?? 0, this.#virtualTime);
+    if (account === undefined || account.size === 0)
+      return Math.max(account?.startTag ?? 0, this.#virtualTime);
     let workMs = account.costMs;
-    for (let link = account.last; link !== undefined && link.key > orderMs; link = link.before)
+    for (
+      let link = account.last;
+      link !== undefined && link.key > orderMs;
+      link = link.before
+    )
       workMs -= link.of.place.costMs;
     return account.startTag + Math.max(0, workMs) / this.weightOf(tenant);
   }
@@ -202,7 +221,12 @@ export class FairLane<T> {
   /** The order from here on, if no entry comes, ages or is corrected. */
   preview(nowMs: number): LanePreview<T> {
     let aged = 0;
-    for (let link = this.#ages.first; link !== undefined && isAgedAt(link.of, nowMs); link = link.after) aged += 1;
+    for (
+      let link = this.#ages.first;
+      link !== undefined && isAgedAt(link.of, nowMs);
+      link = link.after
+    )
+      aged += 1;
     return new LanePreview(this.#turns.members, { weightOf: this.weightOf, nowMs, aged });
   }
 
@@ -214,7 +238,8 @@ export class FairLane<T> {
   #opened(entry: Entry<T>): Account<T> {
     const { tenant, bytes } = entry.place;
     const account = this.#accountOf(tenant);
-    if (account.size === 0) account.startTag = Math.max(account.startTag, this.#virtualTime);
+    if (account.size === 0)
+      account.startTag = Math.max(account.startTag, this.#virtualTime);
     account.count(1, entry.place);
     entry.account = account;
     this.#size += 1;
@@ -224,7 +249,8 @@ export class FairLane<T> {
 
   #accountOf(tenant: string): Account<T> {
     let account = this.#accounts.get(tenant);
-    if (account === undefined) this.#accounts.set(tenant, (account = new Account<T>(tenant)));
+    if (account === undefined)
+      this.#accounts.set(tenant, (account = new Account<T>(tenant)));
     return account;
   }
 

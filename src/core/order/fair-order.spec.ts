@@ -6,7 +6,11 @@ import { FairOrder } from './fair-order.js';
 const WIDTH_MS = 100;
 
 const anOrder = (agingShare = 0.25) =>
-  new FairOrder<string>({ realtime: new FairLane(() => 1), batch: new FairLane(() => 1), agingShare });
+  new FairOrder<string>({
+    realtime: new FairLane(() => 1),
+    batch: new FairLane(() => 1),
+    agingShare,
+  });
 
 interface Arrival {
   readonly tenant?: string;
@@ -15,16 +19,32 @@ interface Arrival {
   readonly agesAtMs?: number;
 }
 
-function add(order: FairOrder<string>, item: string, { tenant = 'a', sinceMs = 0, ...rest }: Arrival = {}): void {
+function add(
+  order: FairOrder<string>,
+  item: string,
+  { tenant = 'a', sinceMs = 0, ...rest }: Arrival = {},
+): void {
   const { isRealtime = false, agesAtMs = sinceMs + WIDTH_MS } = rest;
-  const place = { isRealtime, tenant, sinceMs, orderMs: sinceMs, agesAtMs, costMs: 1, bytes: 0 };
+  const place = {
+    isRealtime,
+    tenant,
+    sinceMs,
+    orderMs: sinceMs,
+    agesAtMs,
+    costMs: 1,
+    bytes: 0,
+  };
   order.append(new Entry(item, place));
 }
 
 /** Items in the order of their turns at a time. */
 function turns(order: FairOrder<string>, nowMs: number, count: number): string {
   let taken = '';
-  for (let entry = order.first(nowMs); entry && taken.length < count; entry = order.first(nowMs)) {
+  for (
+    let entry = order.first(nowMs);
+    entry && taken.length < count;
+    entry = order.first(nowMs)
+  ) {
     taken += entry.item;
     order.take(entry, nowMs);
   }
@@ -46,7 +66,8 @@ describe('FairOrder', () => {
   it('orders by class before fairness; a lower class gets its turns once it waited for its width of 100 ms', () => {
     const order = anOrder();
     order.realtime.charge('greedy', 1000);
-    for (let count = 0; count < 20; count += 1) add(order, 'R', { tenant: 'greedy', sinceMs: 50, isRealtime: true });
+    for (let count = 0; count < 20; count += 1)
+      add(order, 'R', { tenant: 'greedy', sinceMs: 50, isRealtime: true });
     for (let count = 0; count < 5; count += 1) add(order, 'b', { tenant: 'modest' });
     expect(turns(order, 99, 5)).toBe('RRRRR');
     expect(turns(order, 100, 8)).toBe('RRRbRRRb');
@@ -78,7 +99,8 @@ describe('FairOrder', () => {
     const order = anOrder();
     const other = anOrder();
     for (const one of [order, other]) {
-      for (let count = 0; count < 6; count += 1) add(one, 'R', { isRealtime: true, sinceMs: count });
+      for (let count = 0; count < 6; count += 1)
+        add(one, 'R', { isRealtime: true, sinceMs: count });
       for (let count = 0; count < 3; count += 1) add(one, 'b', { sinceMs: count });
     }
     turns(order, 200, 2);

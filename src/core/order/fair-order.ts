@@ -60,7 +60,9 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
 
   /** While it is contested: the lane that has the next turn. */
   get inTurn(): L {
-    return this.#isAgedNext(this.realtime.next(), this.batch.next(true)) ? this.batch : this.realtime;
+    return this.#isAgedNext(this.realtime.next(), this.batch.next(true))
+      ? this.batch
+      : this.realtime;
   }
 
   /** The entry of a lane that goes next. Beside waiting REALTIME, the other lane has only turns for aged entries. */
@@ -113,7 +115,9 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
       const urgent = realtime.next(false);
       const contested = urgent !== undefined && batch.hasAged;
       const other = batch.next(contested);
-      const isOthers = contested ? turns.isAgedNext(sinceMs(urgent), sinceMs(other)) : urgent === undefined;
+      const isOthers = contested
+        ? turns.isAgedNext(sinceMs(urgent), sinceMs(other))
+        : urgent === undefined;
       const entry = isOthers ? other : urgent;
       if (entry === undefined) return;
       turns.taken(isOthers, contested);
@@ -127,4 +131,5 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
   }
 }
 
-const sinceMs = (entry: Entry<unknown> | undefined): number => entry?.place.sinceMs ?? Infinity;
+const sinceMs = (entry: Entry<unknown> | undefined): number =>
+  entry?.place.sinceMs ?? Infinity;

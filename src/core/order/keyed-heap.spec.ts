@@ -47,7 +47,9 @@ describe('KeyedHeap', () => {
     heap.remove(items[3]!);
     heap.remove(items[11]!);
     const left = items.filter((_, index) => index !== 3 && index !== 11);
-    const expected = left.sort((a, b) => ((Number(a.name) * 7) % 20) - ((Number(b.name) * 7) % 20));
+    const expected = left.sort(
+      (a, b) => ((Number(a.name) * 7) % 20) - ((Number(b.name) * 7) % 20),
+    );
     expect(drain(heap)).toEqual(expected.map(({ name }) => name));
   });
 

@@ -53,7 +53,8 @@ export class KeyedHeap<T extends HeapItem> {
     const last = this.#items.pop();
     const key = this.#keys.pop();
     const tie = this.#ties.pop();
-    if (last === undefined || key === undefined || tie === undefined || last === item) return;
+    if (last === undefined || key === undefined || tie === undefined || last === item)
+      return;
     this.#settle(last, key, tie, index);
   }
 
@@ -83,7 +84,11 @@ export class KeyedHeap<T extends HeapItem> {
     let hole = from;
     for (let below = 2 * hole + 1; below < keys.length; below = 2 * hole + 1) {
       const right = below + 1;
-      if (right < keys.length && isBefore(keys[right]!, ties[right]!, keys[below]!, ties[below]!)) below = right;
+      if (
+        right < keys.length &&
+        isBefore(keys[right]!, ties[right]!, keys[below]!, ties[below]!)
+      )
+        below = right;
       if (!isBefore(keys[below]!, ties[below]!, key, tie)) break;
       this.#place(this.#items[below]!, keys[below]!, ties[below]!, hole);
       hole = below;
@@ -99,5 +104,9 @@ export class KeyedHeap<T extends HeapItem> {
   }
 }
 
-const isBefore = (key: number, tie: number, otherKey: number, otherTie: number): boolean =>
-  key < otherKey || (key === otherKey && tie < otherTie);
+const isBefore = (
+  key: number,
+  tie: number,
+  otherKey: number,
+  otherTie: number,
+): boolean => key < otherKey || (key === otherKey && tie < otherTie);

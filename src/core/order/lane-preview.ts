@@ -27,13 +27,19 @@ export function nextOf<T>(
   return best(contenders, agedAtMs) ?? top;
 }
 
-function best<T>({ members }: KeyedHeap<Contender<T>>, agedAtMs: number, accepts?: Accepts<T>): Entry<T> | undefined {
+function best<T>(
+  { members }: KeyedHeap<Contender<T>>,
+  agedAtMs: number,
+  accepts?: Accepts<T>,
+): Entry<T> | undefined {
   let found: Entry<T> | undefined;
   let foundTag = Infinity;
   for (const contender of members) {
     const next = firstOf(contender, accepts);
-    if (next === undefined || !isAgedAt(next, agedAtMs) || contender.startTag > foundTag) continue;
-    if (contender.startTag === foundTag && found!.place.sinceMs <= next.place.sinceMs) continue;
+    if (next === undefined || !isAgedAt(next, agedAtMs) || contender.startTag > foundTag)
+      continue;
+    if (contender.startTag === foundTag && found!.place.sinceMs <= next.place.sinceMs)
+      continue;
     found = next;
     foundTag = contender.startTag;
   }
@@ -41,9 +47,13 @@ function best<T>({ members }: KeyedHeap<Contender<T>>, agedAtMs: number, accepts
 }
 
 /** Of one tenant. */
-export function firstOf<T>({ first }: Contender<T>, accepts?: Accepts<T>): Entry<T> | undefined {
+export function firstOf<T>(
+  { first }: Contender<T>,
+  accepts?: Accepts<T>,
+): Entry<T> | undefined {
   let link = first;
-  while (link !== undefined && accepts !== undefined && !accepts(link.of.item)) link = link.after;
+  while (link !== undefined && accepts !== undefined && !accepts(link.of.item))
+    link = link.after;
   return link?.of;
 }
 

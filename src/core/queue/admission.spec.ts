@@ -2,7 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../request/request-priority.js';
 import { Admission, type QueueLoad } from './admission.js';
 
-const bounds = { maxRequests: 10, maxRequestsPerModel: 5, maxBytes: 1_000, maxBytesPerModel: 500, realtimeReserve: 0 };
+const bounds = {
+  maxRequests: 10,
+  maxRequestsPerModel: 5,
+  maxBytes: 1_000,
+  maxBytesPerModel: 500,
+  realtimeReserve: 0,
+};
 
 interface Held {
   requests: number;
@@ -13,7 +19,10 @@ interface Held {
 
 /** A queue that holds so much of `m`, and so much in all. */
 function load(own: Held, total = own): QueueLoad {
-  const split = ({ requests, realtime = 0 }: Held) => ({ realtime, batch: requests - realtime });
+  const split = ({ requests, realtime = 0 }: Held) => ({
+    realtime,
+    batch: requests - realtime,
+  });
   return {
     depth: total.requests,
     bytes: total.bytes,
@@ -23,12 +32,17 @@ function load(own: Held, total = own): QueueLoad {
 }
 
 const { REALTIME, BATCH } = RequestPriority;
-const one = (bytes: number, priority: RequestPriority = BATCH) => ({ model: 'm', bytes, priority });
+const one = (bytes: number, priority: RequestPriority = BATCH) => ({
+  model: 'm',
+  bytes,
+  priority,
+});
 const lowest = () => 0;
 const highest = () => 1 - Number.EPSILON;
 
 function drained(admission: Admission, model: string, perS: number): void {
-  for (let second = 0; second < 30; second += 1) admission.drained(model, second * 1000, perS);
+  for (let second = 0; second < 30; second += 1)
+    admission.drained(model, second * 1000, perS);
 }
 
 describe('Admission bounds', () => {
@@ -39,29 +53,66 @@ describe('Admission bounds', () => {
   });
 
   it('refuses the 6th request of a model whose bound is 5', () => {
-    const refusal = { scope: 'model', bound: 'requests', limit: 5, reserved: 0, backlog: 5 };
+    const refusal = {
+      scope: 'model',
+      bound: 'requests',
+      limit: 5,
+      reserved: 0,
+      backlog: 5,
+    };
     expect(admission.check(load({ requests: 5, bytes: 0 }), one(1))).toEqual(refusal);
   });
 
   it('refuses the byte that is one too many for a model', () => {
-    const refusal = { scope: 'model', bound: 'bytes', limit: 500, reserved: 0, backlog: 1 };
+    const refusal = {
+      scope: 'model',
+      bound: 'bytes',
+      limit: 500,
+      reserved: 0,
+      backlog: 1,
+    };
     expect(admission.check(load({ requests: 1, bytes: 400 }), one(101))).toEqual(refusal);
   });
 
   it('refuses the 11th request in all, of whatever model', () => {
-    const refusal = { scope: 'total', bound: 'requests', limit: 10, reserved: 0, backlog: 10 };
-    expect(admission.check(load({ requests: 0, bytes: 0 }, { requests: 10, bytes: 0 }), one(1))).toEqual(refusal);
+    const refusal = {
+      scope: 'total',
+      bound: 'requests',
+      limit: 10,
+      reserved: 0,
+      backlog: 10,
+    };
+    expect(
+      admission.check(
+        load({ requests: 0, bytes: 0 }, { requests: 10, bytes: 0 }),
+        one(1),
+      ),
+    ).toEqual(refusal);
   });
 
   it('refuses the byte that is one too many in all', () => {
-    const refusal = { scope: 'total', bound: 'bytes', limit: 1_000, reserved: 0, backlog: 3 };
-    expect(admission.check(load({ requests: 0, bytes: 0 }, { requests: 3, bytes: 900 }), one(101))).toEqual(refusal);
+    const refusal = {
+      scope: 'total',
+      bound: 'bytes',
+      limit: 1_000,
+      reserved: 0,
+      backlog: 3,
+    };
+    expect(
+      admission.check(
+        load({ requests: 0, bytes: 0 }, { requests: 3, bytes: 900 }),
+        one(101),
+      ),
+    ).toEqual(refusal);
   });
 });
 
 describe('Admission of several tenants', () => {
   const admission = new Admission({ ...bounds, maxRequestsPerModel: 8 }, lowest);
-  const held = (requests: number, of: { requests: number; tenants: number }): QueueLoad => ({
+  const held = (
+    requests: number,
+    of: { requests: number; tenants: number },
+  ): QueueLoad => ({
     ...load({ requests, bytes: 0 }, { requests: 0, bytes: 0 }),
     loadOf: () => ({ ...of, bytes: 0 }),
   });
@@ -73,7 +124,9 @@ describe('Admission of several tenants', () => {
 
   it('refuses the one that filled it, also while the reserve is in use', () => {
     for (const requests of [8, 9])
-      expect(admission.check(held(requests, { requests: 8, tenants: 2 }), asked)).toMatchObject({ limit: 8 });
+      expect(
+        admission.check(held(requests, { requests: 8, tenants: 2 }), asked),
+      ).toMatchObject({ limit: 8 });
   });
 
   it('admits up to an equal part of the bound, and no more than a quarter beyond it', () => {
@@ -91,18 +144,37 @@ describe('Admission with a fifth reserved for REALTIME', () => {
   const admission = new Admission({ ...bounds, realtimeReserve: 0.2 }, lowest);
 
   it('refuses BATCH at 4 of 5 requests, and REALTIME at 5', () => {
-    const refusal = { scope: 'model', bound: 'requests', limit: 4, reserved: 1, backlog: 4 };
+    const refusal = {
+      scope: 'model',
+      bound: 'requests',
+      limit: 4,
+      reserved: 1,
+      backlog: 4,
+    };
     expect(admission.check(load({ requests: 4, bytes: 0 }), one(1))).toEqual(refusal);
-    expect(admission.check(load({ requests: 4, bytes: 0 }), one(1, REALTIME))).toBeUndefined();
-    expect(admission.check(load({ requests: 5, bytes: 0 }), one(1, REALTIME))).toMatchObject({ limit: 5, reserved: 0 });
+    expect(
+      admission.check(load({ requests: 4, bytes: 0 }), one(1, REALTIME)),
+    ).toBeUndefined();
+    expect(
+      admission.check(load({ requests: 5, bytes: 0 }), one(1, REALTIME)),
+    ).toMatchObject({ limit: 5, reserved: 0 });
   });
 
   it('does so for the bounds of bytes and of all models as well', () => {
-    expect(admission.check(load({ requests: 1, bytes: 350 }), one(51))).toMatchObject({ bound: 'bytes', limit: 400 });
-    expect(admission.check(load({ requests: 1, bytes: 350 }), one(51, REALTIME))).toBeUndefined();
+    expect(admission.check(load({ requests: 1, bytes: 350 }), one(51))).toMatchObject({
+      bound: 'bytes',
+      limit: 400,
+    });
+    expect(
+      admission.check(load({ requests: 1, bytes: 350 }), one(51, REALTIME)),
+    ).toBeUndefined();
     const total = { requests: 8, bytes: 0 };
-    expect(admission.check(load({ requests: 0, bytes: 0 }, total), one(1))).toMatchObject({ scope: 'total', limit: 8 });
-    expect(admission.check(load({ requests: 0, bytes: 0 }, total), one(1, REALTIME))).toBeUndefined();
+    expect(admission.check(load({ requests: 0, bytes: 0 }, total), one(1))).toMatchObject(
+      { scope: 'total', limit: 8 },
+    );
+    expect(
+      admission.check(load({ requests: 0, bytes: 0 }, total), one(1, REALTIME)),
+    ).toBeUndefined();
   });
 
   it('takes a BATCH upload that is larger than its part of the bound while nothing else waits', () => {
@@ -110,7 +182,10 @@ describe('Admission with a fifth reserved for REALTIME', () => {
   });
 
   it('leaves BATCH a place of a bound of 1', () => {
-    const tight = new Admission({ ...bounds, maxRequestsPerModel: 1, realtimeReserve: 0.9 }, lowest);
+    const tight = new Admission(
+      { ...bounds, maxRequestsPerModel: 1, realtimeReserve: 0.9 },
+      lowest,
+    );
     expect(tight.check(load({ requests: 0, bytes: 0 }), one(1))).toBeUndefined();
   });
 });
@@ -138,7 +213,10 @@ describe('Admission Retry-After', () => {
     for (const random of [lowest, highest]) {
       const admission = new Admission(bounds, random);
       drained(admission, 'm', 10);
-      const hints = [admission.retryAfterMs('m', 1_000_000, 29_000), admission.retryAfterMs('m', 1, 3_600_000)];
+      const hints = [
+        admission.retryAfterMs('m', 1_000_000, 29_000),
+        admission.retryAfterMs('m', 1, 3_600_000),
+      ];
       expect(Math.max(...hints)).toBeLessThanOrEqual(60_000);
       expect(Math.min(...hints)).toBeGreaterThanOrEqual(30_000);
     }
@@ -152,8 +230,14 @@ describe('Admission Retry-After', () => {
     let place = 0;
     const spread = new Admission(bounds, () => (place++ % 20) / 20);
     drained(spread, 'm', 1_000);
-    const seconds = Array.from({ length: 20 }, () => Math.ceil(spread.retryAfterMs('m', 1, 29_000) / 1000));
-    const most = Math.max(...[...new Set(seconds)].map(second => seconds.filter(other => other === second).length));
+    const seconds = Array.from({ length: 20 }, () =>
+      Math.ceil(spread.retryAfterMs('m', 1, 29_000) / 1000),
+    );
+    const most = Math.max(
+      ...[...new Set(seconds)].map(
+        second => seconds.filter(other => other === second).length,
+      ),
+    );
     expect(most).toBeLessThanOrEqual(5);
   });
 
@@ -163,7 +247,9 @@ describe('Admission Retry-After', () => {
     const full = load({ requests: 5, realtime: 2, bytes: 0 });
     const hint = (priority: RequestPriority) => {
       const refusal = admission.check(full, one(1, priority));
-      return Math.round((admission.queueFull(refusal!, 'm', 29_500).retryAfterMs ?? 0) / 1000);
+      return Math.round(
+        (admission.queueFull(refusal!, 'm', 29_500).retryAfterMs ?? 0) / 1000,
+      );
     };
     expect([hint(REALTIME), hint(BATCH)]).toEqual([2, 5]);
   });
@@ -176,7 +262,9 @@ describe('Admission Retry-After', () => {
       return admission.queueFull(refusal!, 'm', 29_500, 12_345.6).retryAfterMs ?? 0;
     };
     expect(hint(load({ requests: 5, bytes: 0 }))).toBe(12_346);
-    expect(hint(load({ requests: 0, bytes: 0 }, { requests: 10, bytes: 0 }))).toBeLessThan(12_346);
+    expect(
+      hint(load({ requests: 0, bytes: 0 }, { requests: 10, bytes: 0 })),
+    ).toBeLessThan(12_346);
   });
 
   it('looks at one model, or at all together', () => {

@@ -21,7 +21,11 @@ export interface QueueLoad {
   readonly depth: number;
   readonly bytes: number;
   depthByPriority(): { readonly realtime: number; readonly batch: number };
-  depthOf(model: string): { readonly realtime: number; readonly batch: number; readonly bytes: number };
+  depthOf(model: string): {
+    readonly realtime: number;
+    readonly batch: number;
+    readonly bytes: number;
+  };
   /** Of one model, or of all; absent: tenants are not told apart. */
   loadOf?(tenant: string, model?: string): TenantLoad;
 }
@@ -78,7 +82,8 @@ export class Admission {
   check(queue: QueueLoad, request: AskedRequest): QueueRefusal | undefined {
     const { realtime, batch, bytes } = queue.depthOf(request.model);
     const { maxRequests, maxRequestsPerModel, maxBytes, maxBytesPerModel } = this.bounds;
-    if (this.#isClear(queue, realtime + batch, bytes + request.bytes, request.bytes)) return undefined;
+    if (this.#isClear(queue, realtime + batch, bytes + request.bytes, request.bytes))
+      return undefined;
     const own: Scope = {
       name: 'model',
       held: { requests: realtime + batch, bytes },
@@ -98,7 +103,12 @@ export class Admission {
    * The error for the caller, with the time after which there should be room.
    * @param startInMs when the request would start if it were queued (D-27): what goes before it has left by then
    */
-  queueFull(refusal: QueueRefusal, model: string, nowMs: number, startInMs?: number): DomainError {
+  queueFull(
+    refusal: QueueRefusal,
+    model: string,
+    nowMs: number,
+    startInMs?: number,
+  ): DomainError {
     const { scope, bound, limit, reserved, backlog } = refusal;
     // Room for all models does not follow from the queue of one.
     const retryAfterMs =
@@ -106,8 +116,13 @@ export class Admission {
         ? this.retryAfterMs(model, backlog, nowMs, startInMs)
         : this.retryAfterMs(undefined, backlog, nowMs);
     const where = scope === 'model' ? `The queue of model ${model}` : 'The queue';
-    const rest = reserved > 0 ? ` for batch; ${reserved} more are reserved for realtime` : '';
-    return new DomainError('queue_full', `${where} is at its bound of ${limit} ${bound}${rest}.`, { retryAfterMs });
+    const rest =
+      reserved > 0 ? ` for batch; ${reserved} more are reserved for realtime` : '';
+    return new DomainError(
+      'queue_full',
+      `${where} is at its bound of ${limit} ${bound}${rest}.`,
+      { retryAfterMs },
+    );
   }
 
   /** `left` requests of the model were sent to a worker. Expired and cancelled ones do not count. */
@@ -128,7 +143,10 @@ export class Admission {
     nowMs: number,
     waitMs = this.drainMs(model, backlog, nowMs) ?? UNKNOWN_RETRY_MS,
   ): number {
-    return spreadHint(Math.min(Math.max(MIN_RETRY_MS, Math.ceil(waitMs)), MAX_RETRY_MS / 2), this.random);
+    return spreadHint(
+      Math.min(Math.max(MIN_RETRY_MS, Math.ceil(waitMs)), MAX_RETRY_MS / 2),
+      this.random,
+    );
   }
 
   /** Milliseconds until so many requests have left, at the recent rate. Undefined: none has left so far. */
@@ -139,7 +157,12 @@ export class Admission {
   }
 
   /** True while no bound is near, not even that of BATCH: what holds for most requests, without any allocation. */
-  #isClear(queue: QueueLoad, requests: number, modelBytes: number, bytes: number): boolean {
+  #isClear(
+    queue: QueueLoad,
+    requests: number,
+    modelBytes: number,
+    bytes: number,
+  ): boolean {
     const part = 1 - this.bounds.realtimeReserve;
     return (
       requests + 1 <= this.bounds.maxRequestsPerModel * part &&
@@ -149,7 +172,11 @@ export class Admission {
     );
   }
 
-  #broken(scope: Scope, queue: QueueLoad, request: AskedRequest): QueueRefusal | undefined {
+  #broken(
+    scope: Scope,
+    queue: QueueLoad,
+    request: AskedRequest,
+  ): QueueRefusal | undefined {
     const { name, held, max, realtime } = scope;
     const isBatch = request.priority === RequestPriority.BATCH;
     const adds: Amounts = { requests: 1, bytes: request.bytes };
@@ -159,7 +186,11 @@ export class Admission {
       const limit = isReserved ? this.#batchLimit(max[bound]) : max[bound];
       if (held[bound] + adds[bound] <= limit) continue;
       const isNearby = held[bound] + adds[bound] <= limit * (1 + TENANT_RESERVE);
-      if (isNearby && isWithinItsPart(scope, { bound, adds: adds[bound], limit }, queue, request)) continue;
+      if (
+        isNearby &&
+        isWithinItsPart(scope, { bound, adds: adds[bound], limit }, queue, request)
+      )
+        continue;
       const backlog = isBatch ? held.requests : realtime;
       return { scope: name, bound, limit, reserved: max[bound] - limit, backlog };
     }
@@ -186,7 +217,10 @@ function isWithinItsPart(
   queue: QueueLoad,
   request: AskedRequest,
 ): boolean {
-  const own = queue.loadOf?.(ownerOf(request), name === 'model' ? request.model : undefined);
+  const own = queue.loadOf?.(
+    ownerOf(request),
+    name === 'model' ? request.model : undefined,
+  );
   if (own === undefined || own.requests === held.requests) return false;
   const tenants = Math.max(2, own.requests > 0 ? own.tenants : own.tenants + 1);
   return own[bound] + adds <= limit / tenants;

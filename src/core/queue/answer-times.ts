@@ -72,7 +72,10 @@ class CostLine {
   at(cost: number): number {
     // Neither a negative slope nor a negative time at cost 0. Without any spread of costs: proportional.
     const steepest = this.#ms / this.#cost;
-    const slope = this.#variance > 0 ? Math.min(steepest, Math.max(0, this.#covariance / this.#variance)) : steepest;
+    const slope =
+      this.#variance > 0
+        ? Math.min(steepest, Math.max(0, this.#covariance / this.#variance))
+        : steepest;
     return this.#ms + slope * (cost - this.#cost);
   }
 }
@@ -88,7 +91,13 @@ class ModelTimes {
 
   constructor(public measuredAtMs: number) {}
 
-  add({ costMs, readyMs, computeMs, firstOutputMs, predictedMs = 0 }: MeasuredService): void {
+  add({
+    costMs,
+    readyMs,
+    computeMs,
+    firstOutputMs,
+    predictedMs = 0,
+  }: MeasuredService): void {
     if (predictedMs > 0) this.#error.add(computeMs / predictedMs);
     this.#line.add(costMs, computeMs);
     this.ready.add(readyMs);
@@ -130,7 +139,10 @@ export class AnswerTimes {
     if (times === undefined) return UNKNOWN;
     const readyMs = isBehind ? times.ready.upper : 0;
     const answerMs = readyMs + times.upper(costOf(request));
-    return { answerMs, firstOutputMs: Math.min(answerMs, readyMs + times.firstOutput.upper) };
+    return {
+      answerMs,
+      firstOutputMs: Math.min(answerMs, readyMs + times.firstOutput.upper),
+    };
   }
 
   /** Mean from start to answer; 0: unknown. */
@@ -141,6 +153,8 @@ export class AnswerTimes {
 
   #fresh(model: string, nowMs: number): ModelTimes | undefined {
     const times = this.#models.get(model);
-    return times !== undefined && nowMs - times.measuredAtMs <= STALE_MS ? times : undefined;
+    return times !== undefined && nowMs - times.measuredAtMs <= STALE_MS
+      ? times
+      : undefined;
   }
 }

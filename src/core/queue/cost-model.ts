@@ -39,10 +39,13 @@ export class CostModel {
   /** Device milliseconds. Before anything is known of the model, a unit counts as one. */
   estimateMs(model: string, { input, mostOutput }: WorkSize): number {
     const learned = this.#models.get(model);
-    const output = mostOutput === undefined ? undefined : Math.min(mostOutput, usualOutput(learned));
+    const output =
+      mostOutput === undefined ? undefined : Math.min(mostOutput, usualOutput(learned));
     const units = unitsOf({ input, output });
-    if (learned === undefined || learned.requests === 0) return Math.max(MIN_MS, units ?? 1);
-    if (units === undefined || learned.units === 0) return Math.max(MIN_MS, learned.requestMs / learned.requests);
+    if (learned === undefined || learned.requests === 0)
+      return Math.max(MIN_MS, units ?? 1);
+    if (units === undefined || learned.units === 0)
+      return Math.max(MIN_MS, learned.requestMs / learned.requests);
     return Math.max(MIN_MS, (units * learned.unitMs) / learned.units);
   }
 
@@ -65,7 +68,14 @@ export class CostModel {
   #of(model: string): Learned {
     let learned = this.#models.get(model);
     if (learned === undefined) {
-      learned = { requests: 0, requestMs: 0, units: 0, unitMs: 0, generations: 0, output: 0 };
+      learned = {
+        requests: 0,
+        requestMs: 0,
+        units: 0,
+        unitMs: 0,
+        generations: 0,
+        output: 0,
+      };
       this.#models.set(model, learned);
     }
     return learned;
@@ -73,7 +83,9 @@ export class CostModel {
 }
 
 const usualOutput = (learned: Learned | undefined): number =>
-  learned && learned.generations > 0 ? learned.output / learned.generations : USUAL_OUTPUT;
+  learned && learned.generations > 0
+    ? learned.output / learned.generations
+    : USUAL_OUTPUT;
 
 function unitsOf({ input, output }: MeasuredWork): number | undefined {
   if (output !== undefined) return (input ?? 0) * INPUT_PER_OUTPUT + output;

@@ -3,7 +3,8 @@ import { DrainRate } from './drain-rate.js';
 
 /** `perS` requests per second, from `fromS` to `toS`, in groups of one. */
 function drainSteadily(rate: DrainRate, perS: number, fromS: number, toS: number): void {
-  for (let index = 0; index < (toS - fromS) * perS; index += 1) rate.record(1, fromS * 1000 + (index * 1000) / perS);
+  for (let index = 0; index < (toS - fromS) * perS; index += 1)
+    rate.record(1, fromS * 1000 + (index * 1000) / perS);
 }
 
 describe('DrainRate', () => {

@@ -1,14 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import { errorDefinition } from '../shared/domain-error.js';
 import { aRequest } from '../../../test/support/requests.js';
-import { missed, type WantedDeadline, type WaitEstimate, withLatestStart } from './latest-start.js';
+import {
+  missed,
+  type WantedDeadline,
+  type WaitEstimate,
+  withLatestStart,
+} from './latest-start.js';
 
 const estimate = (startMs: number, answerMs = 300, firstOutputMs = 50): WaitEstimate => ({
   startMs: () => startMs,
   answerMs,
   firstOutputMs,
 });
-const within = (leftMs: number, until: WantedDeadline['until'] = 'answer', withinMs = leftMs): WantedDeadline => ({
+const within = (
+  leftMs: number,
+  until: WantedDeadline['until'] = 'answer',
+  withinMs = leftMs,
+): WantedDeadline => ({
   ...{ until, withinMs, leftMs },
 });
 const request = aRequest('r', { enqueuedAtMs: 1000 });
@@ -19,8 +28,16 @@ describe('withLatestStart', () => {
   });
 
   it('is the deadline less the service, and the end of the wait', () => {
-    const { request: timed, refusal } = withLatestStart(request, [within(1000)], estimate(600));
-    expect(timed).toMatchObject({ latestStartMs: 1700, queueDeadlineMs: 1700, deadline: { atMs: 2000 } });
+    const { request: timed, refusal } = withLatestStart(
+      request,
+      [within(1000)],
+      estimate(600),
+    );
+    expect(timed).toMatchObject({
+      latestStartMs: 1700,
+      queueDeadlineMs: 1700,
+      deadline: { atMs: 2000 },
+    });
     expect(refusal).toBeUndefined();
   });
 
@@ -30,7 +47,11 @@ describe('withLatestStart', () => {
   });
 
   it('refuses with the estimate what would start too late', () => {
-    const { refusal } = withLatestStart(request, [within(800, 'answer', 1000)], estimate(500.2));
+    const { refusal } = withLatestStart(
+      request,
+      [within(800, 'answer', 1000)],
+      estimate(500.2),
+    );
     expect(refusal?.code).toBe('deadline_unreachable');
     expect(errorDefinition(refusal!)).toMatchObject({ status: 503, retry: 'never' });
     expect(refusal?.message).toBe(
@@ -46,11 +67,18 @@ describe('withLatestStart', () => {
   it('of two deadlines the one that binds first counts', () => {
     const both = [within(400), within(100, 'first_output')];
     const { request: timed } = withLatestStart(request, both, estimate(0));
-    expect(timed).toMatchObject({ latestStartMs: 1050, deadline: { until: 'first_output', withinMs: 100 } });
+    expect(timed).toMatchObject({
+      latestStartMs: 1050,
+      deadline: { until: 'first_output', withinMs: 100 },
+    });
   });
 
   it('a completion window orders, and neither refuses nor ends the wait', () => {
-    const { request: timed, refusal } = withLatestStart(request, [within(100, 'window')], estimate(9999));
+    const { request: timed, refusal } = withLatestStart(
+      request,
+      [within(100, 'window')],
+      estimate(9999),
+    );
     expect(timed).toEqual({ ...request, latestStartMs: 800 });
     expect(refusal).toBeUndefined();
   });

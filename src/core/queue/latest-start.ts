@@ -1,4 +1,8 @@
-import { type DeadlineEvent, type RequestDeadline, type ScheduledRequest } from '../request/scheduled-request.js';
+import {
+  type DeadlineEvent,
+  type RequestDeadline,
+  type ScheduledRequest,
+} from '../request/scheduled-request.js';
 import { DomainError } from '../shared/domain-error.js';
 
 /**
@@ -37,7 +41,10 @@ export function withLatestStart<P>(
   wanted: readonly WantedDeadline[],
   estimate: WaitEstimate,
 ): TimedRequest<P> {
-  const starts = wanted.map(deadline => ({ ...deadline, startInMs: deadline.leftMs - serviceMs(deadline, estimate) }));
+  const starts = wanted.map(deadline => ({
+    ...deadline,
+    startInMs: deadline.leftMs - serviceMs(deadline, estimate),
+  }));
   const [tightest] = starts.sort((a, b) => a.startInMs - b.startInMs);
   if (tightest === undefined) return { request };
   const { until, withinMs, leftMs, startInMs } = tightest;
@@ -48,20 +55,35 @@ export function withLatestStart<P>(
   const timed = { ...request, latestStartMs, deadline, queueDeadlineMs };
   const startMs = estimate.startMs(timed);
   if (startMs < startInMs) return { request: timed };
-  return { request: timed, refusal: unreachable(deadline, startMs, serviceMs(tightest, estimate)) };
+  return {
+    request: timed,
+    refusal: unreachable(deadline, startMs, serviceMs(tightest, estimate)),
+  };
 }
 
-const serviceMs = ({ until }: Pick<WantedDeadline, 'until'>, { answerMs, firstOutputMs }: WaitEstimate): number =>
-  until === 'first_output' ? firstOutputMs : answerMs;
+const serviceMs = (
+  { until }: Pick<WantedDeadline, 'until'>,
+  { answerMs, firstOutputMs }: WaitEstimate,
+): number => (until === 'first_output' ? firstOutputMs : answerMs);
 
-function unreachable(deadline: RequestDeadline, startMs: number, workMs: number): DomainError {
+function unreachable(
+  deadline: RequestDeadline,
+  startMs: number,
+  workMs: number,
+): DomainError {
   const estimate = `about ${Math.ceil(startMs + workMs)} ms (${Math.ceil(startMs)} ms until it starts)`;
-  return new DomainError('deadline_unreachable', `${subjectOf(deadline)} would take ${estimate}.`);
+  return new DomainError(
+    'deadline_unreachable',
+    `${subjectOf(deadline)} would take ${estimate}.`,
+  );
 }
 
 /** The request was not started in time. */
 export const missed = (deadline: RequestDeadline): DomainError =>
-  new DomainError('deadline_missed', `${subjectOf(deadline)} could not be started in time; it has not been computed.`);
+  new DomainError(
+    'deadline_missed',
+    `${subjectOf(deadline)} could not be started in time; it has not been computed.`,
+  );
 
 const subjectOf = ({ until, withinMs }: RequestDeadline): string =>
   `The ${until === 'answer' ? 'answer' : 'first output'}, wanted within ${withinMs} ms,`;

@@ -45,7 +45,10 @@ export class ModelLane<P> extends FairLane<ScheduledRequest<P>> implements HeapI
 /** The requests of one model, in both lanes. */
 export type ModelOrder<P> = FairOrder<ScheduledRequest<P>, ModelLane<P>>;
 
-export const modelOrder = <P>(model: string, { agingShare, weightOf }: QueueOptions): ModelOrder<P> =>
+export const modelOrder = <P>(
+  model: string,
+  { agingShare, weightOf }: QueueOptions,
+): ModelOrder<P> =>
   new FairOrder({
     realtime: new ModelLane<P>(model, RequestPriority.REALTIME, weightOf),
     batch: new ModelLane<P>(model, RequestPriority.BATCH, weightOf),

@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../request/request-priority.js';
-import { AGING_MS, PriorityQueueHarness } from '../../../test/support/priority-queue-harness.js';
+import {
+  AGING_MS,
+  PriorityQueueHarness,
+} from '../../../test/support/priority-queue-harness.js';
 import { aKey } from '../../../test/support/requests.js';
 
 let harness: PriorityQueueHarness;
@@ -75,7 +78,10 @@ describe('PriorityQueue turns of REALTIME and aged requests', () => {
       shown.push(aged);
       return undefined;
     });
-    expect([shown, harness.queue.turnOf('m', AGING_MS + 100)]).toEqual([[true], RequestPriority.BATCH]);
+    expect([shown, harness.queue.turnOf('m', AGING_MS + 100)]).toEqual([
+      [true],
+      RequestPriority.BATCH,
+    ]);
     expect(turns(AGING_MS + 100)).toBe('aRa');
   });
 
@@ -90,7 +96,9 @@ describe('PriorityQueue turns of REALTIME and aged requests', () => {
 
   it('lists in the order of the turns to come', () => {
     fill('aaaRRRR');
-    const listed = harness.queue.snapshot(AGING_MS + 100).map(({ request, position }) => `${request.id[0]}${position}`);
+    const listed = harness.queue
+      .snapshot(AGING_MS + 100)
+      .map(({ request, position }) => `${request.id[0]}${position}`);
     expect(listed.join(' ')).toBe('R1 R2 R3 a4 R5 a6 a7');
     expect(turns(AGING_MS + 100)).toBe('RRRaRaa');
   });

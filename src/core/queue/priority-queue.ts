@@ -7,7 +7,12 @@ import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { DomainError } from '../shared/domain-error.js';
 import { SlotMap } from '../shared/slot-map.js';
-import { type ModelLane, type ModelOrder, modelOrder, type QueueOptions } from './model-lane.js';
+import {
+  type ModelLane,
+  type ModelOrder,
+  modelOrder,
+  type QueueOptions,
+} from './model-lane.js';
 import { costOf, entryOf, ownerOf } from './request-place.js';
 
 export interface ModelDepth {
@@ -73,7 +78,11 @@ export class PriorityQueue<P> {
     const order = this.#orders.get(model);
     if (order === undefined) return { realtime: 0, batch: 0, bytes: 0 };
     const { realtime, batch } = order;
-    return { realtime: realtime.size, batch: batch.size, bytes: realtime.bytes + batch.bytes };
+    return {
+      realtime: realtime.size,
+      batch: batch.size,
+      bytes: realtime.bytes + batch.bytes,
+    };
   }
 
   /** What waits of one tenant, for one model or all, and how many tenants wait there: in one lane at most. */
@@ -94,7 +103,8 @@ export class PriorityQueue<P> {
   /** Both lanes of a model, to read from and to run ahead (`core/forecast`). */
   lanesOf(model: string): ModelOrder<P> {
     let order = this.#orders.get(model);
-    if (order === undefined) this.#orders.set(model, (order = modelOrder<P>(model, this.options)));
+    if (order === undefined)
+      this.#orders.set(model, (order = modelOrder<P>(model, this.options)));
     return order;
   }
 
@@ -150,7 +160,10 @@ export class PriorityQueue<P> {
   }
 
   /** Moves a waiting request to the other lane of its model, placed by age. Undefined: it does not wait. */
-  reprioritize(key: RequestKey, priority: RequestPriority): ScheduledRequest<P> | undefined {
+  reprioritize(
+    key: RequestKey,
+    priority: RequestPriority,
+  ): ScheduledRequest<P> | undefined {
     const request = this.remove(key);
     if (request !== undefined) this.enqueue({ ...request, priority });
     return this.get(key);
@@ -181,7 +194,10 @@ export class PriorityQueue<P> {
    * an aged request of a model wait, only the lane with the next turn is offered, even if it cannot be served yet.
    * `aged` says that the lane holds an aged request, of whichever tenant.
    */
-  pick<T>(nowMs: number, choose: (lane: ModelLane<P>, aged: boolean) => T | undefined): T | undefined {
+  pick<T>(
+    nowMs: number,
+    choose: (lane: ModelLane<P>, aged: boolean) => T | undefined,
+  ): T | undefined {
     const passed: ModelLane<P>[] = [];
     try {
       for (let best = this.#best(nowMs); best !== undefined; best = this.#best(nowMs)) {
@@ -194,7 +210,8 @@ export class PriorityQueue<P> {
           return chosen;
         }
         this.#pass(lane, passed);
-        if (contested) this.#pass(lane === order.realtime ? order.batch : order.realtime, passed);
+        if (contested)
+          this.#pass(lane === order.realtime ? order.batch : order.realtime, passed);
       }
       return undefined;
     } finally {
@@ -206,7 +223,11 @@ export class PriorityQueue<P> {
   take(lane: ModelLane<P>, count: number): ScheduledRequest<P>[] {
     const order = this.lanesOf(lane.model);
     const taken: ScheduledRequest<P>[] = [];
-    for (let entry = order.nextOf(lane); entry !== undefined && taken.length < count; entry = order.nextOf(lane)) {
+    for (
+      let entry = order.nextOf(lane);
+      entry !== undefined && taken.length < count;
+      entry = order.nextOf(lane)
+    ) {
       if (taken.length > 0 && taken[0]!.mostTogether !== entry.item.mostTogether) break;
       lane.take(entry);
       this.#left(entry, lane);
@@ -221,7 +242,8 @@ export class PriorityQueue<P> {
   place(key: RequestKey, nowMs: number): QueuedView<P> | undefined {
     const waiting = this.get(key);
     if (waiting === undefined) return undefined;
-    for (const view of this.#inOrder(this.lanesOf(waiting.model), nowMs)) if (view.request === waiting) return view;
+    for (const view of this.#inOrder(this.lanesOf(waiting.model), nowMs))
+      if (view.request === waiting) return view;
     return undefined;
   }
 
@@ -233,9 +255,15 @@ export class PriorityQueue<P> {
       return Array.from(this.#inOrder(order, nowMs), view => {
         const { request, aged } = view;
         // A tenant's aged request may come after another's that is not: then it is not sent before.
-        const level = Math.max(lastLevel, aged ? RequestPriority.REALTIME : request.priority);
+        const level = Math.max(
+          lastLevel,
+          aged ? RequestPriority.REALTIME : request.priority,
+        );
         // No request is sent before the one ahead of it in its own model, however old it is.
-        lastMs = level === lastLevel ? Math.max(lastMs, request.enqueuedAtMs) : request.enqueuedAtMs;
+        lastMs =
+          level === lastLevel
+            ? Math.max(lastMs, request.enqueuedAtMs)
+            : request.enqueuedAtMs;
         lastLevel = level;
         return { ...view, level, sinceMs: lastMs };
       });
@@ -267,7 +295,10 @@ export class PriorityQueue<P> {
 
   #entered(request: ScheduledRequest<P>): Waiting<P> {
     if (this.#entries.has(request.key))
-      throw new DomainError('duplicate_request_id', `Request ${request.id} is already waiting.`);
+      throw new DomainError(
+        'duplicate_request_id',
+        `Request ${request.id} is already waiting.`,
+      );
     const entry = entryOf(request, this.options.agingMs);
     this.#entries.set(request.key, entry);
     this.#deadlines.put(entry, request.queueDeadlineMs);
@@ -291,10 +322,15 @@ export class PriorityQueue<P> {
   }
 
   #headsOf(lane: ModelLane<P>): KeyedHeap<ModelLane<P>> {
-    return lane.priority === RequestPriority.REALTIME ? this.#realtimeHeads : this.#batchHeads;
+    return lane.priority === RequestPriority.REALTIME
+      ? this.#realtimeHeads
+      : this.#batchHeads;
   }
 
-  #laneOf({ model, priority }: Pick<ScheduledRequest, 'model' | 'priority'>): ModelLane<P> {
+  #laneOf({
+    model,
+    priority,
+  }: Pick<ScheduledRequest, 'model' | 'priority'>): ModelLane<P> {
     return this.lanesOf(model).of(priority);
   }
 }

@@ -6,9 +6,12 @@ import { type ScheduledRequest } from '../request/scheduled-request.js';
 export const MAX_TENANT_WEIGHT = 1000;
 
 /** What a request is charged when it is sent, in device milliseconds; corrected when its time is known. */
-export const costOf = ({ costMs = 1 }: Pick<ScheduledRequest, 'costMs'>): number => costMs;
+export const costOf = ({ costMs = 1 }: Pick<ScheduledRequest, 'costMs'>): number =>
+  costMs;
 
-export const ownerOf = ({ tenant = DEFAULT_TENANT }: Pick<ScheduledRequest, 'tenant'>): string => tenant;
+export const ownerOf = ({
+  tenant = DEFAULT_TENANT,
+}: Pick<ScheduledRequest, 'tenant'>): string => tenant;
 
 /** What decides the place of a request within its tenant. */
 export type RequestOrder = Pick<ScheduledRequest, 'enqueuedAtMs' | 'latestStartMs'>;
@@ -17,10 +20,15 @@ export type RequestOrder = Pick<ScheduledRequest, 'enqueuedAtMs' | 'latestStartM
  * By latest start (D-26). A request without one counts as if it had to start when it ages, and none counts as later
  * than that: no request is overtaken by one that came more than `agingMs` after it.
  */
-export const orderMsOf = ({ latestStartMs = Infinity, enqueuedAtMs }: RequestOrder, agingMs: number): number =>
-  Math.min(latestStartMs, enqueuedAtMs + agingMs);
+export const orderMsOf = (
+  { latestStartMs = Infinity, enqueuedAtMs }: RequestOrder,
+  agingMs: number,
+): number => Math.min(latestStartMs, enqueuedAtMs + agingMs);
 
-export function entryOf<P>(request: ScheduledRequest<P>, agingMs: number): Entry<ScheduledRequest<P>> {
+export function entryOf<P>(
+  request: ScheduledRequest<P>,
+  agingMs: number,
+): Entry<ScheduledRequest<P>> {
   const { priority, enqueuedAtMs, bytes } = request;
   return new Entry(request, {
     isRealtime: priority === RequestPriority.REALTIME,

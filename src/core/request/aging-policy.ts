@@ -9,5 +9,8 @@ export function agesAtMs(enqueuedAtMs: number, agingMs: number): number {
 
 /** True for a BATCH request that has waited `agingMs` or longer. Computed when choosing, never stored. */
 export function isAged(request: Aging, nowMs: number, agingMs: number): boolean {
-  return request.priority === RequestPriority.BATCH && nowMs >= agesAtMs(request.enqueuedAtMs, agingMs);
+  return (
+    request.priority === RequestPriority.BATCH &&
+    nowMs >= agesAtMs(request.enqueuedAtMs, agingMs)
+  );
 }

@@ -13,18 +13,27 @@ const anyIds = fc.oneof(
 
 describe('requestKey', () => {
   it('is one to one: two keys are equal exactly when tenant and id are', () => {
-    const refs = fc.record({ tenant: fc.option(tenants, { nil: undefined }), id: anyIds });
+    const refs = fc.record({
+      tenant: fc.option(tenants, { nil: undefined }),
+      id: anyIds,
+    });
     fc.assert(
       fc.property(refs, refs, (one, other) => {
-        const same = one.id === other.id && (one.tenant ?? DEFAULT_TENANT) === (other.tenant ?? DEFAULT_TENANT);
+        const same =
+          one.id === other.id &&
+          (one.tenant ?? DEFAULT_TENANT) === (other.tenant ?? DEFAULT_TENANT);
         return (requestKey(one) === requestKey(other)) === same;
       }),
     );
   });
 
   it('cannot be forged by an id that looks like the key of another tenant', () => {
-    expect(requestKey({ tenant: undefined, id: 'x~acme' })).not.toBe(requestKey({ tenant: 'acme', id: 'x' }));
-    expect(requestKey({ tenant: 'b', id: 'x~acme' })).not.toBe(requestKey({ tenant: 'acme', id: 'x' }));
+    expect(requestKey({ tenant: undefined, id: 'x~acme' })).not.toBe(
+      requestKey({ tenant: 'acme', id: 'x' }),
+    );
+    expect(requestKey({ tenant: 'b', id: 'x~acme' })).not.toBe(
+      requestKey({ tenant: 'acme', id: 'x' }),
+    );
   });
 
   it('is the bare id for the default tenant', () => {
@@ -36,7 +45,10 @@ describe('callersId', () => {
   const tildes = fc.string({ unit: fc.constantFrom('~', 'a', 'b'), maxLength: 8 });
 
   it('gives every id back whole, also one that holds tildes', () => {
-    const refs = fc.record({ tenant: fc.option(tenants, { nil: undefined }), id: fc.oneof(anyIds, tildes) });
+    const refs = fc.record({
+      tenant: fc.option(tenants, { nil: undefined }),
+      id: fc.oneof(anyIds, tildes),
+    });
     fc.assert(fc.property(refs, ref => callersId(requestKey(ref)) === ref.id));
     expect(callersId(requestKey({ tenant: undefined, id: 'a~~b' }))).toBe('a~~b');
     expect(callersId(requestKey({ tenant: 'b', id: 'a~' }))).toBe('a~');

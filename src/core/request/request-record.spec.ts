@@ -5,7 +5,10 @@ import { RequestRecord } from './request-record.js';
 import { type Settlement } from './settlement.js';
 
 const completed: Settlement<string> = { status: 'completed', reply: 'hello' };
-const cancelled: Settlement<string> = { status: 'cancelled', error: new DomainError('request_cancelled', 'gone') };
+const cancelled: Settlement<string> = {
+  status: 'cancelled',
+  error: new DomainError('request_cancelled', 'gone'),
+};
 
 function aRecord(): RequestRecord<undefined, string> {
   return new RequestRecord<undefined, string>(aRequest('r'));
@@ -13,7 +16,12 @@ function aRecord(): RequestRecord<undefined, string> {
 
 describe('RequestRecord', () => {
   it('starts queued, with 0 attempts and no worker', () => {
-    expect(aRecord()).toMatchObject({ state: 'queued', attempts: 0, workerId: undefined, promoted: false });
+    expect(aRecord()).toMatchObject({
+      state: 'queued',
+      attempts: 0,
+      workerId: undefined,
+      promoted: false,
+    });
   });
 
   it('walks queued → leased → settled and names its worker', () => {
@@ -21,7 +29,11 @@ describe('RequestRecord', () => {
     record.leased('w1', 0);
     expect(record).toMatchObject({ state: 'leased', attempts: 1, workerId: 'w1' });
     expect(record.settle(completed, 0)).toBe(true);
-    expect(record).toMatchObject({ state: 'settled', workerId: 'w1', settlement: completed });
+    expect(record).toMatchObject({
+      state: 'settled',
+      workerId: 'w1',
+      settlement: completed,
+    });
   });
 
   it('counts 2 attempts over a re-queue and forgets the dead worker', () => {
@@ -35,11 +47,11 @@ describe('RequestRecord', () => {
 
   it('settles exactly once: the first settlement stays, later ones return false', () => {
     const record = aRecord();
-    expect([record.settle(cancelled, 0), record.settle(completed, 0), record.settle(cancelled, 0)]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect([
+      record.settle(cancelled, 0),
+      record.settle(completed, 0),
+      record.settle(cancelled, 0),
+    ]).toEqual([true, false, false]);
     expect(record.settlement).toBe(cancelled);
   });
 
@@ -61,8 +73,12 @@ describe('RequestRecord', () => {
   it('throws on moves the diagram does not have', () => {
     const leased = aRecord();
     leased.leased('w1', 0);
-    expect(() => leased.leased('w2', 0)).toThrow('Request r cannot go from leased to leased.');
-    expect(() => aRecord().requeued()).toThrow('Request r cannot go from queued to queued.');
+    expect(() => leased.leased('w2', 0)).toThrow(
+      'Request r cannot go from leased to leased.',
+    );
+    expect(() => aRecord().requeued()).toThrow(
+      'Request r cannot go from queued to queued.',
+    );
     const settled = aRecord();
     settled.settle(completed, 0);
     expect(() => settled.leased('w1', 0)).toThrow('from settled to leased');
@@ -86,7 +102,12 @@ describe('RequestRecord phases', () => {
   it('measures all four phases of a completed request', () => {
     record.leased('w', 1100, 5);
     record.sent(1110);
-    expect(settledAt(1320)).toEqual({ queueWaitMs: 100, batchWaitMs: 5, grpcMs: 210, totalMs: 320 });
+    expect(settledAt(1320)).toEqual({
+      queueWaitMs: 100,
+      batchWaitMs: 5,
+      grpcMs: 210,
+      totalMs: 320,
+    });
   });
 
   it('tells a running request what it has reached, and no more', () => {
@@ -108,7 +129,12 @@ describe('RequestRecord phases', () => {
     expect(record.phases).toEqual({});
     record.leased('w2', 1300, 2);
     record.sent(1310);
-    expect(settledAt(1410)).toEqual({ queueWaitMs: 300, batchWaitMs: 7, grpcMs: 100, totalMs: 410 });
+    expect(settledAt(1410)).toEqual({
+      queueWaitMs: 300,
+      batchWaitMs: 7,
+      grpcMs: 100,
+      totalMs: 410,
+    });
   });
 
   it('completes once: the second time there is nothing to report', () => {
@@ -127,13 +153,23 @@ describe('RequestRecord phases', () => {
     record.leased('w', 1010);
     record.sent(1010);
     record.readyMs = 25;
-    expect(settledAt(1060)).toMatchObject({ queueWaitMs: 10, grpcMs: 50, readyMs: 25, totalMs: 60 });
+    expect(settledAt(1060)).toMatchObject({
+      queueWaitMs: 10,
+      grpcMs: 50,
+      readyMs: 25,
+      totalMs: 60,
+    });
   });
 
   it('counts the wait for a group at a pulling worker as wait in the queue', () => {
     record.leased('w', 1010);
     record.sent(1010);
     record.grouped(1050, 40);
-    expect(settledAt(1080)).toEqual({ queueWaitMs: 50, batchWaitMs: 40, grpcMs: 30, totalMs: 80 });
+    expect(settledAt(1080)).toEqual({
+      queueWaitMs: 50,
+      batchWaitMs: 40,
+      grpcMs: 30,
+      totalMs: 80,
+    });
   });
 });

@@ -75,8 +75,12 @@ export class RequestRecord<P = unknown, R = unknown> {
     const sentAtMs = this.#sentAtMs;
     const settledAtMs = this.#settledAtMs;
     return {
-      ...(leasedAtMs !== undefined && { queueWaitMs: leasedAtMs - enqueuedAtMs, batchWaitMs: this.#batchWaitMs }),
-      ...(sentAtMs !== undefined && settledAtMs !== undefined && { grpcMs: settledAtMs - sentAtMs }),
+      ...(leasedAtMs !== undefined && {
+        queueWaitMs: leasedAtMs - enqueuedAtMs,
+        batchWaitMs: this.#batchWaitMs,
+      }),
+      ...(sentAtMs !== undefined &&
+        settledAtMs !== undefined && { grpcMs: settledAtMs - sentAtMs }),
       ...(this.readyMs !== undefined && { readyMs: this.readyMs }),
       ...(settledAtMs !== undefined && { totalMs: settledAtMs - enqueuedAtMs }),
     };
@@ -139,6 +143,8 @@ export class RequestRecord<P = unknown, R = unknown> {
 
   #expect(from: RequestState, to: RequestState): void {
     if (this.#state === from) return;
-    throw new Error(`Request ${this.#request.id} cannot go from ${this.#state} to ${to}.`);
+    throw new Error(
+      `Request ${this.#request.id} cannot go from ${this.#state} to ${to}.`,
+    );
   }
 }

@@ -9,7 +9,10 @@ export interface InferenceTimeoutPolicy {
  * Milliseconds that a worker may work on a request: max(30 s, 2 x audio duration) by default (D-07).
  * An unknown duration (0, NaN, not finite) gets the lower bound.
  */
-export function inferenceTimeoutMs(audioDurationS: number, policy: InferenceTimeoutPolicy): number {
+export function inferenceTimeoutMs(
+  audioDurationS: number,
+  policy: InferenceTimeoutPolicy,
+): number {
   const scaledMs = audioDurationS * 1000 * policy.factor;
   return Number.isFinite(scaledMs) ? Math.max(policy.minMs, scaledMs) : policy.minMs;
 }

@@ -82,7 +82,11 @@ export interface ResponseRecordStore {
   /** In one transaction. @returns the runs that may go on; the others were replaced, or their response ended */
   append(appends: readonly ResponseAppend[]): Promise<ReadonlySet<ResponseRun>>;
   /** Events with numbers above `after`, in order. @param limit groups */
-  events(ref: ResponseRef, after: number, limit: number): Promise<readonly ResponseEventGroup[]>;
+  events(
+    ref: ResponseRef,
+    after: number,
+    limit: number,
+  ): Promise<readonly ResponseEventGroup[]>;
   /** With its events. False: there was none. */
   remove(ref: ResponseRef): Promise<boolean>;
   /** Inputs and outputs of all that the tenant has stored. */

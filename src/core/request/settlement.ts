@@ -11,4 +11,11 @@ export type SettlementStatus = Settlement['status'];
 
 /** The cause of a cancel, sent to the worker and logged. */
 export type CancelReason =
-  'client' | 'disconnect' | 'operator' | 'deadline' | 'silence' | 'shutdown' | 'unload' | 'load_failed';
+  | 'client'
+  | 'disconnect'
+  | 'operator'
+  | 'deadline'
+  | 'silence'
+  | 'shutdown'
+  | 'unload'
+  | 'load_failed';

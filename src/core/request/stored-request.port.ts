@@ -75,7 +75,10 @@ export interface StoredRequestStore {
   open(request: NewStoredRequest, lease: StoredLease): Promise<Opened>;
   find(ref: StoredRef): Promise<StoredRequest | undefined>;
   /** The latest of that id. @param tenant undefined: of any tenant */
-  findById(requestId: string, tenant: string | undefined): Promise<StoredRequest | undefined>;
+  findById(
+    requestId: string,
+    tenant: string | undefined,
+  ): Promise<StoredRequest | undefined>;
   /** Its body is stored. False: the lease was lost. */
   markReceived(attempt: StoredAttempt, fingerprint: string): Promise<boolean>;
   /** Prolongs everything that `owner` holds, and resolves with it. */

@@ -1,7 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { type LossKind, RetryBudget, suspected, UNSUSPECTED, faultOf, WorkerLostError } from './worker-lost.js';
+import {
+  type LossKind,
+  RetryBudget,
+  suspected,
+  UNSUSPECTED,
+  faultOf,
+  WorkerLostError,
+} from './worker-lost.js';
 
-const loss = (kind: LossKind, together = 1): WorkerLostError => new WorkerLostError(kind, kind, undefined, together);
+const loss = (kind: LossKind, together = 1): WorkerLostError =>
+  new WorkerLostError(kind, kind, undefined, together);
 
 const triesOf = (kind: LossKind): string => {
   const budget = new RetryBudget();
@@ -26,17 +34,21 @@ describe('RetryBudget', () => {
 
   it('counts losses apart from refusals, and names each worker once', () => {
     const budget = new RetryBudget();
-    for (const worker of ['a', 'b', 'a']) expect(budget.spend(worker, loss('refused'))).toBeUndefined();
-    expect([budget.spend('c', loss('died')), budget.spend('a', loss('died'))]).toEqual([undefined, 'worker_crashed']);
+    for (const worker of ['a', 'b', 'a'])
+      expect(budget.spend(worker, loss('refused'))).toBeUndefined();
+    expect([budget.spend('c', loss('died')), budget.spend('a', loss('died'))]).toEqual([
+      undefined,
+      'worker_crashed',
+    ]);
     expect(budget.failedBy).toEqual(['a', 'b', 'c']);
   });
 
   it('a broken connection among two losses alone is no proof: worker_lost, which may be retried', () => {
     const budget = new RetryBudget();
-    expect([budget.spend('a', loss('disconnected')), budget.spend('a', loss('died'))]).toEqual([
-      undefined,
-      'worker_lost',
-    ]);
+    expect([
+      budget.spend('a', loss('disconnected')),
+      budget.spend('a', loss('died')),
+    ]).toEqual([undefined, 'worker_lost']);
   });
 });
 
@@ -44,7 +56,10 @@ describe('a suspect', () => {
   /** Groups that a poisoned request is part of until it fails, when each is as large as it may be. */
   const groups = (first: number): number[] => {
     const sizes = [first];
-    for (let suspicion = suspected(UNSUSPECTED, first, true); faultOf(suspicion) === undefined;) {
+    for (
+      let suspicion = suspected(UNSUSPECTED, first, true);
+      faultOf(suspicion) === undefined;
+    ) {
       const size = suspicion.mostTogether!;
       sizes.push(size);
       suspicion = suspected(suspicion, size, true);

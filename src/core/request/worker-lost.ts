@@ -9,7 +9,8 @@ import { DomainError } from '../shared/domain-error.js';
  * - `abandoned`: this side ended the call: the worker hangs, or did not end a cancelled call.
  * - `died`: the process or thread that computed it ended, as seen by whoever supervises it.
  */
-export type LossKind = 'draining' | 'unsent' | 'refused' | 'disconnected' | 'abandoned' | 'died';
+export type LossKind =
+  'draining' | 'unsent' | 'refused' | 'disconnected' | 'abandoned' | 'died';
 
 /** Another worker may take the request (D-06). */
 export class WorkerLostError extends DomainError {
@@ -46,7 +47,10 @@ export function suspected(before: Suspicion, together: number, died: boolean): S
   const { mostTogether, alone, deaths } = before;
   if (together <= 1 || mostTogether === 1)
     return { mostTogether: 1, alone: alone + 1, deaths: deaths + (died ? 1 : 0) };
-  return { ...before, mostTogether: mostTogether === undefined ? Math.floor(together / 2) : 1 };
+  return {
+    ...before,
+    mostTogether: mostTogether === undefined ? Math.floor(together / 2) : 1,
+  };
 }
 
 /**
@@ -81,13 +85,18 @@ export class RetryBudget {
   }
 
   /** Records a loss. @returns the code that the request fails with; undefined: it may be retried */
-  spend(workerId: string, { kind, together }: WorkerLostError): 'worker_crashed' | 'worker_lost' | undefined {
+  spend(
+    workerId: string,
+    { kind, together }: WorkerLostError,
+  ): 'worker_crashed' | 'worker_lost' | undefined {
     this.#failedBy.add(workerId);
     if (kind === 'refused') this.#refusals += 1;
-    else if (countsAsAttempt(kind)) this.#suspicion = suspected(this.#suspicion, together, kind === 'died');
+    else if (countsAsAttempt(kind))
+      this.#suspicion = suspected(this.#suspicion, together, kind === 'died');
     return this.#refusals < MAX_REFUSALS ? faultOf(this.#suspicion) : 'worker_lost';
   }
 }
 
 /** True when the worker had the request: it counts as an attempt. */
-export const countsAsAttempt = (kind: LossKind): boolean => kind !== 'draining' && kind !== 'unsent';
+export const countsAsAttempt = (kind: LossKind): boolean =>
+  kind !== 'draining' && kind !== 'unsent';

@@ -6,5 +6,7 @@ import { DomainError } from './domain-error.js';
  */
 export function abortError(signal: AbortSignal): DomainError {
   const reason: unknown = signal.reason;
-  return reason instanceof DomainError ? reason : new DomainError('request_cancelled', 'The request was cancelled.');
+  return reason instanceof DomainError
+    ? reason
+    : new DomainError('request_cancelled', 'The request was cancelled.');
 }

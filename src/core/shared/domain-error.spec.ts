@@ -1,8 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { DomainError, ERROR_REGISTRY, isErrorCode, errorDefinition } from './domain-error.js';
+import {
+  DomainError,
+  ERROR_REGISTRY,
+  isErrorCode,
+  errorDefinition,
+} from './domain-error.js';
 
 /** What OpenAI SDKs retry on their own. */
-const RETRIED_BY_SDKS = (status: number): boolean => [408, 409, 429].includes(status) || status >= 500;
+const RETRIED_BY_SDKS = (status: number): boolean =>
+  [408, 409, 429].includes(status) || status >= 500;
 
 describe('DomainError', () => {
   it('answers a cancel with 499, which no SDK retries', () => {
@@ -13,8 +19,18 @@ describe('DomainError', () => {
 
   it('keeps field, retry delay and cause', () => {
     const cause = new Error('below');
-    const error = new DomainError('queue_full', 'full', { param: 'model', retryAfterMs: 2_000, cause });
-    expect(error).toMatchObject({ name: 'DomainError', param: 'model', retryAfterMs: 2_000, cause, message: 'full' });
+    const error = new DomainError('queue_full', 'full', {
+      param: 'model',
+      retryAfterMs: 2_000,
+      cause,
+    });
+    expect(error).toMatchObject({
+      name: 'DomainError',
+      param: 'model',
+      retryAfterMs: 2_000,
+      cause,
+      message: 'full',
+    });
   });
 
   it('lets callers come later only with codes that SDKs retry', () => {
@@ -24,11 +40,11 @@ describe('DomainError', () => {
   });
 
   it('knows its codes from other values', () => {
-    expect([isErrorCode('queue_full'), isErrorCode('toString'), isErrorCode('nope'), isErrorCode(7)]).toEqual([
-      true,
-      false,
-      false,
-      false,
-    ]);
+    expect([
+      isErrorCode('queue_full'),
+      isErrorCode('toString'),
+      isErrorCode('nope'),
+      isErrorCode(7),
+    ]).toEqual([true, false, false, false]);
   });
 });

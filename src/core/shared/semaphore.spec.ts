@@ -74,7 +74,9 @@ describe('Semaphore', () => {
 
   it('rejects at once when the signal has aborted before, and holds nothing', async () => {
     const semaphore = new Semaphore(1);
-    await expect(semaphore.acquire(AbortSignal.abort('reason'))).rejects.toMatchObject({ cause: 'reason' });
+    await expect(semaphore.acquire(AbortSignal.abort('reason'))).rejects.toMatchObject({
+      cause: 'reason',
+    });
     expect(semaphore.available).toBe(1);
   });
 

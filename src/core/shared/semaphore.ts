@@ -16,7 +16,9 @@ export class Semaphore {
   /** @param permits whole number >= 1 */
   constructor(permits: number) {
     if (!Number.isInteger(permits) || permits < 1)
-      throw new RangeError(`A semaphore needs an integer of at least 1 permit; got ${permits}.`);
+      throw new RangeError(
+        `A semaphore needs an integer of at least 1 permit; got ${permits}.`,
+      );
     this.#available = permits;
   }
 
@@ -70,5 +72,7 @@ export class Semaphore {
 
 function reasonOf(signal: AbortSignal | undefined): Error {
   const reason: unknown = signal?.reason;
-  return reason instanceof Error ? reason : new Error('Aborted while waiting for a permit.', { cause: reason });
+  return reason instanceof Error
+    ? reason
+    : new Error('Aborted while waiting for a permit.', { cause: reason });
 }

@@ -22,7 +22,11 @@ describe('ChurnMap', () => {
           expect([...map]).toEqual([...model]);
           expect([...map.values()]).toEqual([...model.values()]);
           expect([...map.keys()]).toEqual([...model.keys()]);
-          expect([map.size, map.get(key), map.has(key)]).toEqual([model.size, model.get(key), model.has(key)]);
+          expect([map.size, map.get(key), map.has(key)]).toEqual([
+            model.size,
+            model.get(key),
+            model.has(key),
+          ]);
           expect(map.firstKey).toBe([...model.keys()][0]);
         }
       }),

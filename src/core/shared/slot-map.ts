@@ -30,7 +30,8 @@ export class SlotMap<K extends string | number, V> {
   /** An existing key keeps its position. */
   set(key: K, value: V): this {
     let slot = this.#slots.get(key);
-    if (slot === undefined) this.#slots.set(key, (slot = this.#free.pop() ?? this.#values.length));
+    if (slot === undefined)
+      this.#slots.set(key, (slot = this.#free.pop() ?? this.#values.length));
     this.#values[slot] = value;
     return this;
   }
@@ -42,7 +43,8 @@ export class SlotMap<K extends string | number, V> {
     this.#slots.delete(key);
     this.#values[slot] = undefined;
     this.#free.push(slot);
-    if (this.#slots.size === 0 && this.#values.length > KEPT_SLOTS) this.#values.length = this.#free.length = 0;
+    if (this.#slots.size === 0 && this.#values.length > KEPT_SLOTS)
+      this.#values.length = this.#free.length = 0;
     return true;
   }
 

@@ -16,7 +16,10 @@ const model = (overrides: Partial<ModelLoad> = {}): ModelLoad => ({
   ...overrides,
 });
 
-const load = (models: readonly ModelLoad[], overrides: Partial<GatewayLoad> = {}): GatewayLoad => ({
+const load = (
+  models: readonly ModelLoad[],
+  overrides: Partial<GatewayLoad> = {},
+): GatewayLoad => ({
   ...{ draining: false, dependencies: [], freeBytes: 1e12, models },
   ...overrides,
 });
@@ -54,7 +57,11 @@ describe('bottleneckOf', () => {
   });
 
   it('does not count drained workers as lost', () => {
-    const found = of({ waiting: 4, workers: workers({ ready: 1, drained: 2 }), slots: { total: 2, free: 0 } });
+    const found = of({
+      waiting: 4,
+      workers: workers({ ready: 1, drained: 2 }),
+      slots: { total: 2, free: 0 },
+    });
     expect(found?.kind).toBe('slots_full');
   });
 
@@ -75,7 +82,9 @@ describe('bottleneckOf', () => {
   });
 
   it('says that requests wait for workers that start', () => {
-    expect(of({ waiting: 2, workers: workers({ ready: 0, starting: 3 }) })?.text).toContain('still starting');
+    expect(
+      of({ waiting: 2, workers: workers({ ready: 0, starting: 3 }) })?.text,
+    ).toContain('still starting');
   });
 
   const growing = rates({ arrived: 9, completed: 1 });
@@ -87,8 +96,14 @@ describe('bottleneckOf', () => {
       kind: 'tenant_floods',
       text: "whisper: 90 of 100 waiting requests are of tenant acme. Lower that tenant's limits, or add a worker.",
     });
-    expect([75, 74].map(own => flooded(own, 100)?.kind)).toEqual(['tenant_floods', 'queue_grows']);
-    expect([10, 9].map(waiting => flooded(8, waiting)?.kind)).toEqual(['tenant_floods', 'queue_grows']);
+    expect([75, 74].map(own => flooded(own, 100)?.kind)).toEqual([
+      'tenant_floods',
+      'queue_grows',
+    ]);
+    expect([10, 9].map(waiting => flooded(8, waiting)?.kind)).toEqual([
+      'tenant_floods',
+      'queue_grows',
+    ]);
   });
 
   it('names the tenant that holds all of the queue, but not the one that may be the only one', () => {
@@ -106,12 +121,19 @@ describe('bottleneckOf', () => {
 
   it('says that the queue grows by 0.2/s or more, what arrives, leaves, fails and is refused', () => {
     const grow = (change: Partial<ModelRates>) =>
-      of({ waiting: 50, slots: { total: 6, free: 0 }, rates: rates({ arrived: 12.34, completed: 10, ...change }) });
+      of({
+        waiting: 50,
+        slots: { total: 6, free: 0 },
+        rates: rates({ arrived: 12.34, completed: 10, ...change }),
+      });
     expect(grow({ failed: 0.04, refused: 0.5 })?.text).toBe(
       'whisper: the queue has 50 requests and grows by 2.3/s: 12/s arrive, 10/s leave (3/min failed), ' +
         '0.5/s are refused. Add a worker or shed load.',
     );
-    expect([2.13, 2.15].map(cancelled => grow({ cancelled })?.kind)).toEqual(['queue_grows', 'slots_full']);
+    expect([2.13, 2.15].map(cancelled => grow({ cancelled })?.kind)).toEqual([
+      'queue_grows',
+      'slots_full',
+    ]);
     expect(grow({ cancelled: 2.5, refused: 0.01 })?.text).toContain(
       'has 50 requests: 12/s arrive, 13/s leave, 1/min are',
     );
@@ -119,13 +141,18 @@ describe('bottleneckOf', () => {
   });
 
   it('does not count what failed or was cancelled as growth', () => {
-    expect(of({ waiting: 3, rates: rates({ arrived: 9, completed: 3, cancelled: 6 }) })).toBeUndefined();
+    expect(
+      of({ waiting: 3, rates: rates({ arrived: 9, completed: 3, cancelled: 6 }) }),
+    ).toBeUndefined();
     expect(of({ waiting: 3, rates: rates({ arrived: 9, failed: 9 }) })).toBeUndefined();
   });
 
   it('says that a tenth of the requests fail, at least 3 a minute, with the commonest code', () => {
-    const failing = (failed: number, completed: number, commonestFailure: ErrorCode = 'engine_failed') =>
-      of({ rates: rates({ arrived: 10, completed, failed, commonestFailure }) });
+    const failing = (
+      failed: number,
+      completed: number,
+      commonestFailure: ErrorCode = 'engine_failed',
+    ) => of({ rates: rates({ arrived: 10, completed, failed, commonestFailure }) });
     expect(failing(3, 7)).toEqual({
       kind: 'requests_fail',
       model: 'whisper',
@@ -133,9 +160,17 @@ describe('bottleneckOf', () => {
         'whisper: requests fail (3/s of 10/s that end), most of them with engine_failed. ' +
         'Look at these requests and at the log of its workers.',
     });
-    expect(failing(3, 7, 'invalid_audio')?.text).toContain('with invalid_audio. Their callers send what is rejected');
-    expect([9, 9.1].map(completed => failing(1, completed)?.kind)).toEqual(['requests_fail', undefined]);
-    expect([0.05, 0.049].map(failed => failing(failed, 0)?.kind)).toEqual(['requests_fail', undefined]);
+    expect(failing(3, 7, 'invalid_audio')?.text).toContain(
+      'with invalid_audio. Their callers send what is rejected',
+    );
+    expect([9, 9.1].map(completed => failing(1, completed)?.kind)).toEqual([
+      'requests_fail',
+      undefined,
+    ]);
+    expect([0.05, 0.049].map(failed => failing(failed, 0)?.kind)).toEqual([
+      'requests_fail',
+      undefined,
+    ]);
   });
 
   it('says that all slots are taken when the queue does not grow', () => {
@@ -151,7 +186,10 @@ describe('bottleneckOf', () => {
 
   it('names the model whose oldest request waits longest, and the worse trouble first', () => {
     const growing = { waiting: 5, rates: rates({ arrived: 2, completed: 1 }) };
-    const models = [model({ id: 'a', ...growing, oldestWaitMs: 10 }), model({ id: 'b', ...growing, oldestWaitMs: 20 })];
+    const models = [
+      model({ id: 'a', ...growing, oldestWaitMs: 10 }),
+      model({ id: 'b', ...growing, oldestWaitMs: 20 }),
+    ];
     expect(bottleneckOf(load(models))?.model).toBe('b');
     const lost = model({ id: 'c', waiting: 1, workers: workers({ ready: 2 }) });
     expect(bottleneckOf(load([...models, lost]))?.model).toBe('c');

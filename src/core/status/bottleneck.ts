@@ -84,9 +84,21 @@ export function bottleneckOf(load: GatewayLoad): Bottleneck | undefined {
   return ofGateway(load) ?? ofModels(load.models);
 }
 
-function ofGateway({ draining, freeBytes, dependencies }: GatewayLoad): Bottleneck | undefined {
-  const all = (kind: BottleneckKind, text: string): Bottleneck => ({ kind, model: null, text });
-  if (draining) return all('draining', 'This gateway is shutting down: it finishes what runs and accepts nothing new.');
+function ofGateway({
+  draining,
+  freeBytes,
+  dependencies,
+}: GatewayLoad): Bottleneck | undefined {
+  const all = (kind: BottleneckKind, text: string): Bottleneck => ({
+    kind,
+    model: null,
+    text,
+  });
+  if (draining)
+    return all(
+      'draining',
+      'This gateway is shutting down: it finishes what runs and accepts nothing new.',
+    );
   if (freeBytes !== undefined && freeBytes < LOW_DISK_BYTES)
     return all(
       'disk_full',
@@ -94,7 +106,11 @@ function ofGateway({ draining, freeBytes, dependencies }: GatewayLoad): Bottlene
         'Delete files or move data.dir to a larger disk.',
     );
   const down = dependencies.find(dependency => dependency.down);
-  if (down) return all('dependency_down', `${down.name} is down: ${sentence(down.text)} Repair it or its connection.`);
+  if (down)
+    return all(
+      'dependency_down',
+      `${down.name} is down: ${sentence(down.text)} Repair it or its connection.`,
+    );
   return undefined;
 }
 
@@ -110,23 +126,56 @@ function ofModels(models: readonly ModelLoad[]): Bottleneck | undefined {
 }
 
 /** Loading is a bottleneck only for requests that wait for it. */
-const noWorker: ModelRule = ({ id, expected, reason, waiting, workers: { total, ready, starting, drained } }) => {
+const noWorker: ModelRule = ({
+  id,
+  expected,
+  reason,
+  waiting,
+  workers: { total, ready, starting, drained },
+}) => {
   if (ready > 0 || !expected || (waiting === 0 && starting > 0)) return undefined;
-  const queue = waiting === 0 ? 'requests would wait' : `${requests(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`;
+  const queue =
+    waiting === 0
+      ? 'requests would wait'
+      : `${requests(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`;
   const text = (why: string, help: string): string => `${id}: ${why}; ${queue}. ${help}`;
   if (total > 0 && drained === total)
-    return of('no_worker', id, text('all of its workers are drained', 'Resume one of them.'));
+    return of(
+      'no_worker',
+      id,
+      text('all of its workers are drained', 'Resume one of them.'),
+    );
   if (starting > 0)
-    return of('no_worker', id, text('its workers are still starting', 'It serves as soon as one is ready.'));
-  const why = reason === undefined ? 'no worker is ready' : `no worker is ready (${reason.replace(/\.$/, '')})`;
-  return of('no_worker', id, text(why, 'Read the log of its workers and restart or replace them.'));
+    return of(
+      'no_worker',
+      id,
+      text('its workers are still starting', 'It serves as soon as one is ready.'),
+    );
+  const why =
+    reason === undefined
+      ? 'no worker is ready'
+      : `no worker is ready (${reason.replace(/\.$/, '')})`;
+  return of(
+    'no_worker',
+    id,
+    text(why, 'Read the log of its workers and restart or replace them.'),
+  );
 };
 
-const workersLost: ModelRule = ({ id, waiting, rates, workers: { total, ready, starting, drained } }) => {
+const workersLost: ModelRule = ({
+  id,
+  waiting,
+  rates,
+  workers: { total, ready, starting, drained },
+}) => {
   const lost = total - ready - starting - drained;
   if (lost <= 0 || ready === 0 || waiting === 0) return undefined;
   const are = `${lost} of ${total} workers ${lost === 1 ? 'is' : 'are'} lost`;
-  return of('workers_lost', id, `${id}: ${are}; ${trend(waiting, rates)}. Add a worker or shed load.`);
+  return of(
+    'workers_lost',
+    id,
+    `${id}: ${are}; ${trend(waiting, rates)}. Add a worker or shed load.`,
+  );
 };
 
 const requestsFail: ModelRule = ({ id, rates }) => {
@@ -138,7 +187,11 @@ const requestsFail: ModelRule = ({ id, rates }) => {
       ? 'Their callers send what is rejected: look at these requests.'
       : 'Look at these requests and at the log of its workers.';
   const share = `${perSecond(failed)} of ${perSecond(left)} that end`;
-  return of('requests_fail', id, `${id}: requests fail (${share}), most of them with ${code}. ${help}`);
+  return of(
+    'requests_fail',
+    id,
+    `${id}: requests fail (${share}), most of them with ${code}. ${help}`,
+  );
 };
 
 /** Where all are of the default tenant, there may be no other. */
@@ -147,25 +200,50 @@ const tenantFloods: ModelRule = ({ id, waiting, busiestTenant }) => {
   const { tenant } = busiestTenant;
   // The queue and its tenants are not read in the same instant.
   const own = Math.min(busiestTenant.waiting, waiting);
-  if (own / waiting < FLOOD_SHARE || (own === waiting && tenant === DEFAULT_TENANT)) return undefined;
+  if (own / waiting < FLOOD_SHARE || (own === waiting && tenant === DEFAULT_TENANT))
+    return undefined;
   const help = "Lower that tenant's limits, or add a worker.";
-  return of('tenant_floods', id, `${id}: ${own} of ${waiting} waiting requests are of tenant ${tenant}. ${help}`);
+  return of(
+    'tenant_floods',
+    id,
+    `${id}: ${own} of ${waiting} waiting requests are of tenant ${tenant}. ${help}`,
+  );
 };
 
 const queueGrows: ModelRule = ({ id, waiting, rates }) => {
-  if (waiting === 0 || !(growth(rates) >= GROWTH_PER_S || rates.refused > 0)) return undefined;
-  return of('queue_grows', id, `${id}: ${trend(waiting, rates)}. Add a worker or shed load.`);
+  if (waiting === 0 || !(growth(rates) >= GROWTH_PER_S || rates.refused > 0))
+    return undefined;
+  return of(
+    'queue_grows',
+    id,
+    `${id}: ${trend(waiting, rates)}. Add a worker or shed load.`,
+  );
 };
 
 const slotsFull: ModelRule = ({ id, waiting, slots }) => {
   if (waiting === 0 || slots.total === 0 || slots.free > 0) return undefined;
   const all = `all ${slots.total} slots are taken and ${requests(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`;
-  return of('slots_full', id, `${id}: ${all}, but the queue does not grow. A further worker would shorten the wait.`);
+  return of(
+    'slots_full',
+    id,
+    `${id}: ${all}, but the queue does not grow. A further worker would shorten the wait.`,
+  );
 };
 
-const MODEL_RULES: readonly ModelRule[] = [noWorker, workersLost, requestsFail, tenantFloods, queueGrows, slotsFull];
+const MODEL_RULES: readonly ModelRule[] = [
+  noWorker,
+  workersLost,
+  requestsFail,
+  tenantFloods,
+  queueGrows,
+  slotsFull,
+];
 
-const of = (kind: BottleneckKind, model: string, text: string): Bottleneck => ({ kind, model, text });
+const of = (kind: BottleneckKind, model: string, text: string): Bottleneck => ({
+  kind,
+  model,
+  text,
+});
 
 const requests = (count: number): string => `${count} request${count === 1 ? '' : 's'}`;
 
@@ -178,13 +256,15 @@ function perSecond(rate: number): string {
 }
 
 /** However they end: what failed or was cancelled has left the queue as well. */
-const leaving = ({ completed, failed, cancelled }: ModelRates): number => completed + failed + cancelled;
+const leaving = ({ completed, failed, cancelled }: ModelRates): number =>
+  completed + failed + cancelled;
 
 const growth = (rates: ModelRates): number => rates.arrived - leaving(rates);
 
 function trend(waiting: number, rates: ModelRates): string {
   const by = growth(rates);
-  const verb = by >= GROWTH_PER_S ? ' and grows' : by <= -GROWTH_PER_S ? ' and shrinks' : '';
+  const verb =
+    by >= GROWTH_PER_S ? ' and grows' : by <= -GROWTH_PER_S ? ' and shrinks' : '';
   const failed = rates.failed > 0 ? ` (${perSecond(rates.failed)} failed)` : '';
   const refused = rates.refused > 0 ? `, ${perSecond(rates.refused)} are refused` : '';
   const flow = `${perSecond(rates.arrived)} arrive, ${perSecond(leaving(rates))} leave${failed}${refused}`;

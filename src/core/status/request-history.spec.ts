@@ -4,11 +4,24 @@ import { type ErrorCode } from '../shared/domain-error.js';
 import { type RequestKey } from '../request/request-key.js';
 import { RequestHistory, WaitHistogram } from './request-history.js';
 
-const base = { key: 'k' as RequestKey, requestId: 'r', model: 'm', priority: 'batch', atMs: 0 } as const;
+const base = {
+  key: 'k' as RequestKey,
+  requestId: 'r',
+  model: 'm',
+  priority: 'batch',
+  atMs: 0,
+} as const;
 const accepted: DispatchEvent = { ...base, type: 'accepted', bytes: 1 };
 const rejected: DispatchEvent = { ...base, type: 'rejected', code: 'queue_full' };
 const leased = (queueWaitMs: number, attempt = 1): DispatchEvent => ({
-  ...{ ...base, type: 'leased', workerId: 'w', groupId: 'g', groupSize: 1, reason: 'single' },
+  ...{
+    ...base,
+    type: 'leased',
+    workerId: 'w',
+    groupId: 'g',
+    groupSize: 1,
+    reason: 'single',
+  },
   ...{ attempt, queueWaitMs, batchWaitMs: 0 },
 });
 const settled = (status: 'completed' | 'failed' | 'cancelled'): DispatchEvent => ({
@@ -21,20 +34,44 @@ const NOTHING = new Map();
 describe('RequestHistory', () => {
   it('counts events by model and step, with what the queue held at its end', () => {
     const history = ring();
-    for (const event of [accepted, accepted, rejected, leased(100), settled('completed'), settled('cancelled')])
+    for (const event of [
+      accepted,
+      accepted,
+      rejected,
+      leased(100),
+      settled('completed'),
+      settled('cancelled'),
+    ])
       history.apply(event);
-    history.close(10_000, 1, new Map([['m', { waiting: 2, inFlight: 1, oldestWaitMs: 5 }]]));
+    history.close(
+      10_000,
+      1,
+      new Map([['m', { waiting: 2, inFlight: 1, oldestWaitMs: 5 }]]),
+    );
     const [point] = history.points(10);
     expect(point?.at).toBe(1);
     expect(point?.models.get('m')).toMatchObject({
-      ...{ arrived: 2, completed: 1, failed: 0, cancelled: 1, refused: 1, waiting: 2, inFlight: 1, oldestWaitMs: 5 },
+      ...{
+        arrived: 2,
+        completed: 1,
+        failed: 0,
+        cancelled: 1,
+        refused: 1,
+        waiting: 2,
+        inFlight: 1,
+        oldestWaitMs: 5,
+      },
     });
   });
 
   it('leaves out models with nothing to report, and keeps the last steps only', () => {
     const history = ring();
     for (let step = 1; step <= 5; step++)
-      history.close(step * 10_000, step, new Map([['idle', { waiting: 0, inFlight: 0, oldestWaitMs: 0 }]]));
+      history.close(
+        step * 10_000,
+        step,
+        new Map([['idle', { waiting: 0, inFlight: 0, oldestWaitMs: 0 }]]),
+      );
     expect(history.points(10)).toEqual([3, 4, 5].map(at => ({ at, models: new Map() })));
     expect(history.points(1).map(({ at }) => at)).toEqual([5]);
   });
@@ -49,12 +86,18 @@ describe('RequestHistory', () => {
 
   it('knows the commonest code of what failed in the last minute, of ended steps and the open one', () => {
     const history = ring();
-    const failed = (code: ErrorCode): DispatchEvent => ({ ...(settled('failed') as object), code }) as DispatchEvent;
-    for (const event of [failed('invalid_audio'), failed('invalid_audio')]) history.apply(event);
+    const failed = (code: ErrorCode): DispatchEvent =>
+      ({ ...(settled('failed') as object), code }) as DispatchEvent;
+    for (const event of [failed('invalid_audio'), failed('invalid_audio')])
+      history.apply(event);
     history.close(10_000, 1, NOTHING);
     for (let count = 0; count < 3; count++) history.apply(failed('engine_failed'));
-    expect(history.rates('m', 10_000)).toMatchObject({ failed: 0.5, commonestFailure: 'engine_failed' });
-    for (const event of [failed('invalid_audio'), failed('invalid_audio')]) history.apply(event);
+    expect(history.rates('m', 10_000)).toMatchObject({
+      failed: 0.5,
+      commonestFailure: 'engine_failed',
+    });
+    for (const event of [failed('invalid_audio'), failed('invalid_audio')])
+      history.apply(event);
     expect(history.rates('m', 10_000).commonestFailure).toBe('invalid_audio');
   });
 

@@ -84,7 +84,8 @@ export class RequestHistory {
     if (event.type === 'accepted') this.#tally(event.model).arrived++;
     else if (event.type === 'rejected') this.#tally(event.model).refused++;
     else if (event.type === 'settled') this.#settle(event);
-    else if (event.type === 'leased' && event.attempt === 1) this.#tally(event.model).waits.add(event.queueWaitMs);
+    else if (event.type === 'leased' && event.attempt === 1)
+      this.#tally(event.model).waits.add(event.queueWaitMs);
   }
 
   /** Ends the step. @param at as `HistoryPoint.at` */
@@ -92,7 +93,8 @@ export class RequestHistory {
     const models = new Map<string, ModelPoint>();
     for (const model of new Set([...gauges.keys(), ...this.#open.keys()])) {
       const point = pointOf(this.#open.get(model) ?? newTally(), gauges.get(model));
-      if (Object.values(point).some(value => value !== 0 && value !== undefined)) models.set(model, point);
+      if (Object.values(point).some(value => value !== 0 && value !== undefined))
+        models.set(model, point);
     }
     this.#points.push({ at, models });
     this.#ends.push(nowMs);
@@ -115,22 +117,34 @@ export class RequestHistory {
       .slice(first)
       .map(({ models }) => models.get(model));
     recent.push(this.#open.get(model));
-    const sinceMs = this.#ends[first - 1] ?? Math.max(this.options.startMs, nowMs - RATE_MS);
+    const sinceMs =
+      this.#ends[first - 1] ?? Math.max(this.options.startMs, nowMs - RATE_MS);
     const seconds = Math.max(SHORTEST_RATE_MS, nowMs - sinceMs) / 1000;
     const rate = (name: keyof ModelCounts): number =>
       recent.reduce((sum, counts) => sum + (counts?.[name] ?? 0), 0) / seconds;
-    const commonestFailure = commonest(recent.flatMap(counts => [...(counts?.failures ?? [])]));
+    const commonestFailure = commonest(
+      recent.flatMap(counts => [...(counts?.failures ?? [])]),
+    );
     return {
-      ...{ arrived: rate('arrived'), completed: rate('completed'), failed: rate('failed') },
+      ...{
+        arrived: rate('arrived'),
+        completed: rate('completed'),
+        failed: rate('failed'),
+      },
       ...{ cancelled: rate('cancelled'), refused: rate('refused') },
       ...(commonestFailure && { commonestFailure }),
     };
   }
 
-  #settle({ model, status, code }: Extract<DispatchEvent, { readonly type: 'settled' }>): void {
+  #settle({
+    model,
+    status,
+    code,
+  }: Extract<DispatchEvent, { readonly type: 'settled' }>): void {
     const tally = this.#tally(model);
     tally[status]++;
-    if (status === 'failed' && code) tally.failures.set(code, (tally.failures.get(code) ?? 0) + 1);
+    if (status === 'failed' && code)
+      tally.failures.set(code, (tally.failures.get(code) ?? 0) + 1);
   }
 
   #tally(model: string): Tally {
@@ -140,13 +154,18 @@ export class RequestHistory {
   }
 }
 
-function commonest(counts: readonly (readonly [ErrorCode, number])[]): ErrorCode | undefined {
+function commonest(
+  counts: readonly (readonly [ErrorCode, number])[],
+): ErrorCode | undefined {
   const sums = new Map<ErrorCode, number>();
   for (const [code, count] of counts) sums.set(code, (sums.get(code) ?? 0) + count);
   return [...sums].sort(([, a], [, b]) => b - a)[0]?.[0];
 }
 
-function pointOf({ waits, failures, ...counts }: Tally, gauges?: ModelGauges): ModelPoint {
+function pointOf(
+  { waits, failures, ...counts }: Tally,
+  gauges?: ModelGauges,
+): ModelPoint {
   const { waiting = 0, inFlight = 0, oldestWaitMs = 0 } = gauges ?? {};
   const [waitP50Ms, waitP95Ms] = [waits.quantile(0.5), waits.quantile(0.95)];
   return {

@@ -38,7 +38,10 @@ export class AuditLog {
       this.#cleanedAtMs = nowMs;
       await this.store.removeBefore(nowMs - this.settings.audit.keepDays * DAY_MS);
     } catch (error) {
-      this.#logger.error({ entry: whole, reason: (error as Error).message }, 'the audit log could not be written');
+      this.#logger.error(
+        { entry: whole, reason: (error as Error).message },
+        'the audit log could not be written',
+      );
     }
   }
 }
@@ -51,18 +54,28 @@ export function auditEntryOf(
 ): Omit<AuditEntry, 'id' | 'atMs'> | undefined {
   const route = request.routeOptions.url;
   if (!route?.startsWith('/admin/') || READING.includes(request.method)) return undefined;
-  const principal = NOT_STORED.includes(statusCode) ? undefined : knownPrincipalOf(request);
+  const principal = NOT_STORED.includes(statusCode)
+    ? undefined
+    : knownPrincipalOf(request);
   if (!principal) return undefined;
   const answer = parsed(payload);
-  const [target = answer.id] = Object.values(request.params as object) as readonly unknown[];
+  const [target = answer.id] = Object.values(
+    request.params as object,
+  ) as readonly unknown[];
   return {
     tenant: principal.tenant,
     key: principal.keyId ?? '',
     requestId: request.id,
     action: `${request.method} ${route}`,
     // PostgreSQL stores no NUL.
-    target: typeof target === 'string' ? target.slice(0, MAX_TARGET).replaceAll('\0', '\uFFFD') : '',
-    detail: detailOf({ ...(request.query as object), ...(isObject(request.body) ? request.body : {}) }),
+    target:
+      typeof target === 'string'
+        ? target.slice(0, MAX_TARGET).replaceAll('\0', '\uFFFD')
+        : '',
+    detail: detailOf({
+      ...(request.query as object),
+      ...(isObject(request.body) ? request.body : {}),
+    }),
     outcome: statusCode < 400 ? 'ok' : refusalIn(answer, statusCode),
   };
 }

@@ -3,7 +3,14 @@ import { Field } from '../../contracts/openai/field.decorators.js';
 import { fromForm, textLike, whole } from '../../contracts/openai/field-types.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { Strict } from '../http/dto-validation.js';
-import { nullableField, numberField, partialListView, textField, view, type ViewOf } from '../http/openapi/view.js';
+import {
+  nullableField,
+  numberField,
+  partialListView,
+  textField,
+  view,
+  type ViewOf,
+} from '../http/openapi/view.js';
 import { type AuditEntry, type AuditStore } from '../../core/access/audit-store.port.js';
 import { AUDIT_STORE } from '../../platform/database/database.tokens.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
@@ -58,6 +65,10 @@ export class AdminAuditController {
   @DescribesErrors('invalid_value', 'storage_unavailable')
   async list(@Query() { limit, after }: AuditQueryDto) {
     const entries = await this.store.list({ limit: limit + 1, after });
-    return { object: 'list', data: entries.slice(0, limit).map(auditEntryDto), has_more: entries.length > limit };
+    return {
+      object: 'list',
+      data: entries.slice(0, limit).map(auditEntryDto),
+      has_more: entries.length > limit,
+    };
   }
 }

@@ -32,7 +32,11 @@ const ModelAdditionDto = view('ModelAdditionDto', {
   lines: listField(textField(), 'The last lines of `switchyard models add`.'),
 });
 
-export const ModelAdditionListDto = listView('ModelAdditionListDto', ModelAdditionDto, 'The newest first; at most 8.');
+export const ModelAdditionListDto = listView(
+  'ModelAdditionListDto',
+  ModelAdditionDto,
+  'The newest first; at most 8.',
+);
 
 /** As `switchyard models search --json` prints it. */
 interface Listed {
@@ -40,7 +44,9 @@ interface Listed {
     readonly name: string;
     readonly summary: string;
     readonly licence?: string;
-    readonly sources?: Readonly<Record<string, { readonly files: Readonly<Record<string, { bytes?: number }>> }>>;
+    readonly sources?: Readonly<
+      Record<string, { readonly files: Readonly<Record<string, { bytes?: number }>> }>
+    >;
   }[];
 }
 
@@ -80,7 +86,11 @@ export class AdminCatalogueController {
   @Answers(ModelAdditionDto)
   @DescribesErrors('model_not_found', 'model_addition_running')
   add(@Param('name') name: string) {
-    if (!NAME_FORM.test(name)) throw new DomainError('model_not_found', 'The catalogue has no model of that name.');
+    if (!NAME_FORM.test(name))
+      throw new DomainError(
+        'model_not_found',
+        'The catalogue has no model of that name.',
+      );
     return additionDto(this.additions.start(name));
   }
 
@@ -93,7 +103,10 @@ export class AdminCatalogueController {
   }
 }
 
-const additionDto = ({ startedMs, ...addition }: ModelAddition): ViewOf<typeof ModelAdditionDto> => ({
+const additionDto = ({
+  startedMs,
+  ...addition
+}: ModelAddition): ViewOf<typeof ModelAdditionDto> => ({
   ...addition,
   started_at: Math.floor(startedMs / 1000),
 });

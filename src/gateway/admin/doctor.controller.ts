@@ -17,7 +17,10 @@ export const DoctorDto = view('DoctorDto', {
   checks: listField(
     view('DiagnosisDto', {
       what: textField({ example: 'ffmpeg' }),
-      state: choiceField(['ok', 'warn', 'fail'], 'warn: works without; fail: will not work as configured.'),
+      state: choiceField(
+        ['ok', 'warn', 'fail'],
+        'warn: works without; fail: will not work as configured.',
+      ),
       detail: textField(),
       fix: optionalField(textField('The command or the change that puts it right.')),
     }),
@@ -31,11 +34,14 @@ export class AdminDoctorController {
 
   @Get()
   @ApiOperation({
-    description: 'It takes seconds: models, programs, libraries, folders and servers are looked at. One run at a time.',
+    description:
+      'It takes seconds: models, programs, libraries, folders and servers are looked at. One run at a time.',
   })
   @Answers(DoctorDto)
   check() {
-    this.#running ??= ownCommand<ViewOf<typeof DoctorDto>>('doctor').finally(() => (this.#running = undefined));
+    this.#running ??= ownCommand<ViewOf<typeof DoctorDto>>('doctor').finally(
+      () => (this.#running = undefined),
+    );
     return this.#running;
   }
 }

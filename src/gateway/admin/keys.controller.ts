@@ -34,7 +34,11 @@ import {
   storedKeyDto,
 } from './keys.dto.js';
 
-const issued = ({ key, secret, first = false }: IssuedKey): ViewOf<typeof IssuedKeyDto> => ({
+const issued = ({
+  key,
+  secret,
+  first = false,
+}: IssuedKey): ViewOf<typeof IssuedKeyDto> => ({
   ...storedKeyDto(key),
   secret,
   makes_keys_required: first,
@@ -56,7 +60,10 @@ export class AdminKeysController {
   @DescribesErrors('storage_unavailable')
   async list(@Query() { limit }: ListKeysDto) {
     const stored = await this.store.list(limit + 1);
-    const data = [...this.ring.fixedKeys.map(fixedKeyDto), ...stored.slice(0, limit).map(storedKeyDto)];
+    const data = [
+      ...this.ring.fixedKeys.map(fixedKeyDto),
+      ...stored.slice(0, limit).map(storedKeyDto),
+    ];
     return { object: 'list', data, has_more: stored.length > limit };
   }
 
@@ -74,8 +81,14 @@ export class AdminKeysController {
   )
   async create(@Body() body: CreateKeyDto) {
     if (body.expires_at !== undefined && body.expires_in_days !== undefined)
-      throw new DomainError('invalid_value', 'Give expires_at or expires_in_days, not both.', { param: 'expires_at' });
-    const models = body.models && [...new Set(body.models.map(name => this.catalog.get(name).id))];
+      throw new DomainError(
+        'invalid_value',
+        'Give expires_at or expires_in_days, not both.',
+        { param: 'expires_at' },
+      );
+    const models = body.models && [
+      ...new Set(body.models.map(name => this.catalog.get(name).id)),
+    ];
     const nowMs = Date.now();
     return issued(await this.issuer.create(newKey(body, models, nowMs), nowMs));
   }
@@ -83,7 +96,8 @@ export class AdminKeysController {
   @Post(':id/rotate')
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    description: 'Sessions that are open stay open: they belong to the key, not to its secret.',
+    description:
+      'Sessions that are open stay open: they belong to the key, not to its secret.',
   })
   @Answers(IssuedKeyDto)
   @DescribesErrors('key_not_found', 'key_is_from_file', 'storage_unavailable')

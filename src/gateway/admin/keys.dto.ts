@@ -28,7 +28,12 @@ import {
 } from '../http/openapi/view.js';
 import { type StoredKey } from '../../core/access/key-store.port.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { type ApiKeyEntry, KEY_LIMIT_NAMES, LIMITS_RULE, SETTING_KEY_ID } from '../../platform/auth/api-key.js';
+import {
+  type ApiKeyEntry,
+  KEY_LIMIT_NAMES,
+  LIMITS_RULE,
+  SETTING_KEY_ID,
+} from '../../platform/auth/api-key.js';
 import { type NewKey } from '../../platform/auth/key-issuer.js';
 import { KEY_SCOPES, type KeyScope } from '../../platform/auth/principal.js';
 
@@ -54,7 +59,10 @@ const SCOPES: FieldType = {
 
 const EXPIRY: FieldType = {
   schema: { type: Number },
-  checks: [[isSoon, `must be a time in the next ${MAX_DAYS} days, in Unix seconds`], ...anyWhole().checks],
+  checks: [
+    [isSoon, `must be a time in the next ${MAX_DAYS} days, in Unix seconds`],
+    ...anyWhole().checks,
+  ],
 };
 
 @Strict()
@@ -65,7 +73,9 @@ export class CreateKeyDto {
   })
   name!: string;
 
-  @RequiredField(textLike(TENANT, 'must be 1 to 64 letters, digits and . _ -'), { example: 'acme' })
+  @RequiredField(textLike(TENANT, 'must be 1 to 64 letters, digits and . _ -'), {
+    example: 'acme',
+  })
   tenant!: string;
 
   @Field(SCOPES, { default: ['inference'] })
@@ -82,7 +92,9 @@ export class CreateKeyDto {
   })
   limits?: Record<string, number>;
 
-  @Field(whole(1, MAX_DAYS), { description: 'Absent, without expires_at: it never expires.' })
+  @Field(whole(1, MAX_DAYS), {
+    description: 'Absent, without expires_at: it never expires.',
+  })
   expires_in_days?: number;
 
   @Field(EXPIRY, { description: 'Unix seconds; instead of expires_in_days.' })
@@ -99,7 +111,10 @@ function isSoon(value: unknown): boolean {
 
 @Strict()
 export class RotateKeyDto {
-  @Field(whole(0, 30 * DAY_S), { default: 0, description: 'Seconds that the present secret stays valid.' })
+  @Field(whole(0, 30 * DAY_S), {
+    default: 0,
+    description: 'Seconds that the present secret stays valid.',
+  })
   grace_s = 0;
 }
 
@@ -116,10 +131,17 @@ export const ApiKeyDto = view('ApiKeyDto', {
   tenant: textField(),
   scopes: listField(choiceField<string>(KEY_SCOPES)),
   models: nullableField(listField(textField(), 'The only models it may use; null: all.')),
-  limits: nullableField(anyField<Readonly<Record<string, number>>>('Its own limits; null: those of its tenant.')),
+  limits: nullableField(
+    anyField<Readonly<Record<string, number>>>(
+      'Its own limits; null: those of its tenant.',
+    ),
+  ),
   default_priority: nullableField(choiceField(PRIORITIES)),
   prefix: nullableField(textField('First characters of the secret.')),
-  source: choiceField(SOURCES, 'file: the keys file; setting: auth.key. Both are changed by hand only.'),
+  source: choiceField(
+    SOURCES,
+    'file: the keys file; setting: auth.key. Both are changed by hand only.',
+  ),
   created_at: nullableField(numberField('Unix seconds.')),
   expires_at: nullableField(numberField('Unix seconds.')),
   last_used_at: nullableField(numberField('Unix seconds, at most a minute old.')),
@@ -127,8 +149,13 @@ export const ApiKeyDto = view('ApiKeyDto', {
 });
 
 export const IssuedKeyDto = viewWith('IssuedKeyDto', ApiKeyDto, {
-  secret: textField({ description: 'The key itself. It is shown here only.', example: 'sk-switchyard-…' }),
-  makes_keys_required: flagField('It is the first key: from now on every request needs one.'),
+  secret: textField({
+    description: 'The key itself. It is shown here only.',
+    example: 'sk-switchyard-…',
+  }),
+  makes_keys_required: flagField(
+    'It is the first key: from now on every request needs one.',
+  ),
 });
 
 export const ApiKeyListDto = partialListView(
@@ -137,7 +164,8 @@ export const ApiKeyListDto = partialListView(
   'Those of the keys file or auth.key, then those of the database, newest first.',
 );
 
-const seconds = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms / 1000));
+const seconds = (ms: number | undefined): number | null =>
+  ms === undefined ? null : Math.floor(ms / 1000);
 
 export const storedKeyDto = (key: StoredKey): ViewOf<typeof ApiKeyDto> => ({
   object: 'api_key',
@@ -156,7 +184,12 @@ export const storedKeyDto = (key: StoredKey): ViewOf<typeof ApiKeyDto> => ({
   revoked_at: seconds(key.revokedAtMs),
 });
 
-export const fixedKeyDto = ({ id, tenant, scopes, limits }: ApiKeyEntry): ViewOf<typeof ApiKeyDto> => ({
+export const fixedKeyDto = ({
+  id,
+  tenant,
+  scopes,
+  limits,
+}: ApiKeyEntry): ViewOf<typeof ApiKeyDto> => ({
   object: 'api_key',
   id,
   name: id,
@@ -174,8 +207,27 @@ export const fixedKeyDto = ({ id, tenant, scopes, limits }: ApiKeyEntry): ViewOf
 });
 
 /** @param models canonical ids */
-export function newKey(dto: CreateKeyDto, models: readonly string[] | undefined, nowMs: number): NewKey {
-  const { name, tenant, limits, expires_in_days: days, expires_at: at, default_priority: defaultPriority } = dto;
+export function newKey(
+  dto: CreateKeyDto,
+  models: readonly string[] | undefined,
+  nowMs: number,
+): NewKey {
+  const {
+    name,
+    tenant,
+    limits,
+    expires_in_days: days,
+    expires_at: at,
+    default_priority: defaultPriority,
+  } = dto;
   const expiresAtMs = days === undefined ? at && at * 1000 : nowMs + days * DAY_S * 1000;
-  return { name, tenant, scopes: [...new Set(dto.scopes)], models, limits, expiresAtMs, defaultPriority };
+  return {
+    name,
+    tenant,
+    scopes: [...new Set(dto.scopes)],
+    models,
+    limits,
+    expiresAtMs,
+    defaultPriority,
+  };
 }

@@ -5,7 +5,14 @@ import { Field } from '../../contracts/openai/field.decorators.js';
 import { choiceOf, fromForm, whole } from '../../contracts/openai/field-types.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { Strict } from '../http/dto-validation.js';
-import { choiceField, listView, numberField, textField, view, type ViewOf } from '../http/openapi/view.js';
+import {
+  choiceField,
+  listView,
+  numberField,
+  textField,
+  view,
+  type ViewOf,
+} from '../http/openapi/view.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { LogFollower } from '../../platform/logging/log-follower.js';
 import { LOG_LEVELS, type LogLevel, LogRing } from '../../platform/logging/log-ring.js';
@@ -27,14 +34,19 @@ export class LogQueryDto {
   })
   lines = 200;
 
-  @Field(choiceOf(LOG_LEVELS), { description: 'At least this level; absent: all that is logged.' })
+  @Field(choiceOf(LOG_LEVELS), {
+    description: 'At least this level; absent: all that is logged.',
+  })
   level: LogLevel = 'trace';
 }
 
 export const LogDto = listView(
   'LogDto',
   view('LogLineDto', {
-    at: numberField({ description: 'Unix seconds, with milliseconds.', example: 1767225600.123 }),
+    at: numberField({
+      description: 'Unix seconds, with milliseconds.',
+      example: 1767225600.123,
+    }),
     level: choiceField(LOG_LEVELS),
     text: textField('Message, then further fields as JSON; at most 2048 characters.'),
   }),
@@ -72,32 +84,47 @@ export class AdminLogsController {
     },
   })
   @DescribesErrors('invalid_value', 'rate_limit_exceeded')
-  logs(@Query() query: LogQueryDto, @Headers('accept') accept: string | undefined, @Res() reply: FastifyReply): void {
+  logs(
+    @Query() query: LogQueryDto,
+    @Headers('accept') accept: string | undefined,
+    @Res() reply: FastifyReply,
+  ): void {
     if (accept?.includes('text/event-stream')) return this.#follow(query, reply);
-    void reply.send({ object: 'list', data: this.log.last(query.lines, query.level) } satisfies ViewOf<typeof LogDto>);
+    void reply.send({
+      object: 'list',
+      data: this.log.last(query.lines, query.level),
+    } satisfies ViewOf<typeof LogDto>);
   }
 
   @Get('workers/:id/log')
   @ApiParam({ name: 'id', example: 'pocketsphinx-en-0' })
   @ApiOperation({
-    description: 'At most 500 lines. Of a worker on another machine only what this gateway noticed.',
+    description:
+      'At most 500 lines. Of a worker on another machine only what this gateway noticed.',
   })
   @Answers(LogDto)
   @DescribesErrors('invalid_value', 'worker_not_found')
   worker(@Param('id') id: string, @Query() { lines, level }: LogQueryDto) {
     const log = this.pool.log(id);
-    if (!log) throw new DomainError('worker_not_found', `This gateway has no worker ${id}.`);
+    if (!log)
+      throw new DomainError('worker_not_found', `This gateway has no worker ${id}.`);
     return { object: 'list', data: log.last(lines, level) };
   }
 
   #follow(query: LogQueryDto, reply: FastifyReply): void {
     if (this.#followers >= MAX_FOLLOWERS)
-      throw new DomainError('rate_limit_exceeded', `The log has ${MAX_FOLLOWERS} readers already.`, {
-        retryAfterMs: TRY_AGAIN_MS,
-      });
+      throw new DomainError(
+        'rate_limit_exceeded',
+        `The log has ${MAX_FOLLOWERS} readers already.`,
+        {
+          retryAfterMs: TRY_AGAIN_MS,
+        },
+      );
     this.#followers += 1;
     const follower = new LogFollower(this.log, query);
     follower.once('close', () => (this.#followers -= 1));
-    void reply.headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' }).send(follower);
+    void reply
+      .headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+      .send(follower);
   }
 }

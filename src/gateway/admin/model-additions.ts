@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { guard, unguard } from '@switchyard/engine-api/process/child-process.js';
-import { LastLines, LogLineSplitter } from '@switchyard/engine-api/process/output-lines.js';
+import {
+  LastLines,
+  LogLineSplitter,
+} from '@switchyard/engine-api/process/output-lines.js';
 import { ModelSwitch } from './model-switch.js';
 import { ownProcess } from './own-command.js';
 
@@ -43,7 +46,11 @@ export class ModelAdditions implements OnApplicationShutdown {
   /** @throws DomainError `model_addition_running` */
   start(name: string): ModelAddition {
     const running = this.#additions.find(({ view: { state } }) => state === 'running');
-    if (running) throw new DomainError('model_addition_running', `${running.view.name} is being added.`);
+    if (running)
+      throw new DomainError(
+        'model_addition_running',
+        `${running.view.name} is being added.`,
+      );
     const addition = new RunningAddition(name);
     this.#additions.push(addition);
     if (this.#additions.length > KEPT) this.#additions.shift();
@@ -54,7 +61,8 @@ export class ModelAdditions implements OnApplicationShutdown {
   /** What has arrived is kept: the next addition resumes. @throws DomainError `model_not_found` */
   cancel(name: string): ModelAddition {
     const addition = this.#additions.findLast(({ view }) => view.name === name);
-    if (!addition) throw new DomainError('model_not_found', `${name} is not being added.`);
+    if (!addition)
+      throw new DomainError('model_not_found', `${name} is not being added.`);
     addition.stop();
     return addition.view;
   }
@@ -64,7 +72,10 @@ export class ModelAdditions implements OnApplicationShutdown {
       await this.models.reload();
     } catch (error) {
       addition.say(`the models file could not be read: ${(error as Error).message}`);
-      this.#logger.warn({ err: error, model: addition.view.name }, 'an added model could not be served');
+      this.#logger.warn(
+        { err: error, model: addition.view.name },
+        'an added model could not be served',
+      );
     }
   }
 }
@@ -82,13 +93,20 @@ class RunningAddition {
     guard(this.#child, ORPHAN_LIMIT_MS);
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       const lines = new LogLineSplitter(line => this.say(line));
-      stream?.on('data', (chunk: Buffer) => lines.push(chunk)).on('end', () => lines.end());
+      stream
+        ?.on('data', (chunk: Buffer) => lines.push(chunk))
+        .on('end', () => lines.end());
     }
     this.ended = this.#end();
   }
 
   get view(): ModelAddition {
-    return { name: this.name, state: this.#state, startedMs: this.#startedMs, lines: this.#lines.lines };
+    return {
+      name: this.name,
+      state: this.#state,
+      startedMs: this.#startedMs,
+      lines: this.#lines.lines,
+    };
   }
 
   say(line: string): void {
@@ -102,7 +120,9 @@ class RunningAddition {
   }
 
   async #end(): Promise<boolean> {
-    const [code] = (await once(this.#child, 'close').catch((error: Error) => [error.message])) as [number | string];
+    const [code] = (await once(this.#child, 'close').catch((error: Error) => [
+      error.message,
+    ])) as [number | string];
     unguard(this.#child);
     if (this.#state === 'running') this.#state = code === 0 ? 'added' : 'failed';
     if (typeof code === 'string') this.say(code);

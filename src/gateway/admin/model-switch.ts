@@ -42,7 +42,8 @@ export class ModelSwitch {
     unloaded.then(
       // A worker may have died in the meantime and its requests be waiting again.
       () => this.#clearLine(id),
-      (error: unknown) => this.#logger.error({ err: error, model: id }, 'unloading failed'),
+      (error: unknown) =>
+        this.#logger.error({ err: error, model: id }, 'unloading failed'),
     );
     await this.#clearLine(id);
     return this.find(id);
@@ -54,7 +55,8 @@ export class ModelSwitch {
    */
   async reload(): Promise<ModelChanges> {
     const changes = this.#read();
-    for (const model of changes.removed) await this.scheduler.cancelMany({ model, state: 'queued' }, 'unload');
+    for (const model of changes.removed)
+      await this.scheduler.cancelMany({ model, state: 'queued' }, 'unload');
     this.#logger.log(changes, 'models file read');
     return changes;
   }
@@ -69,6 +71,7 @@ export class ModelSwitch {
   }
 
   async #clearLine(id: string): Promise<void> {
-    if (this.pool.isHeld(id)) await this.scheduler.cancelMany({ model: id, state: 'queued' }, 'unload');
+    if (this.pool.isHeld(id))
+      await this.scheduler.cancelMany({ model: id, state: 'queued' }, 'unload');
   }
 }

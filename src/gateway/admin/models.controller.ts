@@ -20,13 +20,18 @@ import { WorkerDto, workerDto } from './workers.controller.js';
 
 const AdminModelDto = view('AdminModelDto', {
   id: textField({ example: 'pocketsphinx-en' }),
-  state: choiceField(MODEL_STATES, 'failed: each worker has ended, cannot be reached or is drained.'),
+  state: choiceField(
+    MODEL_STATES,
+    'failed: each worker has ended, cannot be reached or is drained.',
+  ),
   reason: optionalField(textField('Why it has failed.')),
   autostart: choiceField(AUTOSTARTS),
   starts_on_request: flagField('While it is unloaded, the next request starts it.'),
   idle_unload_s: optionalField(numberField('Seconds without work until it is unloaded.')),
   running: numberField('Requests and live streams that its workers have now.'),
-  last_used: numberField('Unix seconds at which it was last needed, or made ready to be.'),
+  last_used: numberField(
+    'Unix seconds at which it was last needed, or made ready to be.',
+  ),
   workers: listField(WorkerDto),
 });
 
@@ -34,7 +39,10 @@ const AdminModelListDto = view('AdminModelListDto', { data: listField(AdminModel
 
 const AdminModelChangesDto = view('AdminModelChangesDto', {
   added: listField(textField()),
-  changed: listField(textField(), 'Computed by new workers once the old ones have ended their work.'),
+  changed: listField(
+    textField(),
+    'Computed by new workers once the old ones have ended their work.',
+  ),
   removed: listField(textField()),
 });
 

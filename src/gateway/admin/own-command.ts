@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
 
 /** The command line of this release; from the sources too it is the built one. */
-const PROGRAM = fileURLToPath(new URL('../../../dist/cli/switchyard.js', import.meta.url));
+const PROGRAM = fileURLToPath(
+  new URL('../../../dist/cli/switchyard.js', import.meta.url),
+);
 const LIMIT_MS = 60_000;
 const MAX_OUTPUT = 4_194_304;
 
@@ -14,15 +16,23 @@ const MAX_OUTPUT = 4_194_304;
 export function ownCommand<T>(...args: readonly string[]): Promise<T> {
   const options = { timeout: LIMIT_MS, maxBuffer: MAX_OUTPUT };
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, [PROGRAM, ...args, '--json'], options, (error, stdout, stderr) => {
-      try {
-        // `doctor` ends with 1 when it finds something; what it found is printed all the same.
-        resolve(JSON.parse(stdout) as T);
-      } catch {
-        new Logger(ownCommand.name).error({ args, stderr: stderr.slice(-1000) }, 'the own command line failed');
-        reject(error ?? new Error(`switchyard ${args.join(' ')} printed no JSON`));
-      }
-    });
+    execFile(
+      process.execPath,
+      [PROGRAM, ...args, '--json'],
+      options,
+      (error, stdout, stderr) => {
+        try {
+          // `doctor` ends with 1 when it finds something; what it found is printed all the same.
+          resolve(JSON.parse(stdout) as T);
+        } catch {
+          new Logger(ownCommand.name).error(
+            { args, stderr: stderr.slice(-1000) },
+            'the own command line failed',
+          );
+          reject(error ?? new Error(`switchyard ${args.join(' ')} printed no JSON`));
+        }
+      },
+    );
   });
 }
 

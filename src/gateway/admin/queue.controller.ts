@@ -1,6 +1,13 @@
 import { Controller, Get, Inject } from '@nestjs/common';
 import { Answers } from '../http/openapi/route.decorator.js';
-import { flagField, listField, numberField, optionalField, textField, view } from '../http/openapi/view.js';
+import {
+  flagField,
+  listField,
+  numberField,
+  optionalField,
+  textField,
+  view,
+} from '../http/openapi/view.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 
@@ -26,7 +33,9 @@ const QueueDto = view('QueueDto', {
       batch: numberField(),
       bytes: numberField('Bytes of the uploads that wait.'),
       running: numberField('Requests that workers have now.'),
-      oldest_wait_ms: optionalField(numberField('Milliseconds; absent when nothing is queued.')),
+      oldest_wait_ms: optionalField(
+        numberField('Milliseconds; absent when nothing is queued.'),
+      ),
     }),
   ),
 });
@@ -48,7 +57,12 @@ export class AdminQueueController {
       depths.reduce((total, depth) => total + depth[field], 0);
     return {
       accepting: this.scheduler.accepting,
-      total: { realtime: sum('realtime'), batch: sum('batch'), bytes: sum('bytes'), running: sum('running') },
+      total: {
+        realtime: sum('realtime'),
+        batch: sum('batch'),
+        bytes: sum('bytes'),
+        running: sum('running'),
+      },
       bounds: {
         max_requests: bounds.maxRequests,
         max_requests_per_model: bounds.maxRequestsPerModel,
@@ -56,7 +70,10 @@ export class AdminQueueController {
         max_bytes_per_model: bounds.maxBytesPerModel,
         realtime_reserve: bounds.realtimeReserve,
       },
-      models: depths.map(({ oldestWaitMs, ...depth }) => ({ ...depth, oldest_wait_ms: oldestWaitMs })),
+      models: depths.map(({ oldestWaitMs, ...depth }) => ({
+        ...depth,
+        oldest_wait_ms: oldestWaitMs,
+      })),
     };
   }
 }

@@ -36,7 +36,9 @@ export class AdminRequestsController {
   @ApiOperation({ description: 'Waiting ones in dispatch order, then running ones.' })
   @Answers(RequestListDto)
   async list(@Query() query: ListRequestsDto) {
-    const views = (await this.scheduler.list(requestFilter(query))).filter(isListed(query));
+    const views = (await this.scheduler.list(requestFilter(query))).filter(
+      isListed(query),
+    );
     const page = views.slice(query.offset, query.offset + query.limit);
     return { total: views.length, data: page.map(view => requestDto(view)) };
   }
@@ -67,7 +69,10 @@ export class AdminRequestsController {
   async cancelMany(@Body() body: CancelRequestsDto) {
     const filter = requestFilter(body);
     if (!body.all && Object.values(filter).every(value => value === undefined)) {
-      throw new DomainError('missing_required_parameter', 'Give model, tenant, state or priority, or say "all": true.');
+      throw new DomainError(
+        'missing_required_parameter',
+        'Give model, tenant, state or priority, or say "all": true.',
+      );
     }
     return { cancelled: await this.scheduler.cancelMany(filter, 'operator') };
   }
@@ -76,13 +81,16 @@ export class AdminRequestsController {
   @Answers(CancellationDto)
   async cancel(@Param('id') id: string, @Query() { tenant }: NamedRequestDto) {
     const view = oneNamed((await this.scheduler.named(id)).filter(isLive), tenant);
-    const cancelled = view !== undefined && (await this.scheduler.cancel({ tenant: view.tenant, id }, 'operator'));
+    const cancelled =
+      view !== undefined &&
+      (await this.scheduler.cancel({ tenant: view.tenant, id }, 'operator'));
     return { request_id: id, cancelled };
   }
 
   @Post(':id/priority')
   @ApiOperation({
-    description: 'Its place in the other lane follows from its enqueue time, and its age still counts.',
+    description:
+      'Its place in the other lane follows from its enqueue time, and its age still counts.',
   })
   @Answers(FoundRequestDto)
   @DescribesErrors(
@@ -99,13 +107,19 @@ export class AdminRequestsController {
   ) {
     const { state, tenant } = await this.#named(id, query.tenant);
     if (!(await this.scheduler.reprioritize({ tenant, id }, priorityLevel(priority))))
-      throw new DomainError('request_not_waiting', `The request ${id} does not wait: it is ${state}.`);
+      throw new DomainError(
+        'request_not_waiting',
+        `The request ${id} does not wait: it is ${state}.`,
+      );
     return this.find(id, { tenant });
   }
 
   async #named(id: string, tenant: string | undefined): Promise<RequestView> {
     const view = oneNamed(await this.scheduler.named(id), tenant);
     if (view) return view;
-    throw new DomainError('request_not_found', `There is no request ${id}, or it ended too long ago.`);
+    throw new DomainError(
+      'request_not_found',
+      `There is no request ${id}, or it ended too long ago.`,
+    );
   }
 }

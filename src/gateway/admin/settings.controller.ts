@@ -19,16 +19,25 @@ import {
   type SettingSources,
 } from '../../platform/config/effective-settings.js';
 import { type SettingValue } from '../../platform/config/setting-definition.js';
-import { environmentName, settingDefinition, type SettingPath } from '../../platform/config/settings.js';
+import {
+  environmentName,
+  settingDefinition,
+  type SettingPath,
+} from '../../platform/config/settings.js';
 
 const SCALAR = { oneOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] };
 
 const SettingDto = view('SettingDto', {
   name: textField({ example: 'queue.max_requests' }),
-  value: nullableField(anyField<SettingValue>({ ...SCALAR, description: 'Null for a secret.' })),
+  value: nullableField(
+    anyField<SettingValue>({ ...SCALAR, description: 'Null for a secret.' }),
+  ),
   source: choiceField(SOURCE_KINDS),
   origin: optionalField(
-    textField({ example: 'config/switchyard.yaml:12:3', description: 'File and line, or variable.' }),
+    textField({
+      example: 'config/switchyard.yaml:12:3',
+      description: 'File and line, or variable.',
+    }),
   ),
   variable: textField({ example: 'SWITCHYARD_QUEUE_MAX_REQUESTS' }),
   default: anyField<SettingValue>(SCALAR),
@@ -50,12 +59,18 @@ export class AdminSettingsController {
   list() {
     return {
       object: 'list',
-      data: [...this.sources].map(([name, { value, origin }]) => settingDto(name, value, origin)),
+      data: [...this.sources].map(([name, { value, origin }]) =>
+        settingDto(name, value, origin),
+      ),
     };
   }
 }
 
-function settingDto(name: SettingPath, value: SettingValue, origin: string): ViewOf<typeof SettingDto> {
+function settingDto(
+  name: SettingPath,
+  value: SettingValue,
+  origin: string,
+): ViewOf<typeof SettingDto> {
   const { default: fallback, allowed, help } = settingDefinition(name);
   const secret = isSecretSetting(name);
   const source = settingSourceOf(origin);

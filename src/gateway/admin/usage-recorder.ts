@@ -1,4 +1,10 @@
-import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { type Subscription } from 'rxjs';
 import {
   USAGE_SUMS,
@@ -13,7 +19,10 @@ import { DAY_MS } from '../../platform/config/setting-definition.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { USAGE_STORE } from '../../platform/database/database.tokens.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { type ActivityEvent, SessionActivity } from '../realtime/session/session-activity.js';
+import {
+  type ActivityEvent,
+  SessionActivity,
+} from '../realtime/session/session-activity.js';
 
 type Settled = Extract<DispatchEvent, { readonly type: 'settled' }>;
 /** A row that is added to in place. */
@@ -77,7 +86,11 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
   /** Written once a day, not for each request. */
   #today(): string {
     const nowMs = Date.now();
-    if (nowMs >= this.#day.endMs) this.#day = { name: utcDay(nowMs), endMs: (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS };
+    if (nowMs >= this.#day.endMs)
+      this.#day = {
+        name: utcDay(nowMs),
+        endMs: (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS,
+      };
     return this.#day.name;
   }
 
@@ -89,7 +102,10 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
       await this.#clean(Date.now());
     } catch (error) {
       for (const row of rows) this.#add(row);
-      this.#logger.warn({ reason: (error as Error).message, groups: rows.length }, 'usage is written later');
+      this.#logger.warn(
+        { reason: (error as Error).message, groups: rows.length },
+        'usage is written later',
+      );
     }
   }
 
@@ -98,21 +114,32 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
     this.#cleanedDay = utcDay(nowMs);
     await this.store
       .removeBefore(utcDay(nowMs - this.settings.usage.keepDays * DAY_MS))
-      .catch((error: Error) => this.#logger.warn({ reason: error.message }, 'old usage is removed tomorrow'));
+      .catch((error: Error) =>
+        this.#logger.warn({ reason: error.message }, 'old usage is removed tomorrow'),
+      );
   }
 
   #add(row: UsageRow): void {
     const name = usageGroupName(row);
     const known = this.#sums.get(name);
     if (known) for (const sum of USAGE_SUMS) known[sum] += row[sum];
-    else if (this.#sums.size < MAX_GROUPS || row.tenant === OVERFLOW) this.#sums.set(name, row);
+    else if (this.#sums.size < MAX_GROUPS || row.tenant === OVERFLOW)
+      this.#sums.set(name, row);
     else this.#add({ ...row, tenant: OVERFLOW, key: OVERFLOW, model: OVERFLOW });
   }
 }
 
 /** An engine call is shared by its group: each member has an equal part of its time. */
 function rowOf(event: Settled, day: string): UsageRow {
-  const { tenant = DEFAULT_TENANT, keyId: key = '', model, status, usage = {}, phases, batchSize = 1 } = event;
+  const {
+    tenant = DEFAULT_TENANT,
+    keyId: key = '',
+    model,
+    status,
+    usage = {},
+    phases,
+    batchSize = 1,
+  } = event;
   const { grpcMs = 0, readyMs = 0 } = phases;
   // A worker that reports no device time: the time of the call counts.
   const { deviceMs = Math.max(0, grpcMs - readyMs) / Math.max(1, batchSize) } = event;
@@ -133,10 +160,15 @@ function rowOf(event: Settled, day: string): UsageRow {
   };
 }
 
-const NOTHING = Object.fromEntries(USAGE_SUMS.map(name => [name, 0])) as unknown as UsageSums;
+const NOTHING = Object.fromEntries(
+  USAGE_SUMS.map(name => [name, 0]),
+) as unknown as UsageSums;
 
 /** Audio only: a session is no request. */
-const rowOfLive = ({ tenant, keyId: key = '', model, audioSeconds }: Recognised, day: string): UsageRow => ({
+const rowOfLive = (
+  { tenant, keyId: key = '', model, audioSeconds }: Recognised,
+  day: string,
+): UsageRow => ({
   ...NOTHING,
   day,
   tenant,

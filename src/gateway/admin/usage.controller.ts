@@ -12,7 +12,13 @@ import { KEY_STORE, USAGE_STORE } from '../../platform/database/database.tokens.
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
 import { utcDay, UsageRecorder } from './usage-recorder.js';
-import { TenantListDto, UsageListDto, UsageQueryDto, usageDto, usageTodayDto } from './usage.dto.js';
+import {
+  TenantListDto,
+  UsageListDto,
+  UsageQueryDto,
+  usageDto,
+  usageTodayDto,
+} from './usage.dto.js';
 
 const MAX_GROUPS = 10_000;
 const DEFAULT_DAYS = 30;
@@ -33,10 +39,23 @@ export class AdminUsageController {
   @Answers(UsageListDto)
   @DescribesErrors('invalid_value', 'storage_unavailable')
   async usage(@Query() { to = utcDay(Date.now()), ...query }: UsageQueryDto) {
-    const { from = utcDay(lastMs(to) - (DEFAULT_DAYS - 1) * DAY_MS), group_by: groupBy, tenant } = query;
-    if (from > to) throw new DomainError('invalid_value', '`from` must not be after `to`.', { param: 'from' });
+    const {
+      from = utcDay(lastMs(to) - (DEFAULT_DAYS - 1) * DAY_MS),
+      group_by: groupBy,
+      tenant,
+    } = query;
+    if (from > to)
+      throw new DomainError('invalid_value', '`from` must not be after `to`.', {
+        param: 'from',
+      });
     await this.recorder.flush();
-    const rows = await this.usageStore.sum({ from, to, groupBy, tenant, limit: MAX_GROUPS + 1 });
+    const rows = await this.usageStore.sum({
+      from,
+      to,
+      groupBy,
+      tenant,
+      limit: MAX_GROUPS + 1,
+    });
     const data = rows.slice(0, MAX_GROUPS).map(usageDto);
     return { object: 'list', from, to, data, has_more: rows.length > MAX_GROUPS };
   }
@@ -47,13 +66,21 @@ export class AdminUsageController {
   async tenants() {
     await this.recorder.flush();
     const today = utcDay(Date.now());
-    const used = await this.usageStore.sum({ from: today, to: today, groupBy: ['tenant'], limit: MAX_GROUPS });
+    const used = await this.usageStore.sum({
+      from: today,
+      to: today,
+      groupBy: ['tenant'],
+      limit: MAX_GROUPS,
+    });
     const keys = new Map<string, number>();
     for (const { tenant } of [...this.ring.fixedKeys, ...(await this.keyStore.live())])
       keys.set(tenant, (keys.get(tenant) ?? 0) + 1);
     const sums = new Map(used.map((row): [string, UsageSums] => [row.tenant ?? '', row]));
     const limits: Record<string, number> = Object.fromEntries(
-      LIMIT_NAMES.map((name, at): [string, number] => [KEY_LIMITS[at] ?? name, this.settings.limits[name]]),
+      LIMIT_NAMES.map((name, at): [string, number] => [
+        KEY_LIMITS[at] ?? name,
+        this.settings.limits[name],
+      ]),
     );
     const data = [...new Set([...keys.keys(), ...sums.keys()])].sort().map(id => ({
       object: 'tenant' as const,
@@ -71,6 +98,8 @@ export class AdminUsageController {
 function lastMs(day: string): number {
   const ms = Date.parse(day);
   if (Number.isNaN(ms) || utcDay(ms) !== day)
-    throw new DomainError('invalid_value', '`to` is no day of the calendar.', { param: 'to' });
+    throw new DomainError('invalid_value', '`to` is no day of the calendar.', {
+      param: 'to',
+    });
   return ms;
 }

@@ -1,5 +1,10 @@
 import { Field } from '../../contracts/openai/field.decorators.js';
-import { commaSeparated, type FieldType, repeatedOneOf, textLike } from '../../contracts/openai/field-types.js';
+import {
+  commaSeparated,
+  type FieldType,
+  repeatedOneOf,
+  textLike,
+} from '../../contracts/openai/field-types.js';
 import { Strict } from '../http/dto-validation.js';
 import {
   anyField,
@@ -14,9 +19,16 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import { USAGE_GROUPS, type UsageGroup, type UsageSums } from '../../core/access/usage-store.port.js';
+import {
+  USAGE_GROUPS,
+  type UsageGroup,
+  type UsageSums,
+} from '../../core/access/usage-store.port.js';
 
-const DAY = textLike(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, 'must be a day such as 2027-01-31');
+const DAY = textLike(
+  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/,
+  'must be a day such as 2027-01-31',
+);
 const GROUPS: FieldType = {
   schema: { type: String },
   checks: repeatedOneOf(USAGE_GROUPS).checks,
@@ -25,13 +37,19 @@ const GROUPS: FieldType = {
 
 @Strict()
 export class UsageQueryDto {
-  @Field(DAY, { example: '2027-01-01', description: 'First day, UTC; absent: 29 days before the last.' })
+  @Field(DAY, {
+    example: '2027-01-01',
+    description: 'First day, UTC; absent: 29 days before the last.',
+  })
   from?: string;
 
   @Field(DAY, { example: '2027-01-31', description: 'Last day, UTC; absent: today.' })
   to?: string;
 
-  @Field(GROUPS, { example: 'day,tenant', description: 'Out of day, tenant, key, model.' })
+  @Field(GROUPS, {
+    example: 'day,tenant',
+    description: 'Out of day, tenant, key, model.',
+  })
   group_by: (keyof UsageGroup)[] = ['day'];
 
   @Field(textLike(/^[~\w.-]{1,64}$/, 'must be the name of a tenant'), {
@@ -54,7 +72,9 @@ const UsageDto = view('UsageDto', {
   characters: numberField('Of text to synthesize.'),
   input_tokens: numberField(),
   output_tokens: numberField(),
-  device_ms: numberField('Time of engine calls; calls for several requests are divided equally.'),
+  device_ms: numberField(
+    'Time of engine calls; calls for several requests are divided equally.',
+  ),
 });
 
 export const UsageListDto = view('UsageListDto', {
@@ -80,13 +100,17 @@ const TenantDto = view('TenantDto', {
     description: 'By name; 0 = unlimited.',
     example: { requests_per_minute: 60 },
   }),
-  weight: numberField('Its share of a busy model is this, divided by the weights of all who wait.'),
+  weight: numberField(
+    'Its share of a busy model is this, divided by the weights of all who wait.',
+  ),
   usage_today: fieldOf(UsageTodayDto, 'Since 00:00 UTC.'),
 });
 
 export const TenantListDto = partialListView('TenantListDto', TenantDto);
 
-export const usageDto = (row: Partial<UsageGroup> & UsageSums): ViewOf<typeof UsageDto> => ({
+export const usageDto = (
+  row: Partial<UsageGroup> & UsageSums,
+): ViewOf<typeof UsageDto> => ({
   day: row.day,
   tenant: row.tenant,
   key: row.key,
@@ -102,7 +126,9 @@ export const usageDto = (row: Partial<UsageGroup> & UsageSums): ViewOf<typeof Us
   device_ms: row.deviceMs,
 });
 
-export const usageTodayDto = (sums: UsageSums | undefined): ViewOf<typeof UsageTodayDto> => ({
+export const usageTodayDto = (
+  sums: UsageSums | undefined,
+): ViewOf<typeof UsageTodayDto> => ({
   requests: sums?.requests ?? 0,
   audio_s: (sums?.audioMs ?? 0) / 1000,
   input_tokens: sums?.inputTokens ?? 0,

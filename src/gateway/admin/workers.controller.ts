@@ -41,10 +41,18 @@ export const WorkerDto = view('WorkerDto', {
   }),
   streams: numberField('Live streams it takes besides files.'),
   streams_in_use: numberField('Of these, taken now.'),
-  drained: flagField('An operator drained it: nothing is sent to it until it is resumed.'),
+  drained: flagField(
+    'An operator drained it: nothing is sent to it until it is resumed.',
+  ),
   restarts: numberField('Processes started after the first.'),
-  problem: optionalField(textField('Why it gets no requests, or one at a time; or what is wrong with its output.')),
-  breaker: optionalField(choiceField(['open', 'half_open'], 'Its circuit breaker; absent: closed.')),
+  problem: optionalField(
+    textField(
+      'Why it gets no requests, or one at a time; or what is wrong with its output.',
+    ),
+  ),
+  breaker: optionalField(
+    choiceField(['open', 'half_open'], 'Its circuit breaker; absent: closed.'),
+  ),
   last_exit: optionalField(fieldOf(WorkerExitDto)),
   health: optionalField(anyField<object>('What it last said about itself.')),
 });
@@ -68,7 +76,13 @@ export const workerDto = ({
 });
 
 /** The worker's words in the spelling of the other answers. */
-const healthDto = ({ maxBatch, maxConcurrent, inFlight, maxMessageBytes, ...rest }: WorkerHealthReport): object => ({
+const healthDto = ({
+  maxBatch,
+  maxConcurrent,
+  inFlight,
+  maxMessageBytes,
+  ...rest
+}: WorkerHealthReport): object => ({
   ...rest,
   max_batch: maxBatch,
   max_concurrent: maxConcurrent,
@@ -110,7 +124,10 @@ export class AdminWorkersController {
   }
 
   @Post(':id/resume')
-  @DescribesOrder('Send a drained worker requests again', 'Also cancels a restart that waits.')
+  @DescribesOrder(
+    'Send a drained worker requests again',
+    'Also cancels a restart that waits.',
+  )
   resume(@Param('id') id: string): Promise<ViewOf<typeof WorkerDto>> {
     return this.#order(id, 'resume');
   }

@@ -25,7 +25,11 @@ export class TranslationsController {
   constructor(private readonly transcripts: TranscriptionService) {}
 
   @Post()
-  @DescribesUpload({ path: '/v1/audio/translations', form: TranslationDto, errors: ['unsupported_task'] })
+  @DescribesUpload({
+    path: '/v1/audio/translations',
+    form: TranslationDto,
+    errors: ['unsupported_task'],
+  })
   create(@Form() form: FormSource, @Res() reply: FastifyReply): Promise<void> {
     return this.transcripts.serve('translations', form, reply);
   }

@@ -5,14 +5,23 @@ import { ModelsModule } from '../models/models.module.js';
 import { WrittenFormModule } from '../written-form/written-form.module.js';
 import { SpeechService } from './speech.service.js';
 import { TranscriptionService } from './transcription.service.js';
-import { SpeechController, TranscriptionsController, TranslationsController } from './audio.controllers.js';
+import {
+  SpeechController,
+  TranscriptionsController,
+  TranslationsController,
+} from './audio.controllers.js';
 import { UploadReader } from './upload-reader.js';
 import { VoicesController } from './voices.controller.js';
 
 /** `/v1/audio`: transcription, translation and speech. */
 @Module({
   imports: [InferenceModule, ModelsModule, StorageModule, WrittenFormModule],
-  controllers: [TranscriptionsController, TranslationsController, SpeechController, VoicesController],
+  controllers: [
+    TranscriptionsController,
+    TranslationsController,
+    SpeechController,
+    VoicesController,
+  ],
   providers: [SpeechService, TranscriptionService, UploadReader],
   exports: [TranscriptionService],
 })

@@ -1,6 +1,17 @@
 import { applyDecorators, type Type } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiExtraModels, ApiOkResponse, ApiOperation, getSchemaPath } from '@nestjs/swagger';
-import { SPEECH_CONTENT_TYPES, speechDelta, speechDone } from '../../contracts/formats/speech.js';
+import {
+  ApiBody,
+  ApiConsumes,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import {
+  SPEECH_CONTENT_TYPES,
+  speechDelta,
+  speechDone,
+} from '../../contracts/formats/speech.js';
 import { formatTranscriptStream } from '../../contracts/formats/transcript-events.js';
 import { type Transcript } from '@switchyard/engine-api/transcript.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
@@ -12,7 +23,12 @@ import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 const EXAMPLES = {
   wav: {
     summary: 'A WAV file',
-    value: { model: 'tts-1', voice: 'alloy', input: 'The quick brown fox.', response_format: 'wav' },
+    value: {
+      model: 'tts-1',
+      voice: 'alloy',
+      input: 'The quick brown fox.',
+      response_format: 'wav',
+    },
   },
   mp3: {
     summary: 'MP3, a little faster',
@@ -20,7 +36,13 @@ const EXAMPLES = {
   },
   events: {
     summary: 'Server-sent events',
-    value: { model: 'tts-1', voice: 'alloy', input: 'Good morning.', response_format: 'pcm', stream_format: 'sse' },
+    value: {
+      model: 'tts-1',
+      voice: 'alloy',
+      input: 'Good morning.',
+      response_format: 'pcm',
+      stream_format: 'sse',
+    },
   },
 };
 
@@ -35,7 +57,9 @@ const AUDIO_EVENTS_EXAMPLE = speechDelta(Buffer.alloc(6)) + speechDone(1.5);
 /** OpenAPI of the speech route. */
 export function DescribesSpeech(): MethodDecorator {
   const binary = { schema: { type: 'string', format: 'binary' } };
-  const audio = Object.fromEntries(Object.values(SPEECH_CONTENT_TYPES).map(type => [type, binary]));
+  const audio = Object.fromEntries(
+    Object.values(SPEECH_CONTENT_TYPES).map(type => [type, binary]),
+  );
   return applyDecorators(
     ApiOperation({
       description: 'Chunked: the first bytes leave while the rest is still being made.',
@@ -45,7 +69,10 @@ export function DescribesSpeech(): MethodDecorator {
     DescribesRequestHeaders(),
     ApiOkResponse({
       description: 'The audio, or events with it in base64.',
-      content: { ...audio, 'text/event-stream': { schema: AUDIO_EVENTS, example: AUDIO_EVENTS_EXAMPLE } },
+      content: {
+        ...audio,
+        'text/event-stream': { schema: AUDIO_EVENTS, example: AUDIO_EVENTS_EXAMPLE },
+      },
     }),
     DescribesErrors('invalid_json', 'voice_not_found', ...FIELD_ERRORS, ...QUEUE_ERRORS),
   );
@@ -75,13 +102,23 @@ const TEXT_EVENTS = {
     'then one `transcript.text.done`, then `data: [DONE]`. A failure after the first event is the error envelope as ' +
     'the last one.',
 };
-const FOX = { text: 'the quick brown fox', durationS: 2.5, segments: [], language: 'en' } as unknown as Transcript;
+const FOX = {
+  text: 'the quick brown fox',
+  durationS: 2.5,
+  segments: [],
+  language: 'en',
+} as unknown as Transcript;
 const TEXT_EVENTS_EXAMPLE = formatTranscriptStream(FOX);
 
-const SUBTITLES = '1\n00:00:00,000 --> 00:00:02,500\nthe quick brown fox jumps over the lazy dog\n\n';
+const SUBTITLES =
+  '1\n00:00:00,000 --> 00:00:02,500\nthe quick brown fox jumps over the lazy dog\n\n';
 
 /** OpenAPI of a route that takes audio and answers with text. */
-export function DescribesUpload({ path, form, errors = [] }: UploadDescription): MethodDecorator {
+export function DescribesUpload({
+  path,
+  form,
+  errors = [],
+}: UploadDescription): MethodDecorator {
   return applyDecorators(
     ApiOperation({ description: curlFor(path) }),
     ApiConsumes('multipart/form-data'),

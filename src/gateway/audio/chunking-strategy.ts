@@ -16,8 +16,14 @@ export function chunkingStrategy(value: unknown): Chunking | undefined {
   const given = typeof value === 'string' ? parsed(value) : value;
   if (given === undefined || given === null || given === 'auto') return undefined;
   if (typeof given !== 'object' || Array.isArray(given)) throw neither(value);
-  const { threshold, prefix_padding_ms, silence_duration_ms } = serverVad(given as Record<string, unknown>);
-  return { threshold, prefixPaddingMs: prefix_padding_ms, silenceDurationMs: silence_duration_ms };
+  const { threshold, prefix_padding_ms, silence_duration_ms } = serverVad(
+    given as Record<string, unknown>,
+  );
+  return {
+    threshold,
+    prefixPaddingMs: prefix_padding_ms,
+    silenceDurationMs: silence_duration_ms,
+  };
 }
 
 function parsed(text: string): unknown {
@@ -33,7 +39,10 @@ function serverVad(fields: Record<string, unknown>): ServerVadDto {
     return parseDto(ServerVadDto, fields);
   } catch (error) {
     if (!(error instanceof DomainError) || error.param === undefined) throw error;
-    const message = error.message.replace(`\`${error.param}\``, `\`${PARAM}.${error.param}\``);
+    const message = error.message.replace(
+      `\`${error.param}\``,
+      `\`${PARAM}.${error.param}\``,
+    );
     throw new DomainError(error.code, message, { param: PARAM, cause: error });
   }
 }

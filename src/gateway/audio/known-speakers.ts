@@ -24,23 +24,39 @@ export function knownSpeakers(fields: KnownSpeakerFields): readonly KnownSpeaker
     throw invalid(names.length < references.length ? NAMES : REFERENCES, message);
   }
   const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
-  if (twice >= 0) throw invalid(NAMES, `\`${NAMES}[${twice}]\` must differ from the others; got "${names[twice]}".`);
-  return names.map((name, index) => ({ name, reference: referenceIn(references[index] ?? '', index) }));
+  if (twice >= 0)
+    throw invalid(
+      NAMES,
+      `\`${NAMES}[${twice}]\` must differ from the others; got "${names[twice]}".`,
+    );
+  return names.map((name, index) => ({
+    name,
+    reference: referenceIn(references[index] ?? '', index),
+  }));
 }
 
 /** The audio in a data URL. Its media type is a claim of the sender: the content decides. */
 function referenceIn(url: string, index: number): Buffer {
   const [prefix] = DATA_URL.exec(url) ?? [];
   if (prefix === undefined) {
-    throw wrongReference(index, `must be a data URL such as data:audio/wav;base64,UklGR…; got "${url.slice(0, 40)}"`);
+    throw wrongReference(
+      index,
+      `must be a data URL such as data:audio/wav;base64,UklGR…; got "${url.slice(0, 40)}"`,
+    );
   }
   const bytes = Math.floor(((url.length - prefix.length) * 3) / 4);
   if (bytes > MAX_REFERENCE_BYTES + 2) {
-    throw wrongReference(index, `must hold at most ${MAX_REFERENCE_BYTES} bytes of audio; got about ${bytes}`);
+    throw wrongReference(
+      index,
+      `must hold at most ${MAX_REFERENCE_BYTES} bytes of audio; got about ${bytes}`,
+    );
   }
   const base64 = url.slice(prefix.length);
   if (base64 === '' || base64.length % 4 !== 0 || !BASE64.test(base64)) {
-    throw wrongReference(index, 'must hold audio in base64, padded to a multiple of 4 characters');
+    throw wrongReference(
+      index,
+      'must hold audio in base64, padded to a multiple of 4 characters',
+    );
   }
   return Buffer.from(base64, 'base64');
 }
@@ -48,4 +64,5 @@ function referenceIn(url: string, index: number): Buffer {
 const wrongReference = (index: number, rule: string): DomainError =>
   invalid(REFERENCES, `\`${REFERENCES}[${index}]\` ${rule}.`);
 
-const invalid = (param: string, message: string): DomainError => new DomainError('invalid_value', message, { param });
+const invalid = (param: string, message: string): DomainError =>
+  new DomainError('invalid_value', message, { param });

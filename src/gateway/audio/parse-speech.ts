@@ -15,7 +15,11 @@ interface ParsedSpeech extends ParsedRequest<SpeechDto> {
 const parse = requestParser({ type: SpeechDto, kind: 'tts' });
 
 /** @throws DomainError for the first thing wrong with the body. */
-export function parseSpeech(body: Body, catalog: ModelCatalog, compat?: Strictness): ParsedSpeech {
+export function parseSpeech(
+  body: Body,
+  catalog: ModelCatalog,
+  compat?: Strictness,
+): ParsedSpeech {
   const parsed = parse(body, catalog, compat);
   return { ...parsed, voice: engineVoice(parsed.model, parsed.dto.voice) };
 }
@@ -39,7 +43,10 @@ function engineVoice({ id, voices }: ModelSpec, wanted: string): string {
 const CHARACTERS_PER_S = 15;
 
 /** What the scheduler and the worker need. The expected duration decides the inference deadline (D-07). */
-export function speechWork({ model, dto, voice }: ParsedSpeech, sink: SpeechSink): InferenceWork {
+export function speechWork(
+  { model, dto, voice }: ParsedSpeech,
+  sink: SpeechSink,
+): InferenceWork {
   const { input: text, speed, response_format: format } = dto;
   return {
     model: model.id,

@@ -3,9 +3,19 @@ import {
   type TranscriptBodyOptions,
   type TranscriptFormat,
 } from '../../contracts/formats/transcript-body.js';
-import { PLAIN_TRANSCRIPTION, type Transcript, type TranscriptionParams } from '@switchyard/engine-api/transcript.js';
-import { type FieldNature, type ServiceTier } from '../../contracts/openai/field-rules.js';
-import { TranscriptionDto, transcriptionParams } from '../../contracts/openai/transcription.dto.js';
+import {
+  PLAIN_TRANSCRIPTION,
+  type Transcript,
+  type TranscriptionParams,
+} from '@switchyard/engine-api/transcript.js';
+import {
+  type FieldNature,
+  type ServiceTier,
+} from '../../contracts/openai/field-rules.js';
+import {
+  TranscriptionDto,
+  transcriptionParams,
+} from '../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
@@ -42,10 +52,17 @@ const transcriptions = new RepeatedForms(TranscriptionDto);
 const translations = new RepeatedForms(TranslationDto);
 
 /** @throws DomainError for the first thing wrong with the form. */
-export function parseTranscription(fields: Fields, catalog: ModelCatalog, compat?: Strictness): ParsedTranscription {
+export function parseTranscription(
+  fields: Fields,
+  catalog: ModelCatalog,
+  compat?: Strictness,
+): ParsedTranscription {
   const sent = transcriptions.parse(fields);
   const model = catalog.getOfKind(sent.model, 'stt');
-  const unusable = [...uselessWithFormat(sent, compat), ...demandAbilities(model, demandsOf(sent), catalog, compat)];
+  const unusable = [
+    ...uselessWithFormat(sent, compat),
+    ...demandAbilities(model, demandsOf(sent), catalog, compat),
+  ];
   demandLanguage(model, sent.language ?? '');
   const { language, ignored: languages } = chosenLanguage(model, sent);
   const ignored = [...unusable, ...languages];
@@ -55,14 +72,22 @@ export function parseTranscription(fields: Fields, catalog: ModelCatalog, compat
     model,
     tier: dto.service_tier,
     ignored,
-    params: { ...transcriptionParams(dto), knownSpeakers: knownSpeakers(dto), ...(chunking && { chunking }) },
+    params: {
+      ...transcriptionParams(dto),
+      knownSpeakers: knownSpeakers(dto),
+      ...(chunking && { chunking }),
+    },
     answer: {
       task: 'transcribe',
       format: dto.response_format,
       stream: dto.stream,
       granularities: dto.timestamp_granularities ?? ['segment'],
     },
-    itn: writtenFormOf(dto, model, dto.language === undefined ? model.languages : [dto.language]),
+    itn: writtenFormOf(
+      dto,
+      model,
+      dto.language === undefined ? model.languages : [dto.language],
+    ),
   };
 }
 
@@ -70,7 +95,11 @@ export function parseTranscription(fields: Fields, catalog: ModelCatalog, compat
  * A model that cannot translate is accepted when it recognises English only: its transcript is English already.
  * @throws DomainError `unsupported_task` for any other model that cannot; names the models that can.
  */
-export function parseTranslation(fields: Fields, catalog: ModelCatalog, compat?: Strictness): ParsedTranscription {
+export function parseTranslation(
+  fields: Fields,
+  catalog: ModelCatalog,
+  compat?: Strictness,
+): ParsedTranscription {
   const sent = translations.parse(fields);
   const model = catalog.getOfKind(sent.model, 'stt');
   const translates = model.capabilities.includes('translate');
@@ -95,13 +124,21 @@ export function parseTranslation(fields: Fields, catalog: ModelCatalog, compat?:
 }
 
 /** Fields that cannot be used get their defaults, so that the worker does not have to know about them. */
-const withDefaults = <T extends object>(dto: Readonly<T>, names: readonly string[], type: new () => T): Readonly<T> => {
+const withDefaults = <T extends object>(
+  dto: Readonly<T>,
+  names: readonly string[],
+  type: new () => T,
+): Readonly<T> => {
   if (names.length === 0) return dto;
   const defaults = new type() as Record<string, unknown>;
   return { ...dto, ...Object.fromEntries(names.map(name => [name, defaults[name]])) };
 };
 
-const writtenFormOf = ({ itn }: TranslationDto, model: ModelSpec, languages: readonly string[]): WrittenFormParams => ({
+const writtenFormOf = (
+  { itn }: TranslationDto,
+  model: ModelSpec,
+  languages: readonly string[],
+): WrittenFormParams => ({
   wanted: itn ?? model.itn ?? false,
   demanded: itn === true,
   languages,
@@ -122,8 +159,18 @@ const FORMAT_RULES: readonly FormatRule[] = [
     formats: ['verbose_json'],
     isGiven: dto => dto.timestamp_granularities !== undefined,
   },
-  { param: 'stream', nature: 'advice', formats: ['json', 'text', 'diarized_json'], isGiven: dto => dto.stream },
-  { param: 'include', nature: 'advice', formats: ['json'], isGiven: dto => dto.include.length > 0 },
+  {
+    param: 'stream',
+    nature: 'advice',
+    formats: ['json', 'text', 'diarized_json'],
+    isGiven: dto => dto.stream,
+  },
+  {
+    param: 'include',
+    nature: 'advice',
+    formats: ['json'],
+    isGiven: dto => dto.include.length > 0,
+  },
   {
     param: 'known_speaker_names',
     nature: 'meaning',
@@ -143,9 +190,14 @@ const FORMAT_RULES: readonly FormatRule[] = [
  * @returns the advisory ones: SDKs document that `stream` is ignored where an answer cannot be streamed
  * @throws DomainError `invalid_value` for the others
  */
-function uselessWithFormat(dto: TranscriptionDto, { strict }: Strictness = { strict: false }): readonly string[] {
+function uselessWithFormat(
+  dto: TranscriptionDto,
+  { strict }: Strictness = { strict: false },
+): readonly string[] {
   const format = dto.response_format;
-  const broken = FORMAT_RULES.filter(({ formats, isGiven }) => !formats.includes(format) && isGiven(dto));
+  const broken = FORMAT_RULES.filter(
+    ({ formats, isGiven }) => !formats.includes(format) && isGiven(dto),
+  );
   const refused = broken.find(({ nature }) => strict || nature === 'meaning');
   if (refused === undefined) return broken.map(({ param }) => param);
   const { param, formats } = refused;
@@ -163,7 +215,9 @@ function chosenLanguage(model: ModelSpec, { language, languages }: Transcription
   if (language !== undefined) return { language, ignored: ['languages'] };
   const known = languages.filter(tag => knowsLanguage(model, tag));
   if (known.length === 0) demandLanguage(model, languages[0] ?? '', 'languages');
-  return known.length === 1 ? { language: known[0], ignored: [] } : { language: undefined, ignored: ['languages'] };
+  return known.length === 1
+    ? { language: known[0], ignored: [] }
+    : { language: undefined, ignored: ['languages'] };
 }
 
 function cannotTranslate(model: ModelSpec, catalog: ModelCatalog): DomainError {

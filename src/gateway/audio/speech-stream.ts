@@ -18,7 +18,11 @@ export class SpeechStream extends OutputStream implements SpeechSink {
    * @throws DomainError `worker_lost`
    */
   header(): void {
-    if (this.#hasAudio) throw new DomainError('worker_lost', 'The worker died in the middle of the speech.');
+    if (this.#hasAudio)
+      throw new DomainError(
+        'worker_lost',
+        'The worker died in the middle of the speech.',
+      );
   }
 
   protected override endFailed(error: DomainError): void {
@@ -36,7 +40,10 @@ export class SpeechStream extends OutputStream implements SpeechSink {
 }
 
 /** `stream_format: sse`: one delta per piece of audio, then `done`, or the error envelope if the synthesis fails. */
-export async function* speechEvents(audio: Readable, settled: Promise<SettledRequest>): AsyncGenerator<string> {
+export async function* speechEvents(
+  audio: Readable,
+  settled: Promise<SettledRequest>,
+): AsyncGenerator<string> {
   try {
     for await (const chunk of audio) yield speechDelta(chunk as Buffer);
   } catch {
@@ -44,5 +51,6 @@ export async function* speechEvents(audio: Readable, settled: Promise<SettledReq
   }
   const { settlement } = await settled;
   if (settlement.status !== 'completed') yield sseData(errorEnvelope(settlement.error));
-  else yield speechDone(settlement.reply.kind === 'speech' ? settlement.reply.durationS : 0);
+  else
+    yield speechDone(settlement.reply.kind === 'speech' ? settlement.reply.durationS : 0);
 }

@@ -30,12 +30,17 @@ export class SpeechService {
     const { phases } = await speech.firstOutput();
     void reply.headers(answerHeaders(model.id, { phases }, ignored));
     if (dto.stream_format === 'sse') {
-      const events = Readable.from(speechEvents(output.audio, speech.settled), { objectMode: false });
+      const events = Readable.from(speechEvents(output.audio, speech.settled), {
+        objectMode: false,
+      });
       void reply.header('cache-control', 'no-cache').type(SSE_CONTENT_TYPE).send(events);
     } else {
       // A name to save it under: Swagger UI then offers a download instead of fetching the audio again with GET.
       void reply
-        .header('content-disposition', `attachment; filename="speech.${dto.response_format}"`)
+        .header(
+          'content-disposition',
+          `attachment; filename="speech.${dto.response_format}"`,
+        )
         .type(SPEECH_CONTENT_TYPES[dto.response_format])
         .send(output.audio);
     }

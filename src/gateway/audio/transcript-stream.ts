@@ -1,7 +1,15 @@
 import { gapBetween } from '../../contracts/formats/joined-text.js';
 import { SSE_DONE, sseData } from '../../contracts/formats/server-sent-event.js';
-import { segmentEvents, textDone, transcriptEvents } from '../../contracts/formats/transcript-events.js';
-import { type TokenLogprob, type Transcript, type TranscriptSegment } from '@switchyard/engine-api/transcript.js';
+import {
+  segmentEvents,
+  textDone,
+  transcriptEvents,
+} from '../../contracts/formats/transcript-events.js';
+import {
+  type TokenLogprob,
+  type Transcript,
+  type TranscriptSegment,
+} from '@switchyard/engine-api/transcript.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
 import { OutputStream } from '../inference/output-stream.js';
@@ -27,7 +35,10 @@ export class TranscriptStream extends OutputStream {
   }
 
   /** A second worker that starts over after the first one's death repeats segments; those are left out. */
-  readonly segment = (segment: TranscriptSegment, logprobs: readonly TokenLogprob[]): void => {
+  readonly segment = (
+    segment: TranscriptSegment,
+    logprobs: readonly TokenLogprob[],
+  ): void => {
     if (segment.id < this.#next) return;
     this.#next = segment.id + 1;
     const { diarized, write } = this.options;
@@ -35,7 +46,13 @@ export class TranscriptStream extends OutputStream {
     if (written.text === '') return;
     const delta = gapBetween(this.#text, written.text) + written.text;
     this.#text += delta;
-    this.#send(segmentEvents(written, { delta, diarized, ...(logprobs.length > 0 && { logprobs }) }));
+    this.#send(
+      segmentEvents(written, {
+        delta,
+        diarized,
+        ...(logprobs.length > 0 && { logprobs }),
+      }),
+    );
   };
 
   /**
@@ -43,7 +60,8 @@ export class TranscriptStream extends OutputStream {
    * @param deviceMs what it cost
    */
   finish(transcript: Transcript, deviceMs?: number): void {
-    if (this.#text === '') this.#send(transcriptEvents(transcript, { ...this.options, deviceMs }));
+    if (this.#text === '')
+      this.#send(transcriptEvents(transcript, { ...this.options, deviceMs }));
     else this.#send([textDone({ ...transcript, text: this.#text }, deviceMs)]);
     this.body.end();
   }

@@ -16,11 +16,18 @@ import {
 } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { WrittenForm } from '../written-form/written-form.js';
-import { type ParsedTranscription, parseTranscription, parseTranslation } from './parse-transcription.js';
+import {
+  type ParsedTranscription,
+  parseTranscription,
+  parseTranslation,
+} from './parse-transcription.js';
 import { TranscriptStream } from './transcript-stream.js';
 import { type AudioForm, UploadReader, type UploadRules } from './upload-reader.js';
 
-const PARSERS = { transcriptions: parseTranscription, translations: parseTranslation } as const;
+const PARSERS = {
+  transcriptions: parseTranscription,
+  translations: parseTranslation,
+} as const;
 
 /** 128 kbit/s: what podcasts and recorders write. Longer audio by URL has to be computed in the time this allows. */
 const USUAL_BYTES_PER_S = 16_000;
@@ -45,20 +52,38 @@ export class TranscriptionService {
   ) {}
 
   /** @throws DomainError for everything that is not an answer */
-  serve(route: keyof typeof PARSERS, form: FormSource, reply: FastifyReply): Promise<void> {
+  serve(
+    route: keyof typeof PARSERS,
+    form: FormSource,
+    reply: FastifyReply,
+  ): Promise<void> {
     const parse = PARSERS[route];
-    return this.run({ parse: fields => parse(fields, this.catalog, this.settings.compat) }, form, reply);
+    return this.run(
+      { parse: fields => parse(fields, this.catalog, this.settings.compat) },
+      form,
+      reply,
+    );
   }
 
   /** @throws DomainError for everything that is not an answer. The upload is deleted when this settles. */
-  async run({ parse, ...file }: TranscriptionForm, form: FormSource, reply: FastifyReply): Promise<void> {
-    const upload = await this.uploads.read(form, { ...file, beforeFile: fields => this.#checkEarly(fields) });
+  async run(
+    { parse, ...file }: TranscriptionForm,
+    form: FormSource,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const upload = await this.uploads.read(form, {
+      ...file,
+      beforeFile: fields => this.#checkEarly(fields),
+    });
     try {
       const parsed = parse(upload.fields);
       this.writtenForm.demand(parsed.itn);
-      const start: Start = output => this.#start(parsed, upload, httpCaller(reply, parsed), output);
+      const start: Start = output =>
+        this.#start(parsed, upload, httpCaller(reply, parsed), output);
       const spell = parsed.answer.stream ? this.writtenForm.ahead(parsed.itn) : undefined;
-      await (spell ? this.#answerInPieces(parsed, reply, start, spell) : this.#answerAsAWhole(parsed, reply, start));
+      await (spell
+        ? this.#answerInPieces(parsed, reply, start, spell)
+        : this.#answerAsAWhole(parsed, reply, start));
     } finally {
       if ('dispose' in upload.audio) await upload.audio.dispose();
     }
@@ -69,10 +94,15 @@ export class TranscriptionService {
     if (typeof model === 'string') this.catalog.getOfKind(model, 'stt');
   }
 
-  async #answerAsAWhole(parsed: ParsedTranscription, reply: FastifyReply, start: Start): Promise<void> {
+  async #answerAsAWhole(
+    parsed: ParsedTranscription,
+    reply: FastifyReply,
+    start: Start,
+  ): Promise<void> {
     const answer = await (await start()).answer('transcript');
     const transcript = this.writtenForm.apply(answer.reply.transcript, parsed.itn);
-    const { contentType, body } = parsed.write?.(transcript) ?? transcriptBody(transcript, parsed.answer);
+    const { contentType, body } =
+      parsed.write?.(transcript) ?? transcriptBody(transcript, parsed.answer);
     void reply
       .headers(answerHeaders(parsed.model.id, answer.timings, parsed.ignored))
       .type(contentType)
@@ -86,11 +116,17 @@ export class TranscriptionService {
     start: Start,
     write: (spoken: string) => string,
   ): Promise<void> {
-    const output = new TranscriptStream({ diarized: parsed.answer.format === 'diarized_json', write });
+    const output = new TranscriptStream({
+      diarized: parsed.answer.format === 'diarized_json',
+      write,
+    });
     const transcription = await start(output);
     const finished = transcription.answer('transcript').then(
       ({ reply: { transcript, execution } }) =>
-        output.finish(this.writtenForm.apply(transcript, parsed.itn), deviceShareMs(execution)),
+        output.finish(
+          this.writtenForm.apply(transcript, parsed.itn),
+          deviceShareMs(execution),
+        ),
       () => undefined,
     );
     const { phases } = await transcription.firstOutput();
@@ -129,7 +165,9 @@ export class TranscriptionService {
     }
     const { known, seconds } = await audioDuration(upload.audio, upload.filename);
     if (known && seconds === 0) {
-      throw new DomainError('audio_too_short', 'The audio holds no samples.', { param: 'file' });
+      throw new DomainError('audio_too_short', 'The audio holds no samples.', {
+        param: 'file',
+      });
     }
     return seconds;
   }

@@ -4,7 +4,13 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { fileTooLarge, Spool } from '../../platform/storage/spool.js';
 import { type SpooledUpload } from '../../platform/storage/spooled-upload.js';
-import { FormFields, formParts, type FormSource, LONGEST_FORM, multipartError } from '../http/multipart-form.js';
+import {
+  FormFields,
+  formParts,
+  type FormSource,
+  LONGEST_FORM,
+  multipartError,
+} from '../http/multipart-form.js';
 import { type AudioUrl } from '../worker-pool/worker-task.js';
 
 /** What browsers and proxies take for certain; signed URLs of object stores have about 1000 characters. */
@@ -17,14 +23,17 @@ const MAX_CHARACTERS = 4096;
 export function audioUrl(value: unknown): AudioUrl {
   if (typeof value !== 'string') throw invalid('must be sent once, as text');
   if (value.length > MAX_CHARACTERS) {
-    throw invalid(`must be at most ${MAX_CHARACTERS} characters long; got ${value.length}`);
+    throw invalid(
+      `must be at most ${MAX_CHARACTERS} characters long; got ${value.length}`,
+    );
   }
   const url = URL.parse(value);
   if (url === null) throw invalid('must be a URL such as https://example.com/speech.mp3');
   const { protocol, username, password } = url;
   if (protocol !== 'http:' && protocol !== 'https:')
     throw invalid(`must be http or https; got ${protocol.slice(0, -1)}`);
-  if (username !== '' || password !== '') throw invalid('must not hold a user name or password');
+  if (username !== '' || password !== '')
+    throw invalid('must not hold a user name or password');
   url.hash = '';
   return { url: url.href };
 }
@@ -113,19 +122,29 @@ export class UploadReader {
       );
     }
     const { uploadLimitBytes } = this.settings.server;
-    if (Number(source.headers['content-length'] ?? 0) > uploadLimitBytes + ENVELOPE_BYTES) {
+    if (
+      Number(source.headers['content-length'] ?? 0) >
+      uploadLimitBytes + ENVELOPE_BYTES
+    ) {
       throw fileTooLarge(uploadLimitBytes);
     }
   }
 
-  async #spoolFile({ file, filename }: MultipartFile, { receive }: UploadRules): Promise<SentFile> {
+  async #spoolFile(
+    { file, filename }: MultipartFile,
+    { receive }: UploadRules,
+  ): Promise<SentFile> {
     return { filename, audio: await this.spool.store(receive?.(file) ?? file) };
   }
 }
 
 function demandOnly({ fieldname }: MultipartFile, name: string, earlier: unknown): void {
   if (earlier !== undefined) {
-    throw new DomainError('too_many_files', 'More than one file was sent; send one per request.', { param: name });
+    throw new DomainError(
+      'too_many_files',
+      'More than one file was sent; send one per request.',
+      { param: name },
+    );
   }
   if (fieldname === name) return;
   const message = `The audio must be the part named \`${name}\`; got a file named \`${fieldname}\`.`;
@@ -138,7 +157,11 @@ function refuseBoth(fields: Fields, rules: UploadRules): void {
   rules.beforeFile(fields);
 }
 
-function present(file: SentFile | undefined, url: unknown, name: string): SentFile | NamedFile {
+function present(
+  file: SentFile | undefined,
+  url: unknown,
+  name: string,
+): SentFile | NamedFile {
   if (file === undefined) return named(url, name);
   if (url !== undefined) throw onlyOne();
   if (file.audio.size === 0) {
@@ -158,4 +181,6 @@ function named(url: unknown, name: string): NamedFile {
 }
 
 const onlyOne = (): DomainError =>
-  new DomainError('invalid_value', 'Send `file` or `file_url`, not both.', { param: 'file_url' });
+  new DomainError('invalid_value', 'Send `file` or `file_url`, not both.', {
+    param: 'file_url',
+  });

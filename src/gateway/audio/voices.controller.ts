@@ -13,20 +13,31 @@ export class VoicesController {
   constructor(private readonly catalog: ModelCatalog) {}
 
   @Get()
-  @ApiQuery({ name: 'model', required: false, description: 'A model id or alias; absent: all speech models.' })
+  @ApiQuery({
+    name: 'model',
+    required: false,
+    description: 'A model id or alias; absent: all speech models.',
+  })
   @Answers(VoiceListDto)
   @DescribesErrors('invalid_value', 'model_not_found', 'model_kind_mismatch')
   list(@CallerPrincipal() { terms }: Principal, @Query('model') model: unknown) {
-    const models = model === undefined ? this.catalog.all().filter(({ kind }) => kind === 'tts') : [this.#named(model)];
+    const models =
+      model === undefined
+        ? this.catalog.all().filter(({ kind }) => kind === 'tts')
+        : [this.#named(model)];
     if (model !== undefined) demandModel(terms, models[0]!.id);
     const voices = models
       .filter(({ id }) => mayUse(terms, id))
-      .flatMap(({ id, voices: own }) => Object.keys(own).map(name => ({ id: name, name, model: id })));
+      .flatMap(({ id, voices: own }) =>
+        Object.keys(own).map(name => ({ id: name, name, model: id })),
+      );
     return { voices };
   }
 
   #named(model: unknown) {
     if (typeof model === 'string') return this.catalog.getOfKind(model, 'tts');
-    throw new DomainError('invalid_value', '`model` must be sent once.', { param: 'model' });
+    throw new DomainError('invalid_value', '`model` must be sent once.', {
+      param: 'model',
+    });
   }
 }

@@ -4,7 +4,9 @@ import { type Histogram } from 'prom-client';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
-export const cancellationMetricProviders: Provider[] = [metricProvider('scheduler_cancel_latency_seconds')];
+export const cancellationMetricProviders: Provider[] = [
+  metricProvider('scheduler_cancel_latency_seconds'),
+];
 
 /** How long cancels took to take effect: dequeued, or acknowledged by the worker. */
 @Injectable()
@@ -14,7 +16,8 @@ export class CancellationMetrics {
     @InjectMetric('scheduler_cancel_latency_seconds') private readonly latency: Histogram,
   ) {
     events.events$.subscribe(event => {
-      if (event.type === 'cancel_signalled') this.latency.observe({ stage: event.stage }, event.latencyMs / 1000);
+      if (event.type === 'cancel_signalled')
+        this.latency.observe({ stage: event.stage }, event.latencyMs / 1000);
     });
   }
 }

@@ -31,7 +31,8 @@ export class ConsoleFiles {
   /** Built later, it is found at the next request. */
   index(): ConsoleFile {
     const path = join(FOLDER, 'index.html');
-    if (!this.#index && !existsSync(path)) return consoleFile('.html', Buffer.from(NOT_BUILT));
+    if (!this.#index && !existsSync(path))
+      return consoleFile('.html', Buffer.from(NOT_BUILT));
     return (this.#index ??= consoleFile('.html', readFileSync(path)));
   }
 
@@ -45,7 +46,12 @@ export class ConsoleFiles {
 function readAssets(folder: string): ReadonlyMap<string, ConsoleFile> | undefined {
   if (!existsSync(folder)) return undefined;
   const names = readdirSync(folder).filter(name => extname(name) in TYPES);
-  return new Map(names.map(name => [name, consoleFile(extname(name), readFileSync(join(folder, name)))]));
+  return new Map(
+    names.map(name => [
+      name,
+      consoleFile(extname(name), readFileSync(join(folder, name))),
+    ]),
+  );
 }
 
 const consoleFile = (extension: string, body: Buffer): ConsoleFile => ({
@@ -55,5 +61,7 @@ const consoleFile = (extension: string, body: Buffer): ConsoleFile => ({
 });
 
 function projectFolder(from: string): string {
-  return existsSync(join(from, 'package.json')) || from === dirname(from) ? from : projectFolder(dirname(from));
+  return existsSync(join(from, 'package.json')) || from === dirname(from)
+    ? from
+    : projectFolder(dirname(from));
 }

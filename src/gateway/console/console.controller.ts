@@ -69,7 +69,9 @@ export class ConsoleController {
 }
 
 function send(file: ConsoleFile, caching: string, reply: FastifyReply): void {
-  const compressed = /\bgzip\b/.test(reply.request.headers['accept-encoding']?.toString() ?? '');
+  const compressed = /\bgzip\b/.test(
+    reply.request.headers['accept-encoding']?.toString() ?? '',
+  );
   void reply.headers({ ...HEADERS, 'cache-control': caching }).type(file.contentType);
   if (compressed) void reply.header('content-encoding', 'gzip');
   void reply.send(compressed ? file.gzipped : file.body);

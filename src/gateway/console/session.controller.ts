@@ -1,19 +1,49 @@
-import { Body, Controller, Delete, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Inject,
+  Post,
+  Req,
+  Res,
+} from '@nestjs/common';
 import { ApiBody, ApiNoContentResponse, ApiOperation } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { Answers } from '../http/openapi/route.decorator.js';
-import { fieldOf, flagField, listField, choiceField, optionalField, textField, view } from '../http/openapi/view.js';
+import {
+  fieldOf,
+  flagField,
+  listField,
+  choiceField,
+  optionalField,
+  textField,
+  view,
+} from '../http/openapi/view.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
-import { Authenticator, bearerToken, type SignedIn } from '../../platform/auth/authenticator.js';
+import {
+  Authenticator,
+  bearerToken,
+  type SignedIn,
+} from '../../platform/auth/authenticator.js';
 import { OriginGuard } from '../../platform/auth/origin-guard.js';
 import { KEY_SCOPES, type Principal } from '../../platform/auth/principal.js';
-import { noSessionCookie, SESSION_LIFE_S, sessionCookie, sessionToken } from '../../platform/auth/session-cookie.js';
+import {
+  noSessionCookie,
+  SESSION_LIFE_S,
+  sessionCookie,
+  sessionToken,
+} from '../../platform/auth/session-cookie.js';
 import { TOKEN_PREFIX } from '../../platform/auth/short-lived-tokens.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 
 const SignInDto = view('SignInDto', {
-  key: textField({ description: 'An API key, or a token of the OIDC issuer.', example: 'sk-…' }),
+  key: textField({
+    description: 'An API key, or a token of the OIDC issuer.',
+    example: 'sk-…',
+  }),
 });
 
 const ConsoleSessionDto = view('ConsoleSessionDto', {
@@ -46,7 +76,10 @@ export class ConsoleSessionController {
 
   @Get()
   @Answers(ConsoleSessionDto)
-  async find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+  async find(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
     this.origins.demandRequest(request.method, request.headers);
     void reply.header('cache-control', 'no-store');
     return this.#describe(await this.#current(request));
@@ -54,12 +87,17 @@ export class ConsoleSessionController {
 
   @Post()
   @ApiOperation({
-    description: 'The cookie lasts 12 hours, or as long as the token of the OIDC issuer that signed in.',
+    description:
+      'The cookie lasts 12 hours, or as long as the token of the OIDC issuer that signed in.',
   })
   @ApiBody({ type: SignInDto })
   @Answers(ConsoleSessionDto)
   @DescribesErrors('invalid_api_key', 'rate_limit_exceeded', 'issuer_unavailable')
-  async signIn(@Body() body: unknown, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+  async signIn(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
     this.#demandOwnPage(request);
     const fields = new FieldReader(body ?? {}, '');
     const key = fields.string('key', LONGEST_KEY);
@@ -67,15 +105,24 @@ export class ConsoleSessionController {
     if (!key) throw fields.missing('key');
     const principal = await this.#principalOf(key, request);
     const scopes = [...principal.scopes];
-    const { token } = this.authenticator.mint(principal, { scopes, ttlS: SESSION_LIFE_S });
-    void reply.headers({ 'set-cookie': sessionCookie(token, isSecure(request)), 'cache-control': 'no-store' });
+    const { token } = this.authenticator.mint(principal, {
+      scopes,
+      ttlS: SESSION_LIFE_S,
+    });
+    void reply.headers({
+      'set-cookie': sessionCookie(token, isSecure(request)),
+      'cache-control': 'no-store',
+    });
     return this.#describe(principal);
   }
 
   @Delete()
   @HttpCode(204)
   @ApiNoContentResponse()
-  async signOut(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
+  async signOut(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
     this.#demandOwnPage(request);
     await this.authenticator.endSession(sessionToken(request.headers) ?? '');
     void reply.header('set-cookie', noSessionCookie(isSecure(request)));
@@ -96,7 +143,10 @@ export class ConsoleSessionController {
 
   async #current(request: FastifyRequest): Promise<Principal | undefined> {
     try {
-      return await this.authenticator.authenticateRequest(sessionToken(request.headers), request);
+      return await this.authenticator.authenticateRequest(
+        sessionToken(request.headers),
+        request,
+      );
     } catch {
       return undefined;
     }

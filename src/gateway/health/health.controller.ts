@@ -1,5 +1,18 @@
-import { Controller, Get, Headers, HttpStatus, Inject, Injectable, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse } from '@nestjs/swagger';
+import {
+  Controller,
+  Get,
+  Headers,
+  HttpStatus,
+  Inject,
+  Injectable,
+  Req,
+  Res,
+} from '@nestjs/common';
+import {
+  ApiOkResponse,
+  ApiOperation,
+  ApiServiceUnavailableResponse,
+} from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { Authenticator, bearerToken } from '../../platform/auth/authenticator.js';
 import { OriginGuard } from '../../platform/auth/origin-guard.js';
@@ -15,13 +28,24 @@ export class RootController {
 
   @Get()
   @ApiOperation({ description: 'Browsers are redirected to the console.' })
-  @ApiOkResponse({ schema: { type: 'object', example: { name: 'switchyard', api: '/v1', docs: '/docs' } } })
+  @ApiOkResponse({
+    schema: {
+      type: 'object',
+      example: { name: 'switchyard', api: '/v1', docs: '/docs' },
+    },
+  })
   index(@Headers('accept') accept: string | undefined, @Res() reply: FastifyReply): void {
     const { docs } = this.settings.server;
     void reply.header('vary', 'Accept');
     if (accept?.includes('text/html')) return void reply.redirect('/console', 302);
     const documents = docs ? { docs: '/docs', openapi: '/docs-json' } : {};
-    void reply.send({ name: 'switchyard', api: '/v1', models: '/v1/models', health: '/health', ...documents });
+    void reply.send({
+      name: 'switchyard',
+      api: '/v1',
+      models: '/v1/models',
+      health: '/health',
+      ...documents,
+    });
   }
 }
 
@@ -59,9 +83,12 @@ export class HealthController {
 
   /** Always 200: for people and dashboards. Probes use the two below. */
   @Get('health')
-  @ApiOperation({ summary: 'Summary for people: models, workers, dependencies, draining' })
+  @ApiOperation({
+    summary: 'Summary for people: models, workers, dependencies, draining',
+  })
   @ApiOkResponse({
-    description: '`status` is ok, degraded, unavailable or draining. The rest is for keys with the scope admin.',
+    description:
+      '`status` is ok, degraded, unavailable or draining. The rest is for keys with the scope admin.',
   })
   summary(@Req() request: FastifyRequest): Promise<PublicHealth> {
     return this.#shown(request);
@@ -77,14 +104,21 @@ export class HealthController {
   @Get(['health/ready', 'readyz'])
   @ApiOperation({ summary: '200 while requests can be served, else 503' })
   @ApiOkResponse({ description: 'At least one model has a ready worker.' })
-  @ApiServiceUnavailableResponse({ description: 'No worker is ready yet, or the server is draining.' })
-  ready(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<PublicHealth> {
+  @ApiServiceUnavailableResponse({
+    description: 'No worker is ready yet, or the server is draining.',
+  })
+  ready(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<PublicHealth> {
     void reply.status(this.health.ready ? HttpStatus.OK : HttpStatus.SERVICE_UNAVAILABLE);
     return this.#shown(request);
   }
 
   async #shown(request: FastifyRequest): Promise<PublicHealth> {
     const summary = this.health.summary();
-    return (await this.access.seesDetails(request)) ? summary : { status: summary.status };
+    return (await this.access.seesDetails(request))
+      ? summary
+      : { status: summary.status };
   }
 }

@@ -10,7 +10,14 @@ import { HealthService, StoreProbes } from './health.service.js';
 
 /** `/health`, `/health/ready` and `/`. */
 @Module({
-  imports: [DependenciesModule, HttpModule, JobsModule, ModelsModule, SchedulerModule, WorkerPoolModule],
+  imports: [
+    DependenciesModule,
+    HttpModule,
+    JobsModule,
+    ModelsModule,
+    SchedulerModule,
+    WorkerPoolModule,
+  ],
   controllers: [HealthController, RootController],
   providers: [HealthAccess, HealthService, StoreProbes],
 })

@@ -8,10 +8,17 @@ import {
 } from '../../platform/dependencies/dependency-monitor.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { IntakeGate } from '../http/intake-gate.js';
-import { EmbeddedProcessor, type ProcessorView } from '../jobs/processor/embedded-processor.js';
+import {
+  EmbeddedProcessor,
+  type ProcessorView,
+} from '../jobs/processor/embedded-processor.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
-import { type ModelState, type ModelView, type WorkerStatus } from '../worker-pool/worker-view.js';
+import {
+  type ModelState,
+  type ModelView,
+  type WorkerStatus,
+} from '../worker-pool/worker-view.js';
 
 const EVERY_MS = 5000;
 /** No blob has this key: asking for its size reaches the folder or the bucket, and reads nothing. */
@@ -31,7 +38,10 @@ export class StoreProbes implements OnModuleInit {
 
   onModuleInit(): void {
     this.monitor.watch('database', { probe: this.ping, everyMs: EVERY_MS });
-    this.monitor.watch('blobs', { probe: () => this.blobs.size(NO_BLOB), everyMs: EVERY_MS });
+    this.monitor.watch('blobs', {
+      probe: () => this.blobs.size(NO_BLOB),
+      everyMs: EVERY_MS,
+    });
   }
 }
 
@@ -55,7 +65,9 @@ export interface HealthSummary {
   /** `off`: none is embedded here. A batch processor that is down makes nothing else unready. */
   readonly batch_processor: ProcessorView;
   /** What this gateway depends on, as last probed. Operators see why one is down at `/admin/v1/dependencies`. */
-  readonly dependencies: Readonly<Partial<Record<DependencyName, { readonly status: DependencyState['status'] }>>>;
+  readonly dependencies: Readonly<
+    Partial<Record<DependencyName, { readonly status: DependencyState['status'] }>>
+  >;
 }
 
 /** Readiness as load balancers need it: is there anything here that would answer a request now? */
@@ -71,12 +83,16 @@ export class HealthService {
 
   summary(): HealthSummary {
     const views = this.workers.models();
-    const expected = views.filter(({ state, startsOnRequest }) => startsOnRequest || state === 'loaded');
+    const expected = views.filter(
+      ({ state, startsOnRequest }) => startsOnRequest || state === 'loaded',
+    );
     return {
       status: this.#status(expected.map(modelHealth)),
       models: views.map(modelHealth),
       batch_processor: this.processor.view,
-      dependencies: Object.fromEntries(this.dependencies.states().map(([name, { status }]) => [name, { status }])),
+      dependencies: Object.fromEntries(
+        this.dependencies.states().map(([name, { status }]) => [name, { status }]),
+      ),
     };
   }
 
@@ -88,10 +104,15 @@ export class HealthService {
 
   #status(models: readonly ModelHealth[]): HealthSummary['status'] {
     if (this.gate.draining || !this.scheduler.accepting) return 'draining';
-    if (!this.scheduler.running || !models.some(({ ready }) => ready)) return 'unavailable';
+    if (!this.scheduler.running || !models.some(({ ready }) => ready))
+      return 'unavailable';
     const processes = this.processor.view.state !== 'down';
-    const answered = this.dependencies.states().every(([, { status: known }]) => known !== 'down');
-    return processes && answered && models.every(({ ready }) => ready) ? 'ok' : 'degraded';
+    const answered = this.dependencies
+      .states()
+      .every(([, { status: known }]) => known !== 'down');
+    return processes && answered && models.every(({ ready }) => ready)
+      ? 'ok'
+      : 'degraded';
   }
 }
 

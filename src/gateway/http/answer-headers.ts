@@ -43,7 +43,11 @@ export const EXPOSED_HEADERS = [
 ].join(', ');
 
 /** Headers of every answer of a model: the model, what was ignored, and where the time went. */
-export const answerHeaders = (model: string, timings: RequestTimings, ignored: readonly string[] = []) => ({
+export const answerHeaders = (
+  model: string,
+  timings: RequestTimings,
+  ignored: readonly string[] = [],
+) => ({
   ...timingHeaders(timings),
   'x-switchyard-model': model,
   ...(ignored.length > 0 && { [IGNORED_HEADER]: namesOf([...new Set(ignored)]) }),
@@ -62,8 +66,18 @@ function namesOf(ignored: readonly string[]): string {
  * `queue`; `prep`, `ready` (prepared, waiting for the device) and `device` are parts of `grpc`; `share` is its own part
  * of `device`, which it had with others. Phases that the request did not reach are left out.
  */
-function timingHeaders({ phases, attempts, execution, ttftMs, usage }: RequestTimings): Record<string, string> {
-  const spans: readonly (readonly [timing: string, header: string | undefined, ms: number | undefined])[] = [
+function timingHeaders({
+  phases,
+  attempts,
+  execution,
+  ttftMs,
+  usage,
+}: RequestTimings): Record<string, string> {
+  const spans: readonly (readonly [
+    timing: string,
+    header: string | undefined,
+    ms: number | undefined,
+  ])[] = [
     ['queue', 'x-switchyard-queue-ms', phases.queueWaitMs],
     ['batch', 'x-switchyard-batch-wait-ms', phases.batchWaitMs],
     ['grpc', 'x-switchyard-grpc-ms', phases.grpcMs],

@@ -33,8 +33,15 @@ export class BodyWatch {
   watch(message: IncomingMessage, onSlow: () => void): void {
     const done = () => void this.#bodies.delete(message);
     message.once('end', done).once('close', done);
-    this.#bodies.set(message, { onSlow, sinceMs: this.nowMs(), bytes: message.socket.bytesRead });
-    this.#timer ??= setInterval(() => this.sweep(), Math.min(MOST_TICK_MS, this.rate.windowMs / 4)).unref();
+    this.#bodies.set(message, {
+      onSlow,
+      sinceMs: this.nowMs(),
+      bytes: message.socket.bytesRead,
+    });
+    this.#timer ??= setInterval(
+      () => this.sweep(),
+      Math.min(MOST_TICK_MS, this.rate.windowMs / 4),
+    ).unref();
   }
 
   /** Measures every body whose window is over. Without any left, the timer ends here: bodies come and go faster. */

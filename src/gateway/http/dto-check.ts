@@ -1,7 +1,9 @@
 import { getMetadataStorage, ValidationTypes } from 'class-validator';
 
 type Check = (value: object) => boolean;
-type Metadata = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
+type Metadata = ReturnType<
+  ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']
+>[number];
 /** Whether one rule accepts the value of its property. */
 type Rule = (dto: object, value: unknown) => boolean;
 
@@ -21,18 +23,25 @@ function checkOf(type: NewableFunction): Check {
   if (known) return known;
   const storage = getMetadataStorage();
   const rules = storage.getTargetValidationMetadatas(type, '', false, false);
-  const checks = Object.entries(storage.groupByPropertyName(rules)).map(([name, all]) => propertyCheck(name, all));
+  const checks = Object.entries(storage.groupByPropertyName(rules)).map(([name, all]) =>
+    propertyCheck(name, all),
+  );
   const check: Check = dto => checks.every(accepts => accepts(dto));
   CHECKS.set(type, check);
   return check;
 }
 
 function propertyCheck(name: string, metadata: readonly Metadata[]): Check {
-  const conditions = metadata.filter(({ type }) => type === ValidationTypes.CONDITIONAL_VALIDATION);
-  const rules = metadata.filter(({ type }) => type !== ValidationTypes.CONDITIONAL_VALIDATION).map(ruleOf);
+  const conditions = metadata.filter(
+    ({ type }) => type === ValidationTypes.CONDITIONAL_VALIDATION,
+  );
+  const rules = metadata
+    .filter(({ type }) => type !== ValidationTypes.CONDITIONAL_VALIDATION)
+    .map(ruleOf);
   return dto => {
     const value = (dto as Record<string, unknown>)[name];
-    if (!conditions.every(({ constraints }) => (constraints[0] as Rule)(dto, value))) return true;
+    if (!conditions.every(({ constraints }) => (constraints[0] as Rule)(dto, value)))
+      return true;
     return rules.every(accepts => accepts(dto, value));
   };
 }
@@ -40,16 +49,30 @@ function propertyCheck(name: string, metadata: readonly Metadata[]): Check {
 function ruleOf(metadata: Metadata): Rule {
   if (metadata.type === ValidationTypes.WHITELIST) return () => true;
   if (metadata.type === ValidationTypes.NESTED_VALIDATION) return isAcceptedInside;
-  const { constraintCls, constraints, propertyName: property, each, validateIf } = metadata;
+  const {
+    constraintCls,
+    constraints,
+    propertyName: property,
+    each,
+    validateIf,
+  } = metadata;
   const own = getMetadataStorage().getTargetValidatorConstraints(constraintCls);
   if (own.length === 0 || own.some(rule => rule.async)) return () => false;
   return (object, value) => {
     if (validateIf && !validateIf(object, value)) return true;
-    const details = { targetName: object.constructor.name, property, object, value, constraints };
-    const accepts = (item: unknown): boolean => own.every(rule => rule.instance.validate(item, details) === true);
+    const details = {
+      targetName: object.constructor.name,
+      property,
+      object,
+      value,
+      constraints,
+    };
+    const accepts = (item: unknown): boolean =>
+      own.every(rule => rule.instance.validate(item, details) === true);
     return each && Array.isArray(value) ? value.every(accepts) : accepts(value);
   };
 }
 
 const isAcceptedInside: Rule = (_dto, value) =>
-  value === undefined || (value instanceof Object && !Array.isArray(value) && isAccepted(value));
+  value === undefined ||
+  (value instanceof Object && !Array.isArray(value) && isAccepted(value));

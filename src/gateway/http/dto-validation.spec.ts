@@ -18,7 +18,9 @@ describe('RepeatedForms', () => {
 
   it('tells forms apart by each name and value', () => {
     const forms = formsOf();
-    const languages = ['en', 'de', 'en'].map(language => forms.parse({ model: 'm', language }).language);
+    const languages = ['en', 'de', 'en'].map(
+      language => forms.parse({ model: 'm', language }).language,
+    );
     expect(languages).toEqual(['en', 'de', 'en']);
     const { language, prompt } = forms.parse({ model: 'm', prompt: 'en' });
     expect([language, prompt]).toEqual([undefined, 'en']);
@@ -26,16 +28,23 @@ describe('RepeatedForms', () => {
 
   it('refuses a bad form every time', () => {
     const forms = formsOf();
-    for (const _time of [1, 2]) expect(() => forms.parse({ model: 'm', temperature: '2' })).toThrow('from 0 to 1');
+    for (const _time of [1, 2])
+      expect(() => forms.parse({ model: 'm', temperature: '2' })).toThrow('from 0 to 1');
   });
 
   it('validates lists, values from JSON parts and long prompts anew', () => {
     const forms = formsOf();
-    for (const odd of [{ include: ['logprobs'] }, { newer: { nested: true } }, { prompt: 'x'.repeat(600) }]) {
+    for (const odd of [
+      { include: ['logprobs'] },
+      { newer: { nested: true } },
+      { prompt: 'x'.repeat(600) },
+    ]) {
       const form = { model: 'm', ...odd };
       expect(forms.parse(form)).not.toBe(forms.parse(form));
     }
-    expect(() => forms.parse({ model: 'm', temperature: Infinity })).toThrow('got Infinity');
+    expect(() => forms.parse({ model: 'm', temperature: Infinity })).toThrow(
+      'got Infinity',
+    );
   });
 
   it('keeps no more than 64 forms', () => {
@@ -51,26 +60,53 @@ describe('RepeatedForms', () => {
 describe('parseDto', () => {
   it('fills in the defaults of OpenAI', () => {
     expect(parseDto(SpeechDto, { model: 'm', input: 'x', voice: 'v' })).toEqual({
-      ...{ model: 'm', input: 'x', voice: 'v', instructions: '', response_format: 'mp3', speed: 1 },
+      ...{
+        model: 'm',
+        input: 'x',
+        voice: 'v',
+        instructions: '',
+        response_format: 'mp3',
+        speed: 1,
+      },
       ...{ stream_format: 'audio', service_tier: 'auto' },
     });
   });
 
   it('takes null as absent, as SDKs of other languages send it', () => {
-    const dto = parseDto(SpeechDto, { model: 'm', input: 'x', voice: 'v', speed: null, instructions: null });
+    const dto = parseDto(SpeechDto, {
+      model: 'm',
+      input: 'x',
+      voice: 'v',
+      speed: null,
+      instructions: null,
+    });
     expect([dto.speed, dto.instructions]).toEqual([1, '']);
   });
 
   it('reads numbers, flags and lists from the text of a form', () => {
-    const form = { model: 'm', temperature: '0.5', stream: 'true', timestamp_granularities: 'word' };
+    const form = {
+      model: 'm',
+      temperature: '0.5',
+      stream: 'true',
+      timestamp_granularities: 'word',
+    };
     expect(parseDto(TranscriptionDto, form)).toMatchObject({
-      ...{ temperature: 0.5, stream: true, timestamp_granularities: ['word'], include: [] },
+      ...{
+        temperature: 0.5,
+        stream: true,
+        timestamp_granularities: ['word'],
+        include: [],
+      },
     });
   });
 
   it('counts characters, not UTF-16 units', () => {
-    expect(() => parseDto(SpeechDto, { model: 'm', voice: 'v', input: '😀'.repeat(4096) })).not.toThrow();
-    expect(() => parseDto(SpeechDto, { model: 'm', voice: 'v', input: '😀'.repeat(4097) })).toThrow('4096 characters');
+    expect(() =>
+      parseDto(SpeechDto, { model: 'm', voice: 'v', input: '😀'.repeat(4096) }),
+    ).not.toThrow();
+    expect(() =>
+      parseDto(SpeechDto, { model: 'm', voice: 'v', input: '😀'.repeat(4097) }),
+    ).toThrow('4096 characters');
   });
 
   it('leaves what was sent as it is: a field is looked at, not copied', () => {
@@ -78,44 +114,71 @@ describe('parseDto', () => {
     expect(parseDto(ChatCompletionDto, { model: 'm', messages }).messages).toBe(messages);
   });
 
-  it.each([parseDto, parseStrictDto])('%p looks at no field that the DTO does not have', parse => {
-    const own = { input: 'x', voice: 'v', model: 'm' };
-    let looked = 0;
-    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`key ${index}`, index]));
-    const counting = new Proxy<Record<string, unknown>>(
-      { ...own, ...many },
-      { get: (target, name) => ((looked += 1), target[String(name)]) },
-    );
-    const outcome = (() => {
-      try {
-        return parse(SpeechDto, counting).model;
-      } catch (error) {
-        return (error as Error).message;
-      }
-    })();
-    expect(outcome).toBe(parse === parseDto ? 'm' : '`key 0` is not known here.');
-    expect(looked).toBeLessThan(20);
-  });
+  it.each([parseDto, parseStrictDto])(
+    '%p looks at no field that the DTO does not have',
+    parse => {
+      const own = { input: 'x', voice: 'v', model: 'm' };
+      let looked = 0;
+      const many = Object.fromEntries(
+        Array.from({ length: 1000 }, (_, index) => [`key ${index}`, index]),
+      );
+      const counting = new Proxy<Record<string, unknown>>(
+        { ...own, ...many },
+        { get: (target, name) => ((looked += 1), target[String(name)]) },
+      );
+      const outcome = (() => {
+        try {
+          return parse(SpeechDto, counting).model;
+        } catch (error) {
+          return (error as Error).message;
+        }
+      })();
+      expect(outcome).toBe(parse === parseDto ? 'm' : '`key 0` is not known here.');
+      expect(looked).toBeLessThan(20);
+    },
+  );
 
   it('makes nested objects, with their own rules', () => {
-    const batch = { input_file_id: 'f', endpoint: '/v1/embeddings', completion_window: '24h' };
-    expect(parseDto(BatchCreateDto, { ...batch, webhook: { url: 'u' } }).webhook).toBeInstanceOf(BatchWebhookDto);
-    expect(() => parseDto(BatchCreateDto, { ...batch, webhook: { url: 5 } })).toThrow('`webhook.url` must be text');
-    expect(() => parseDto(BatchCreateDto, { ...batch, webhook: [] })).toThrow('`webhook` must be {url}');
+    const batch = {
+      input_file_id: 'f',
+      endpoint: '/v1/embeddings',
+      completion_window: '24h',
+    };
+    expect(
+      parseDto(BatchCreateDto, { ...batch, webhook: { url: 'u' } }).webhook,
+    ).toBeInstanceOf(BatchWebhookDto);
+    expect(() => parseDto(BatchCreateDto, { ...batch, webhook: { url: 5 } })).toThrow(
+      '`webhook.url` must be text',
+    );
+    expect(() => parseDto(BatchCreateDto, { ...batch, webhook: [] })).toThrow(
+      '`webhook` must be {url}',
+    );
   });
 
-  it.each(['__proto__', 'constructor'])('takes no %s, which would change whose rules hold', name => {
-    const fields: unknown = JSON.parse(`{"model":"m","input":"x","voice":5,"${name}":{}}`);
-    expect(() => parseDto(SpeechDto, fields as Record<string, unknown>)).toThrow('`voice` must be a voice name');
-  });
+  it.each(['__proto__', 'constructor'])(
+    'takes no %s, which would change whose rules hold',
+    name => {
+      const fields: unknown = JSON.parse(
+        `{"model":"m","input":"x","voice":5,"${name}":{}}`,
+      );
+      expect(() => parseDto(SpeechDto, fields as Record<string, unknown>)).toThrow(
+        '`voice` must be a voice name',
+      );
+    },
+  );
 
   it('accepts unknown fields', () => {
-    expect(() => parseDto(TranscriptionDto, { model: 'm', newer: { nested: true } })).not.toThrow();
+    expect(() =>
+      parseDto(TranscriptionDto, { model: 'm', newer: { nested: true } }),
+    ).not.toThrow();
   });
 
   it.each([
     [{ temperature: 'NaN' }, '`temperature` must be a number from 0 to 1; got "NaN".'],
-    [{ temperature: 'Infinity' }, '`temperature` must be a number from 0 to 1; got "Infinity".'],
+    [
+      { temperature: 'Infinity' },
+      '`temperature` must be a number from 0 to 1; got "Infinity".',
+    ],
     [{ model: undefined }, '`model` is required: it must be the name of a model.'],
     [
       { response_format: 'xml' },

@@ -64,7 +64,11 @@ export function parseDto<T extends object>(
   fields: Readonly<Record<string, unknown>>,
   instead: Readonly<Record<string, unknown>> = {},
 ): T {
-  return validDto(type, name => valueIn(Object.hasOwn(instead, name) ? instead : fields, name), {});
+  return validDto(
+    type,
+    name => valueIn(Object.hasOwn(instead, name) ? instead : fields, name),
+    {},
+  );
 }
 
 /** The same, and unknown fields are `invalid_value`. */
@@ -89,7 +93,11 @@ function validDto<T extends object>(
   const dto = shaped(type, given);
   // Unknown fields of nested DTOs are found by `validateSync` only.
   if (strictness !== STRICT && isAccepted(dto)) return dto;
-  const [first] = validateSync(dto, { stopAtFirstError: true, forbidUnknownValues: false, ...strictness });
+  const [first] = validateSync(dto, {
+    stopAtFirstError: true,
+    forbidUnknownValues: false,
+    ...strictness,
+  });
   if (first) throw invalidField(first);
   return dto;
 }
@@ -102,37 +110,62 @@ function fieldsKnownTo<T extends object>(type: ClassConstructor<T>): readonly st
   const known = KNOWN.get(type);
   if (known) return known;
   const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
-  const found = [...new Set([...rules.map(({ propertyName }) => propertyName), ...Object.keys(new type())])];
+  const found = [
+    ...new Set([
+      ...rules.map(({ propertyName }) => propertyName),
+      ...Object.keys(new type()),
+    ]),
+  ];
   KNOWN.set(type, found);
   return found;
 }
 
-const valueIn = (fields: Fields, name: string): unknown => (Object.hasOwn(fields, name) ? fields[name] : undefined);
+const valueIn = (fields: Fields, name: string): unknown =>
+  Object.hasOwn(fields, name) ? fields[name] : undefined;
 
-function refuseUnknown(fields: Readonly<Record<string, unknown>>, known: readonly string[]): void {
+function refuseUnknown(
+  fields: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+): void {
   for (const name in fields) if (!known.includes(name)) throw unknownField(name);
 }
 
 const unknownField = (name: string): DomainError =>
-  new DomainError('invalid_value', `\`${name.slice(0, SHOWN_CHARACTERS)}\` is not known here.`, {
-    param: name.slice(0, SHOWN_CHARACTERS),
-  });
+  new DomainError(
+    'invalid_value',
+    `\`${name.slice(0, SHOWN_CHARACTERS)}\` is not known here.`,
+    {
+      param: name.slice(0, SHOWN_CHARACTERS),
+    },
+  );
 
-function invalidField({ property, value, constraints, children = [] }: ValidationError, path = ''): DomainError {
+function invalidField(
+  { property, value, constraints, children = [] }: ValidationError,
+  path = '',
+): DomainError {
   const name = path + property;
   const [inner] = children;
   if (inner) return invalidField(inner, `${name}.`);
   if (constraints?.whitelistValidation !== undefined) return unknownField(name);
   const rule = Object.values(constraints ?? {})[0] ?? 'is not valid';
   const missing = value === undefined || value === '';
-  const message = missing ? `\`${name}\` is required: it ${rule}.` : `\`${name}\` ${rule}; got ${shown(value)}.`;
-  return new DomainError(missing ? 'missing_required_parameter' : 'invalid_value', message, { param: name });
+  const message = missing
+    ? `\`${name}\` is required: it ${rule}.`
+    : `\`${name}\` ${rule}; got ${shown(value)}.`;
+  return new DomainError(
+    missing ? 'missing_required_parameter' : 'invalid_value',
+    message,
+    { param: name },
+  );
 }
 
 /** The value as JSON; long ones are cut, with their length appended. */
 function shown(value: unknown): string {
   const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
   if (text.length <= SHOWN_CHARACTERS) return text;
-  const length = typeof value === 'string' ? `${[...value].length} characters` : `${text.length} characters of JSON`;
+  const length =
+    typeof value === 'string'
+      ? `${[...value].length} characters`
+      : `${text.length} characters of JSON`;
   return `${text.slice(0, SHOWN_CHARACTERS)}… (${length})`;
 }

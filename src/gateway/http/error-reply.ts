@@ -32,8 +32,10 @@ export class OpenAiExceptionFilter implements ExceptionFilter {
   /** Client errors are not logged. The logger adds the request id. */
   #log(error: DomainError): void {
     const { code, message, cause } = error;
-    if (code === 'internal_error') this.#logger.error({ code, err: cause ?? error }, 'the request failed by a defect');
-    else if (errorDefinition(error).status >= 500) this.#logger.warn({ code, reason: message }, 'the request failed');
+    if (code === 'internal_error')
+      this.#logger.error({ code, err: cause ?? error }, 'the request failed by a defect');
+    else if (errorDefinition(error).status >= 500)
+      this.#logger.warn({ code, reason: message }, 'the request failed');
   }
 }
 
@@ -43,7 +45,10 @@ const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 /**
  * Answers bytes that are no HTTP request or came too slowly. There is no request object, so the answer is written here.
  */
-export function answerBrokenHttp(error: Pick<NodeJS.ErrnoException, 'code'>, socket: Socket): void {
+export function answerBrokenHttp(
+  error: Pick<NodeJS.ErrnoException, 'code'>,
+  socket: Socket,
+): void {
   // The answer is being sent; further bytes are discarded.
   if (socket.writableEnded) return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -52,7 +57,9 @@ export function answerBrokenHttp(error: Pick<NodeJS.ErrnoException, 'code'>, soc
   }
   const status = brokenHttpStatus(error.code);
   const message = `The request is not valid HTTP: ${STATUS_CODES[status] ?? 'Bad Request'}.`;
-  const body = JSON.stringify({ error: { message, type: 'invalid_request_error', param: null, code: null } });
+  const body = JSON.stringify({
+    error: { message, type: 'invalid_request_error', param: null, code: null },
+  });
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'content-type: application/json; charset=utf-8',
@@ -82,7 +89,9 @@ const LINGER_BYTES = 64 * 1_048_576;
 
 /** True if a body was declared and not read to its end. */
 export function hasUnreadBody(message: IncomingMessage): boolean {
-  const announced = Number(message.headers['content-length'] ?? 0) > 0 || 'transfer-encoding' in message.headers;
+  const announced =
+    Number(message.headers['content-length'] ?? 0) > 0 ||
+    'transfer-encoding' in message.headers;
   return announced && !message.readableEnded;
 }
 
@@ -118,17 +127,27 @@ const CLIENT_CLOSED_REQUEST = 499;
  * Sends `error` as OpenAI's envelope. A body that is still being sent is not received: the answer is sent at once, then
  * the connection closes.
  */
-export function sendError(error: DomainError, request: FastifyRequest, reply: FastifyReply): void {
+export function sendError(
+  error: DomainError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   const body = Buffer.from(JSON.stringify(errorEnvelope(error)));
   void reply
     .code(errorDefinition(error).status)
     .headers({ ...retryHeaders(error), [REQUEST_ID_HEADER]: request.id })
     .type('application/json; charset=utf-8');
-  if (errorDefinition(error).status === CLIENT_CLOSED_REQUEST) reply.raw.statusMessage = 'Client Closed Request';
+  if (errorDefinition(error).status === CLIENT_CLOSED_REQUEST)
+    reply.raw.statusMessage = 'Client Closed Request';
   if (error.code === 'method_not_allowed') {
-    void reply.header('allow', allowedMethods(request.url.split('?', 1)[0] ?? '').join(', '));
+    void reply.header(
+      'allow',
+      allowedMethods(request.url.split('?', 1)[0] ?? '').join(', '),
+    );
   }
   const unread = hasUnreadBody(request.raw);
   if (unread || error.code === 'shutting_down') void reply.header('connection', 'close');
-  void (unread ? reply.header('content-length', body.length).send(lingeringBody(body, request.raw)) : reply.send(body));
+  void (unread
+    ? reply.header('content-length', body.length).send(lingeringBody(body, request.raw))
+    : reply.send(body));
 }

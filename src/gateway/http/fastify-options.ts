@@ -38,11 +38,16 @@ export function fastifyOptions({ server }: Settings) {
       requestTimeout: 0,
       requireHostHeader: false,
     },
-    rewriteUrl: ({ url = '/' }: { readonly url?: string }) => url.replace(OTHER_RERANK, '/v1/rerank'),
+    rewriteUrl: ({ url = '/' }: { readonly url?: string }) =>
+      url.replace(OTHER_RERANK, '/v1/rerank'),
     routerOptions: { maxParamLength: 512, ignoreTrailingSlash: true },
     clientErrorHandler: answerBrokenHttp,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
-      sendError(toDomainError(error, { method: request.method, url: request.url }), request, reply),
+      sendError(
+        toDomainError(error, { method: request.method, url: request.url }),
+        request,
+        reply,
+      ),
     multipart: multipartOptions(),
   };
 }

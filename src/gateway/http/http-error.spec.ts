@@ -1,4 +1,9 @@
-import { BadRequestException, HttpException, NotFoundException, PayloadTooLargeException } from '@nestjs/common';
+import {
+  BadRequestException,
+  HttpException,
+  NotFoundException,
+  PayloadTooLargeException,
+} from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { toDomainError } from './http-error.js';
@@ -16,7 +21,10 @@ describe('toDomainError', () => {
     [new PayloadTooLargeException(), 'file_too_large'],
     [new BadRequestException('Unexpected token'), 'invalid_json'],
     [new HttpException('no', 415), 'unsupported_media_type'],
-    [Object.assign(new Error('unsupported'), { statusCode: 415 }), 'unsupported_media_type'],
+    [
+      Object.assign(new Error('unsupported'), { statusCode: 415 }),
+      'unsupported_media_type',
+    ],
     [new Error('secret detail'), 'internal_error'],
     [new HttpException('secret detail', 502), 'internal_error'],
     ['a string', 'internal_error'],
@@ -40,11 +48,19 @@ describe('toDomainError', () => {
     ['/nothing', ''],
     ['/v1/responses/compact', ''],
   ])('is unknown_url for POST %s%s', (url, hint) => {
-    const { code, message } = toDomainError(new NotFoundException(), { method: 'POST', url });
-    expect([code, message]).toEqual(['unknown_url', `Unknown request URL: POST ${url.split('?')[0]!}.${hint}`]);
+    const { code, message } = toDomainError(new NotFoundException(), {
+      method: 'POST',
+      url,
+    });
+    expect([code, message]).toEqual([
+      'unknown_url',
+      `Unknown request URL: POST ${url.split('?')[0]!}.${hint}`,
+    ]);
   });
 
   it('keeps the query out of the message', () => {
-    expect(toDomainError(new NotFoundException(), line).message).toBe('Unknown request URL: GET /v1/nothing.');
+    expect(toDomainError(new NotFoundException(), line).message).toBe(
+      'Unknown request URL: GET /v1/nothing.',
+    );
   });
 });

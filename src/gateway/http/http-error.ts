@@ -19,21 +19,30 @@ export function toDomainError(thrown: unknown, request: RequestLine): DomainErro
     case 400:
       return codeOf(thrown) === 'FST_ERR_BAD_URL'
         ? unroutable(request)
-        : new DomainError('invalid_json', `The JSON body cannot be parsed: ${message}.`, { cause: thrown });
+        : new DomainError('invalid_json', `The JSON body cannot be parsed: ${message}.`, {
+            cause: thrown,
+          });
     case 404:
     case 414:
       return unroutable(request);
     case 413:
-      return new DomainError('file_too_large', 'The body is larger than `server.json_limit_bytes`.');
+      return new DomainError(
+        'file_too_large',
+        'The body is larger than `server.json_limit_bytes`.',
+      );
     case 415:
       return new DomainError(
         'unsupported_media_type',
         'The Content-Type must be application/json, or multipart/form-data where a file is uploaded.',
       );
     default:
-      return new DomainError('internal_error', 'Something went wrong on our side; the log has the details.', {
-        cause: thrown,
-      });
+      return new DomainError(
+        'internal_error',
+        'Something went wrong on our side; the log has the details.',
+        {
+          cause: thrown,
+        },
+      );
   }
 }
 
@@ -44,14 +53,22 @@ export function unroutable({ method, url }: RequestLine): DomainError {
   const allowed = allowedMethods(path);
   // A path that matches a route and still was not routed has a part that cannot be decoded, or is too long.
   if (allowed.length === 0 || allowed.includes(method))
-    return new DomainError('unknown_url', `Unknown request URL: ${method} ${shown}.${hintFor(path)}`);
-  return new DomainError('method_not_allowed', `${shown} accepts ${allowed.join(', ')}, not ${method}.`);
+    return new DomainError(
+      'unknown_url',
+      `Unknown request URL: ${method} ${shown}.${hintFor(path)}`,
+    );
+  return new DomainError(
+    'method_not_allowed',
+    `${shown} accepts ${allowed.join(', ')}, not ${method}.`,
+  );
 }
 
 /** A base URL has `/v1` twice, or not at all. */
 function hintFor(path: string): string {
   const meant = path.startsWith('/v1/v1/') ? path.slice('/v1'.length) : `/v1${path}`;
-  return allowedMethods(meant).length > 0 ? ` Did you mean ${meant.slice(0, LONGEST_PATH)}?` : '';
+  return allowedMethods(meant).length > 0
+    ? ` Did you mean ${meant.slice(0, LONGEST_PATH)}?`
+    : '';
 }
 
 function statusOf(thrown: unknown): number | undefined {

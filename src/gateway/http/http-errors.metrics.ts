@@ -9,11 +9,20 @@ import { metricProvider } from '../../platform/metrics/metric-provider.js';
  */
 @Injectable()
 export class HttpErrors {
-  constructor(@InjectMetric('switchyard_http_errors_total') private readonly errors: Counter) {}
+  constructor(
+    @InjectMetric('switchyard_http_errors_total') private readonly errors: Counter,
+  ) {}
 
   count(path: string, status: number): void {
-    if (status >= 400) this.errors.inc({ area: path.startsWith('/admin/') ? 'admin' : 'api', status: String(status) });
+    if (status >= 400)
+      this.errors.inc({
+        area: path.startsWith('/admin/') ? 'admin' : 'api',
+        status: String(status),
+      });
   }
 }
 
-export const httpErrorProviders: Provider[] = [HttpErrors, metricProvider('switchyard_http_errors_total')];
+export const httpErrorProviders: Provider[] = [
+  HttpErrors,
+  metricProvider('switchyard_http_errors_total'),
+];

@@ -10,11 +10,18 @@ export function multipartError(error: unknown): unknown {
   if (error instanceof DomainError) return error;
   const { message, code, syscall } = error as NodeJS.ErrnoException;
   if (syscall !== undefined && code !== 'ECONNRESET') return error;
-  return new DomainError('invalid_multipart', `The multipart body cannot be read: ${message}.`, { cause: error });
+  return new DomainError(
+    'invalid_multipart',
+    `The multipart body cannot be read: ${message}.`,
+    { cause: error },
+  );
 }
 
 /** A request whose form is read as it arrives. */
-export type FormSource = Pick<FastifyRequest, 'headers' | 'isMultipart' | 'parts' | 'raw'>;
+export type FormSource = Pick<
+  FastifyRequest,
+  'headers' | 'isMultipart' | 'parts' | 'raw'
+>;
 
 /** The value of a text part. It is never parsed here, whatever its Content-Type says. */
 interface FieldPart {
@@ -38,8 +45,14 @@ type PartHeader = string | undefined;
  * True for parts that the parser returns as a stream: files, and JSON, which it would otherwise parse itself at any
  * size and depth. The value of busboy's option of the same name.
  */
-export const isPartAFile = (_name: PartHeader, type: PartHeader, filename: PartHeader): boolean =>
-  filename !== undefined || type === 'application/octet-stream' || JSON_TYPE.test(type ?? '');
+export const isPartAFile = (
+  _name: PartHeader,
+  type: PartHeader,
+  filename: PartHeader,
+): boolean =>
+  filename !== undefined ||
+  type === 'application/octet-stream' ||
+  JSON_TYPE.test(type ?? '');
 
 /**
  * Parts of a form as they arrive. Everything besides the file counts against `mostBytes`: values, names, part headers,
@@ -47,7 +60,10 @@ export const isPartAFile = (_name: PartHeader, type: PartHeader, filename: PartH
  *
  * @throws DomainError `invalid_multipart` for a form that is malformed or beyond these bounds.
  */
-export async function* formParts(source: FormSource, mostBytes: number): AsyncGenerator<FieldPart | MultipartFile> {
+export async function* formParts(
+  source: FormSource,
+  mostBytes: number,
+): AsyncGenerator<FieldPart | MultipartFile> {
   if ((source.headers['content-type'] ?? '').length > LONGEST_CONTENT_TYPE)
     throw malformed(`The Content-Type has more than ${LONGEST_CONTENT_TYPE} characters.`);
   const counter = new FormByteCounter(source, mostBytes);
@@ -87,7 +103,8 @@ class FormByteCounter {
     this.exceeded.catch(() => undefined);
     const count = ({ length }: Buffer): void => {
       this.#bytes += length;
-      if (this.#bytes - (this.file?.file.bytesRead ?? 0) <= mostBytes + IN_FLIGHT_BYTES) return;
+      if (this.#bytes - (this.file?.file.bytesRead ?? 0) <= mostBytes + IN_FLIGHT_BYTES)
+        return;
       exceed(malformed(`The form has more than ${mostBytes} bytes besides its file.`));
     };
     raw.on('data', count);
@@ -98,26 +115,39 @@ class FormByteCounter {
 const isJson = ({ filename, mimetype }: MultipartFile): boolean =>
   (filename as string | undefined) === undefined && JSON_TYPE.test(mimetype);
 
-async function fieldOf({ fieldname, file }: MultipartFile, mostBytes: number): Promise<FieldPart> {
+async function fieldOf(
+  { fieldname, file }: MultipartFile,
+  mostBytes: number,
+): Promise<FieldPart> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of file) {
     bytes += (chunk as Buffer).length;
-    if (bytes > mostBytes) return { type: 'field', fieldname, value: '', valueTruncated: true };
+    if (bytes > mostBytes)
+      return { type: 'field', fieldname, value: '', valueTruncated: true };
     chunks.push(chunk as Buffer);
   }
-  return { type: 'field', fieldname, value: Buffer.concat(chunks).toString('utf8'), valueTruncated: false };
+  return {
+    type: 'field',
+    fieldname,
+    value: Buffer.concat(chunks).toString('utf8'),
+    valueTruncated: false,
+  };
 }
 
 /** @param name undefined where the part has none, whatever the parser's types say */
 function demandName(name: string | undefined): void {
-  if (name === undefined || name === '') throw malformed('A part of the form has no name.');
+  if (name === undefined || name === '')
+    throw malformed('A part of the form has no name.');
   if (name.length <= LONGEST_NAME) return;
   const rule = `names of parts must have at most ${LONGEST_NAME} characters`;
-  throw malformed(`The form is not accepted: ${rule}; got ${name.length}, beginning with "${name.slice(0, 32)}".`);
+  throw malformed(
+    `The form is not accepted: ${rule}; got ${name.length}, beginning with "${name.slice(0, 32)}".`,
+  );
 }
 
-const malformed = (message: string): DomainError => new DomainError('invalid_multipart', message);
+const malformed = (message: string): DomainError =>
+  new DomainError('invalid_multipart', message);
 
 /** Audio of one known speaker: 10 seconds of 48 kHz stereo PCM with its header. */
 export const MAX_REFERENCE_BYTES = 2_097_152;
@@ -169,7 +199,10 @@ export class FormFields {
 
   values(): Readonly<Record<string, unknown>> {
     return Object.fromEntries(
-      [...this.#values].map(([name, values]) => [name, values.length === 1 ? values[0] : values]),
+      [...this.#values].map(([name, values]) => [
+        name,
+        values.length === 1 ? values[0] : values,
+      ]),
     );
   }
 }
@@ -177,5 +210,7 @@ export class FormFields {
 /** `x[key]` → x, key; `x[]` and `x` → x and nothing. */
 function nameAndKey(fieldname: string): readonly [name: string, key: string] {
   const open = fieldname.endsWith(']') ? fieldname.lastIndexOf('[') : -1;
-  return open < 0 ? [fieldname, ''] : [fieldname.slice(0, open), fieldname.slice(open + 1, -1)];
+  return open < 0
+    ? [fieldname, '']
+    : [fieldname.slice(0, open), fieldname.slice(open + 1, -1)];
 }

@@ -14,7 +14,11 @@ export const CallerTenant = createParamDecorator((_: unknown, context) =>
 );
 
 /** Parameter of a handler: a form, which the handler reads: what it is good for is known before its file arrives. */
-export const Form = createParamDecorator((_: unknown, context): FormSource => context.switchToHttp().getRequest());
+export const Form = createParamDecorator((_: unknown, context): FormSource =>
+  context.switchToHttp().getRequest(),
+);
 
 /** Parameter of a handler: a `JsonRequest`. @throws DomainError as `jsonRequest` does */
-export const JsonBody = createParamDecorator((_: unknown, context) => jsonRequest(context.switchToHttp().getRequest()));
+export const JsonBody = createParamDecorator((_: unknown, context) =>
+  jsonRequest(context.switchToHttp().getRequest()),
+);

@@ -4,7 +4,11 @@ import { OpenConnections } from '../../platform/http/connections.js';
 import { type BodyRate, BodyWatch } from './body-watch.js';
 import { endSlowRequest, hasUnreadBody } from './error-reply.js';
 import { type IntakeGate } from './intake-gate.js';
-import { demandPlainMessage, refuseUnusableRequestId, REQUEST_ID_HEADER } from './request-headers.js';
+import {
+  demandPlainMessage,
+  refuseUnusableRequestId,
+  REQUEST_ID_HEADER,
+} from './request-headers.js';
 import { EXPOSED_HEADERS } from './answer-headers.js';
 
 /** These requests cannot be cancelled or retried by id, so an unusable id is replaced. */
@@ -26,7 +30,10 @@ export class Reception {
   /** @throws DomainError */
   receive({ raw, id, method, headers, url }: FastifyRequest, reply: FastifyReply): void {
     if (hasUnreadBody(raw)) this.#bodies.watch(raw, () => endSlowRequest(raw, reply.raw));
-    void reply.headers({ [REQUEST_ID_HEADER]: id, 'access-control-expose-headers': EXPOSED_HEADERS });
+    void reply.headers({
+      [REQUEST_ID_HEADER]: id,
+      'access-control-expose-headers': EXPOSED_HEADERS,
+    });
     dropTypeOfEmptyBody(headers);
     demandPlainMessage(raw);
     if (!READING.includes(method)) refuseUnusableRequestId(headers);
@@ -38,7 +45,9 @@ export class Reception {
 export function tendConnections(fastify: FastifyInstance): void {
   const connections = new OpenConnections(fastify.server);
   // Node would answer 417 without a body.
-  fastify.server.on('checkExpectation', (message, response) => fastify.server.emit('request', message, response));
+  fastify.server.on('checkExpectation', (message, response) =>
+    fastify.server.emit('request', message, response),
+  );
   fastify.addHook('preClose', done => {
     cutAfter(fastify.server, connections);
     done();
@@ -50,7 +59,9 @@ export function tendConnections(fastify: FastifyInstance): void {
  * it.
  */
 function dropTypeOfEmptyBody(headers: IncomingHttpHeaders): void {
-  const empty = (headers['content-length'] ?? '0') === '0' && headers['transfer-encoding'] === undefined;
+  const empty =
+    (headers['content-length'] ?? '0') === '0' &&
+    headers['transfer-encoding'] === undefined;
   if (empty) delete headers['content-type'];
 }
 

@@ -9,7 +9,9 @@ const ACCEPTED = /^[A-Za-z0-9._:-]{1,128}$/;
 /** The caller's `X-Request-Id` if it is usable, else a new `req_…` id (D-09). Runs first, so it never throws. */
 export function requestIdFor(message: Pick<IncomingMessage, 'headers'>): string {
   const given = message.headers[REQUEST_ID_HEADER];
-  return typeof given === 'string' && ACCEPTED.test(given) ? given : `req_${randomUUID().replaceAll('-', '')}`;
+  return typeof given === 'string' && ACCEPTED.test(given)
+    ? given
+    : `req_${randomUUID().replaceAll('-', '')}`;
 }
 
 /**
@@ -33,25 +35,55 @@ export function refuseUnusableRequestId(headers: IncomingMessage['headers']): vo
  */
 export function demandPlainMessage(message: IncomingMessage): void {
   demandOneHost(message);
-  const { expect, 'transfer-encoding': transfer, 'content-encoding': encoding } = message.headers;
+  const {
+    expect,
+    'transfer-encoding': transfer,
+    'content-encoding': encoding,
+  } = message.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue')
     throw refusal('expectation_failed', 'Expect', expect, '100-continue');
   if (transfer !== undefined && transfer.toLowerCase() !== 'chunked')
-    throw refusal('transfer_coding_unsupported', 'Transfer-Encoding', transfer, 'chunked');
+    throw refusal(
+      'transfer_coding_unsupported',
+      'Transfer-Encoding',
+      transfer,
+      'chunked',
+    );
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw refusal('unsupported_media_type', 'Content-Encoding', encoding, 'identity');
 }
 
 /** @throws DomainError `invalid_value`: HTTP/1.1 requires exactly one Host (RFC 9112, 3.2); Node keeps the first */
-export function demandOneHost({ httpVersion, headers, rawHeaders }: IncomingMessage): void {
+export function demandOneHost({
+  httpVersion,
+  headers,
+  rawHeaders,
+}: IncomingMessage): void {
   const param = 'Host';
   if (headers.host === undefined && httpVersion === '1.1')
-    throw new DomainError('invalid_value', 'HTTP/1.1 requests need the header `Host`.', { param });
-  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.length === 4 && /^host$/i.test(name));
-  if (hosts.length > 1) throw new DomainError('invalid_value', 'The header `Host` must be given once.', { param });
+    throw new DomainError('invalid_value', 'HTTP/1.1 requests need the header `Host`.', {
+      param,
+    });
+  const hosts = rawHeaders.filter(
+    (name, index) => index % 2 === 0 && name.length === 4 && /^host$/i.test(name),
+  );
+  if (hosts.length > 1)
+    throw new DomainError('invalid_value', 'The header `Host` must be given once.', {
+      param,
+    });
 }
 
-type Code = 'expectation_failed' | 'transfer_coding_unsupported' | 'unsupported_media_type';
+type Code =
+  'expectation_failed' | 'transfer_coding_unsupported' | 'unsupported_media_type';
 
-const refusal = (code: Code, param: string, value: string, allowed: string): DomainError =>
-  new DomainError(code, `The header \`${param}\` must be ${allowed} or absent; got ${value.slice(0, 80)}.`, { param });
+const refusal = (
+  code: Code,
+  param: string,
+  value: string,
+  allowed: string,
+): DomainError =>
+  new DomainError(
+    code,
+    `The header \`${param}\` must be ${allowed} or absent; got ${value.slice(0, 80)}.`,
+    { param },
+  );

@@ -1,4 +1,9 @@
-import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import {
   type Attributes,
   type Context,
@@ -49,7 +54,8 @@ export class RequestTraces implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    if (tracingWanted()) this.#events = this.bus.events$.subscribe(event => this.#follow(event));
+    if (tracingWanted())
+      this.#events = this.bus.events$.subscribe(event => this.#follow(event));
   }
 
   onApplicationShutdown(): void {
@@ -65,11 +71,28 @@ export class RequestTraces implements OnModuleInit, OnApplicationShutdown {
     });
   }
 
-  #exchange({ id, method, headers, routeOptions: { url = 'unknown' } }: FastifyRequest, { raw }: FastifyReply): void {
-    const link = trace.getSpanContext(contextAfter(traceparentIn(headers, TRACE_LINK_HEADER)));
-    const attributes = { 'http.request.method': method, 'http.route': url, 'request.id': id };
-    const options = { kind: SpanKind.SERVER, attributes, links: link ? [{ context: link }] : [] };
-    const span = this.tracer.startSpan(`${method} ${url}`, options, contextAfter(traceparentIn(headers)));
+  #exchange(
+    { id, method, headers, routeOptions: { url = 'unknown' } }: FastifyRequest,
+    { raw }: FastifyReply,
+  ): void {
+    const link = trace.getSpanContext(
+      contextAfter(traceparentIn(headers, TRACE_LINK_HEADER)),
+    );
+    const attributes = {
+      'http.request.method': method,
+      'http.route': url,
+      'request.id': id,
+    };
+    const options = {
+      kind: SpanKind.SERVER,
+      attributes,
+      links: link ? [{ context: link }] : [],
+    };
+    const span = this.tracer.startSpan(
+      `${method} ${url}`,
+      options,
+      contextAfter(traceparentIn(headers)),
+    );
     headers.traceparent = traceparentOf(span.spanContext());
     if (!span.isRecording()) return;
     raw.once('close', () => {
@@ -101,7 +124,11 @@ export class RequestTraces implements OnModuleInit, OnApplicationShutdown {
     const { atMs, batchWaitMs, workerId, attempt, groupSize } = event;
     if (batchWaitMs > 0) this.#part(stage, 'window', [atMs - batchWaitMs, atMs]);
     end(stage, { atMs });
-    this.#enter('worker call', stage.context, event, { worker: workerId, attempt, 'group.size': groupSize });
+    this.#enter('worker call', stage.context, event, {
+      worker: workerId,
+      attempt,
+      'group.size': groupSize,
+    });
   }
 
   #settled(stage: Stage, event: Event<'settled'>): void {
@@ -110,12 +137,20 @@ export class RequestTraces implements OnModuleInit, OnApplicationShutdown {
     if (phases.readyMs !== undefined) {
       const readyAtMs = Math.min(atMs, stage.sinceMs + phases.readyMs);
       this.#part(stage, 'preparation', [stage.sinceMs, readyAtMs]);
-      this.#part(stage, 'device', [readyAtMs, atMs], { 'batch.size': batchSize, 'device.share_ms': deviceMs });
+      this.#part(stage, 'device', [readyAtMs, atMs], {
+        'batch.size': batchSize,
+        'device.share_ms': deviceMs,
+      });
     }
     end(stage, event);
   }
 
-  #enter(name: string, context: Context, { key, atMs }: DispatchEvent, attributes: Attributes = {}): void {
+  #enter(
+    name: string,
+    context: Context,
+    { key, atMs }: DispatchEvent,
+    attributes: Attributes = {},
+  ): void {
     const span = this.tracer.startSpan(name, { startTime: atMs, attributes }, context);
     if (span.isRecording()) this.#stages.set(key, { context, span, sinceMs: atMs });
   }
@@ -126,12 +161,17 @@ export class RequestTraces implements OnModuleInit, OnApplicationShutdown {
     [fromMs, toMs]: readonly [number, number],
     attributes: Attributes = {},
   ): void {
-    this.tracer.startSpan(name, { startTime: fromMs, attributes }, trace.setSpan(context, span)).end(toMs);
+    this.tracer
+      .startSpan(name, { startTime: fromMs, attributes }, trace.setSpan(context, span))
+      .end(toMs);
   }
 }
 
 /** @param code why it ended without an answer */
-function end({ span }: Stage, { atMs, code }: { readonly atMs: number; readonly code?: string | undefined }): void {
+function end(
+  { span }: Stage,
+  { atMs, code }: { readonly atMs: number; readonly code?: string | undefined },
+): void {
   if (code !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: code });
   span.end(atMs);
 }

@@ -8,7 +8,8 @@ import { RequestRegistry } from '../scheduler/request-registry.js';
 import { type SettledRequest } from '../scheduler/submitted-request.js';
 import { type TrackedRequest } from '../scheduler/tracked-request.js';
 
-const isSpeech = ({ request }: TrackedRequest): boolean => request.payload.kind === 'synthesize';
+const isSpeech = ({ request }: TrackedRequest): boolean =>
+  request.payload.kind === 'synthesize';
 const isText = ({ request: { payload } }: TrackedRequest): boolean =>
   payload.kind === 'generate' || payload.kind === 'embed';
 
@@ -44,7 +45,12 @@ export class InferenceMetrics {
       if (status === 'completed') this.duration.observe({ model }, afterMs / 1000);
     }
     // Only engines that count tokens report usage.
-    if (!isText(record) || settlement.status !== 'completed' || !('usage' in settlement.reply)) return;
+    if (
+      !isText(record) ||
+      settlement.status !== 'completed' ||
+      !('usage' in settlement.reply)
+    )
+      return;
     const { usage } = settlement.reply;
     if (!usage) return;
     this.tokens.inc({ model, type: 'prompt' }, usage.promptTokens);
@@ -57,7 +63,8 @@ const readActive =
   (...kinds: readonly ModelKind[]) =>
   (gauge: Gauge, registry: RequestRegistry, models: readonly ModelSpec[]): void => {
     const active = Map.groupBy(registry.unsettled(), ({ model }) => model);
-    for (const { id, kind } of models) if (kinds.includes(kind)) gauge.set({ model: id }, active.get(id)?.length ?? 0);
+    for (const { id, kind } of models)
+      if (kinds.includes(kind)) gauge.set({ model: id }, active.get(id)?.length ?? 0);
   };
 
 export const inferenceMetricProviders: Provider[] = [
@@ -65,7 +72,10 @@ export const inferenceMetricProviders: Provider[] = [
   metricProvider('tts_ttfb_seconds'),
   metricProvider('tts_synthesis_duration_seconds'),
   metricProvider('tts_requests_total'),
-  metricProvider('tts_active_sessions', { inject: [RequestRegistry, MODELS], collect: readActive('tts') }),
+  metricProvider('tts_active_sessions', {
+    inject: [RequestRegistry, MODELS],
+    collect: readActive('tts'),
+  }),
   metricProvider('llm_ttft_seconds'),
   metricProvider('llm_inter_token_seconds'),
   metricProvider('llm_tokens_total'),

@@ -16,12 +16,19 @@ import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { watchDisconnect } from './disconnect-watch.js';
 import { InferenceMetrics } from './inference.metrics.js';
 import { type OutputStream } from './output-stream.js';
-import { type CallerDeadline, requestDeadlines, wantedDeadlines } from './request-deadlines.js';
+import {
+  type CallerDeadline,
+  requestDeadlines,
+  wantedDeadlines,
+} from './request-deadlines.js';
 import { requestPriority } from './request-priority.js';
 import { SilenceWatch } from './silence-watch.js';
 
 /** Who asks: an HTTP request, or a live session. */
-export interface InferenceCaller extends Pick<RequestSpec, 'id' | 'priority' | 'traceparent'> {
+export interface InferenceCaller extends Pick<
+  RequestSpec,
+  'id' | 'priority' | 'traceparent'
+> {
   readonly tenant: string;
   /** Of the caller's key; absent: none hold. */
   readonly terms?: KeyTerms | undefined;
@@ -79,16 +86,25 @@ export class InferenceService {
     { output, idleMs }: InferenceOptions = {},
   ): InferenceRequest {
     demandModel(terms, work.model);
-    const timed = reply && { deadlines: wantedDeadlines(deadlines, reply, output !== undefined) };
-    const record = this.scheduler.submit({ ...caller, ...work, ...timed, ...(terms && { keyId: terms.key }) });
-    const cancel = (reason: CancelReason): void => void this.scheduler.cancel(record, reason);
+    const timed = reply && {
+      deadlines: wantedDeadlines(deadlines, reply, output !== undefined),
+    };
+    const record = this.scheduler.submit({
+      ...caller,
+      ...work,
+      ...timed,
+      ...(terms && { keyId: terms.key }),
+    });
+    const cancel = (reason: CancelReason): void =>
+      void this.scheduler.cancel(record, reason);
     const stopWatching = output && this.#watch(record, output, idleMs, cancel);
     const unwatch = reply && watchDisconnect(reply, () => cancel('disconnect'));
     void record.settled.then(settled => {
       this.#settled(record, settled);
       unwatch?.();
       stopWatching?.();
-      if (settled.settlement.status !== 'completed') output?.fail(settled.settlement.error);
+      if (settled.settlement.status !== 'completed')
+        output?.fail(settled.settlement.error);
     });
     return new InferenceRequest(record, output, cancel);
   }
@@ -121,14 +137,20 @@ export class InferenceService {
     if (record.firstOutputAtMs === undefined) {
       record.firstOutputAtMs = nowMs;
       this.metrics.firstOutput(record, nowMs - record.request.enqueuedAtMs);
-    } else if (!held) this.metrics.nextOutput(record, nowMs - (record.lastOutputAtMs ?? nowMs));
+    } else if (!held)
+      this.metrics.nextOutput(record, nowMs - (record.lastOutputAtMs ?? nowMs));
     record.lastOutputAtMs = nowMs;
   }
 
   #settled(record: TrackedRequest, settled: SettledRequest): void {
     const ttftMs = firstTokenMs(settled);
-    if (record.firstOutputAtMs === undefined && ttftMs !== undefined) this.metrics.firstOutput(record, ttftMs);
-    this.metrics.settled(record, settled, this.clock.nowMs() - record.request.enqueuedAtMs);
+    if (record.firstOutputAtMs === undefined && ttftMs !== undefined)
+      this.metrics.firstOutput(record, ttftMs);
+    this.metrics.settled(
+      record,
+      settled,
+      this.clock.nowMs() - record.request.enqueuedAtMs,
+    );
   }
 }
 
@@ -153,7 +175,8 @@ export class InferenceRequest {
     const { settlement } = settled;
     if (settlement.status !== 'completed') throw settlement.error;
     const { reply } = settlement;
-    if (!isOfKind(reply, kind)) throw new Error(`the worker answered with ${reply.kind} instead of ${kind}`);
+    if (!isOfKind(reply, kind))
+      throw new Error(`the worker answered with ${reply.kind} instead of ${kind}`);
     return { reply, timings: { ...settled, ttftMs: firstTokenMs(settled) } };
   }
 
@@ -162,21 +185,32 @@ export class InferenceRequest {
    * queue, but not the end.
    * @throws DomainError when the request failed or was cancelled before.
    */
-  async firstOutput(): Promise<RequestTimings & { readonly firstOutputMs: number | undefined }> {
+  async firstOutput(): Promise<
+    RequestTimings & { readonly firstOutputMs: number | undefined }
+  > {
     const { output, record, settled } = this;
     const ended = await Promise.race([output?.started ?? settled, settled]);
     if (ended && ended.settlement.status !== 'completed') throw ended.settlement.error;
     const { firstOutputAtMs, request, phases } = record;
-    const firstOutputMs = firstOutputAtMs === undefined ? firstTokenMs(record) : firstOutputAtMs - request.enqueuedAtMs;
+    const firstOutputMs =
+      firstOutputAtMs === undefined
+        ? firstTokenMs(record)
+        : firstOutputAtMs - request.enqueuedAtMs;
     return { phases, firstOutputMs };
   }
 }
 
 /** Milliseconds from acceptance to the first token of a whole answer; undefined where the engine does not report it. */
-function firstTokenMs({ settlement, phases }: Pick<TrackedRequest, 'settlement' | 'phases'>): number | undefined {
-  if (settlement?.status !== 'completed' || settlement.reply.kind !== 'generation') return undefined;
+function firstTokenMs({
+  settlement,
+  phases,
+}: Pick<TrackedRequest, 'settlement' | 'phases'>): number | undefined {
+  if (settlement?.status !== 'completed' || settlement.reply.kind !== 'generation')
+    return undefined;
   const { firstTokenMs: computedMs, execution } = settlement.reply;
-  return computedMs === undefined ? undefined : (phases.queueWaitMs ?? 0) + execution.readyWaitMs + computedMs;
+  return computedMs === undefined
+    ? undefined
+    : (phases.queueWaitMs ?? 0) + execution.readyWaitMs + computedMs;
 }
 
 interface InferenceAnswer<K extends WorkerReply['kind']> {

@@ -67,7 +67,11 @@ export abstract class OutputStream {
     });
     this.#start();
     const [first = ''] = frames;
-    const isRoom = this.body.push(frames.length === 1 ? first : Buffer.concat(frames.map(frame => Buffer.from(frame))));
+    const isRoom = this.body.push(
+      frames.length === 1
+        ? first
+        : Buffer.concat(frames.map(frame => Buffer.from(frame))),
+    );
     if (isRoom) process.nextTick(done);
     else this.#resume = done;
   }
@@ -85,5 +89,7 @@ export abstract class OutputStream {
   protected abstract format(chunk: Buffer): Buffer | string;
 
   /** May wait, for what has to be done before the caller sees the end. */
-  protected abstract lastFrame(failure: DomainError | undefined): string | undefined | Promise<string | undefined>;
+  protected abstract lastFrame(
+    failure: DomainError | undefined,
+  ): string | undefined | Promise<string | undefined>;
 }

@@ -19,20 +19,32 @@ const HEADERS = [
 ] as const;
 
 /** What the headers of a request ask for, at most what its key allows (D-26). @throws DomainError `invalid_value` */
-export function requestDeadlines(headers: IncomingHttpHeaders, terms: KeyTerms | undefined): CallerDeadline[] {
+export function requestDeadlines(
+  headers: IncomingHttpHeaders,
+  terms: KeyTerms | undefined,
+): CallerDeadline[] {
   const { maxDeadlineMs = Infinity } = terms ?? {};
   return HEADERS.flatMap(({ name, until }) => {
     const value = headers[name.toLowerCase()];
     const withinMs = value === undefined ? 0 : milliseconds(name, String(value));
     if (withinMs === 0) return [];
-    return [{ until, withinMs: until === 'window' ? withinMs : Math.min(withinMs, maxDeadlineMs) }];
+    return [
+      {
+        until,
+        withinMs: until === 'window' ? withinMs : Math.min(withinMs, maxDeadlineMs),
+      },
+    ];
   });
 }
 
 function milliseconds(name: string, value: string): number {
   if (/^\d{1,9}$/.test(value) && Number(value) <= LONGEST_WINDOW_MS) return Number(value);
   const rule = `must be whole milliseconds from 1 to ${LONGEST_WINDOW_MS}, or 0 for none`;
-  throw new DomainError('invalid_value', `\`${name}\` ${rule}; got ${value.slice(0, 80)}.`, { param: name });
+  throw new DomainError(
+    'invalid_value',
+    `\`${name}\` ${rule}; got ${value.slice(0, 80)}.`,
+    { param: name },
+  );
 }
 
 /** @param streamed false: the first output is the whole answer */
@@ -44,7 +56,10 @@ export function wantedDeadlines(
   if (deadlines.length === 0) return [];
   const arrived = Number(reply.request.headers[ARRIVED_HEADER]);
   // Whoever sets that header from outside can only make its deadline shorter.
-  const elapsedMs = Math.max(reply.elapsedTime, Number.isFinite(arrived) ? Date.now() - arrived : 0);
+  const elapsedMs = Math.max(
+    reply.elapsedTime,
+    Number.isFinite(arrived) ? Date.now() - arrived : 0,
+  );
   return deadlines.map(({ until, withinMs }) => ({
     until: until === 'first_output' && !streamed ? 'answer' : until,
     withinMs,

@@ -4,7 +4,10 @@ import { requestPriority, usedTier } from './request-priority.js';
 
 describe('service_tier', () => {
   it('serves both names of priority as REALTIME, all else as BATCH, and reports the tier that was used', () => {
-    const used = SERVICE_TIERS.map(tier => [tier, usedTier(requestPriority(undefined, tier), tier)]);
+    const used = SERVICE_TIERS.map(tier => [
+      tier,
+      usedTier(requestPriority(undefined, tier), tier),
+    ]);
     expect(Object.fromEntries(used)).toEqual({
       ...{ auto: 'default', default: 'default', flex: 'flex', scale: 'default' },
       ...{ priority: 'priority', fast: 'priority' },

@@ -1,5 +1,8 @@
 import { isUrgent, type ServiceTier } from '../../contracts/openai/field-rules.js';
-import { type PriorityLabel, RequestPriority } from '../../core/request/request-priority.js';
+import {
+  type PriorityLabel,
+  RequestPriority,
+} from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 
 /**
@@ -22,14 +25,21 @@ export function requestPriority(
     case 'batch':
       return RequestPriority.BATCH;
     default:
-      throw new DomainError('invalid_value', `\`X-Priority\` must be realtime or batch; got ${String(header)}.`, {
-        param: 'X-Priority',
-      });
+      throw new DomainError(
+        'invalid_value',
+        `\`X-Priority\` must be realtime or batch; got ${String(header)}.`,
+        {
+          param: 'X-Priority',
+        },
+      );
   }
 }
 
 /** The tier that the answer reports: the one the request was served in, whichever it asked for. */
-export function usedTier(priority: RequestPriority, asked: ServiceTier): 'priority' | 'flex' | 'default' {
+export function usedTier(
+  priority: RequestPriority,
+  asked: ServiceTier,
+): 'priority' | 'flex' | 'default' {
   if (priority === RequestPriority.REALTIME) return 'priority';
   return asked === 'flex' ? 'flex' : 'default';
 }

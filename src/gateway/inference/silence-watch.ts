@@ -7,7 +7,9 @@ export class SilenceWatch {
   readonly #timer: ActiveTimeout;
 
   constructor(limitMs: number, onSilence: () => void, excused: () => boolean) {
-    this.#timer = new ActiveTimeout(limitMs, () => (excused() ? this.restart() : onSilence()));
+    this.#timer = new ActiveTimeout(limitMs, () =>
+      excused() ? this.restart() : onSilence(),
+    );
   }
 
   /** Starts or restarts the limit. */

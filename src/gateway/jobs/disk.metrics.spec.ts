@@ -19,6 +19,8 @@ describe('data_folder_free_bytes', () => {
     // Other processes write meanwhile.
     const almost = expect.closeTo((bavail * bsize) / 2 ** 30, 0) as unknown;
     const { '': bytes = NaN } = await metricValues('data_folder_free_bytes');
-    expect({ data_folder_free_bytes: bytes / 2 ** 30 }).toEqual({ data_folder_free_bytes: almost });
+    expect({ data_folder_free_bytes: bytes / 2 ** 30 }).toEqual({
+      data_folder_free_bytes: almost,
+    });
   });
 });

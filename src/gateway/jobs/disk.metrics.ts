@@ -16,7 +16,9 @@ export const DISK_METRICS: Provider[] = [
 async function readFree(gauge: Gauge, { data }: Settings): Promise<void> {
   const answered = new AbortController();
   const free = freeBytes(data.dir).catch(() => undefined);
-  const late = sleep(LIMIT_MS, undefined, { signal: answered.signal }).catch(() => undefined);
+  const late = sleep(LIMIT_MS, undefined, { signal: answered.signal }).catch(
+    () => undefined,
+  );
   const bytes = await Promise.race([free, late]);
   answered.abort();
   if (bytes === undefined) gauge.reset();

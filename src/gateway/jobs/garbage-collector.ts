@@ -7,11 +7,21 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { type BlobStore, type FileStore, type JobStore, type UploadStore } from '../../core/jobs/job.ports.js';
+import {
+  type BlobStore,
+  type FileStore,
+  type JobStore,
+  type UploadStore,
+} from '../../core/jobs/job.ports.js';
 import { type StoredRequestStore } from '../../core/request/stored-request.port.js';
 import { bornAtMs } from '../../platform/clock/time-ordered-id.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { FILE_STORE, JOB_STORE, STORED_REQUEST_STORE, UPLOAD_STORE } from '../../platform/database/database.tokens.js';
+import {
+  FILE_STORE,
+  JOB_STORE,
+  STORED_REQUEST_STORE,
+  UPLOAD_STORE,
+} from '../../platform/database/database.tokens.js';
 import {
   FILE_BLOBS,
   JOB_LOG_BLOBS,
@@ -32,7 +42,9 @@ const PORTION = 500;
  * result logs of ended batches. Every gateway does so concurrently.
  */
 @Injectable()
-export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
+export class GarbageCollector
+  implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown
+{
   readonly #logger = new Logger(GarbageCollector.name);
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
@@ -60,11 +72,14 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
   }
 
   /** One round. @param nowMs wall-clock time. @returns the number of removed objects of each kind */
-  async collect(nowMs: number): Promise<{ files: number; uploads: number; orphans: number; logs: number }> {
+  async collect(
+    nowMs: number,
+  ): Promise<{ files: number; uploads: number; orphans: number; logs: number }> {
     const files = await this.#expireFiles(nowMs);
     const uploads = await this.#expireUploads(nowMs);
     const beforeMs = nowMs - this.settings.files.orphanAgeMs;
-    const unreferenced = (await this.#removeOrphans(beforeMs)) + (await this.#removeStored(beforeMs));
+    const unreferenced =
+      (await this.#removeOrphans(beforeMs)) + (await this.#removeStored(beforeMs));
     const orphans = unreferenced + (await this.blobs.removeDrafts(beforeMs));
     const logs = await this.#removeLogs(beforeMs);
     return { files, uploads, orphans, logs };
@@ -73,7 +88,10 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
   async #run(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      await sleep(this.settings.files.gcIntervalMs, undefined, { signal, ref: false }).catch(() => undefined);
+      await sleep(this.settings.files.gcIntervalMs, undefined, {
+        signal,
+        ref: false,
+      }).catch(() => undefined);
       if (!signal.aborted) await this.#round();
     }
   }
@@ -81,10 +99,14 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
   async #round(): Promise<void> {
     try {
       const removed = await this.collect(Date.now());
-      if (Object.values(removed).some(count => count > 0)) this.#logger.log(removed, 'garbage collected');
+      if (Object.values(removed).some(count => count > 0))
+        this.#logger.log(removed, 'garbage collected');
     } catch (error) {
       // The next round tries again.
-      this.#logger.warn({ reason: (error as Error).message }, 'garbage collection failed; retrying in the next round');
+      this.#logger.warn(
+        { reason: (error as Error).message },
+        'garbage collection failed; retrying in the next round',
+      );
     }
   }
 
@@ -114,7 +136,9 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
   /** Blobs of stored requests whose rows were removed. */
   #removeStored(beforeMs: number): Promise<number> {
     return this.#sweep(STORED_REQUEST_BLOBS, beforeMs, async keys => {
-      const referenced = await this.storedRequests.referenced([...new Set(keys.map(storedRequestBlobOf))]);
+      const referenced = await this.storedRequests.referenced([
+        ...new Set(keys.map(storedRequestBlobOf)),
+      ]);
       return key => !referenced.has(storedRequestBlobOf(key));
     });
   }
@@ -122,7 +146,9 @@ export class GarbageCollector implements OnApplicationBootstrap, OnModuleDestroy
   /** Logs that a processor could not remove because it died at the end of a batch. */
   #removeLogs(beforeMs: number): Promise<number> {
     return this.#sweep(JOB_LOG_BLOBS, beforeMs, async keys => {
-      const unfinished = await this.jobs.unfinishedAmong([...new Set(keys.map(jobOfLogKey))]);
+      const unfinished = await this.jobs.unfinishedAmong([
+        ...new Set(keys.map(jobOfLogKey)),
+      ]);
       return key => !unfinished.has(jobOfLogKey(key));
     });
   }

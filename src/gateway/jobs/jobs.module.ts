@@ -2,7 +2,11 @@ import { Module } from '@nestjs/common';
 import { DatabaseModule } from '../../platform/database/database.module.js';
 import { BlobModule } from '../../platform/storage/blob.module.js';
 import { BatchesController } from './batches/batches.controller.js';
-import { BatchesService, BatchTraces, WebhookAddress } from './batches/batches.service.js';
+import {
+  BatchesService,
+  BatchTraces,
+  WebhookAddress,
+} from './batches/batches.service.js';
 import { FailedLines } from './batches/failed-lines.js';
 import { COUNTED_BLOBS } from './shared/counted-blobs.js';
 import { DISK_METRICS } from './disk.metrics.js';
@@ -10,7 +14,11 @@ import { FileWriter } from './files/file-writer.js';
 import { FilesController } from './files/files.controller.js';
 import { FilesService } from './files/files.service.js';
 import { GarbageCollector } from './garbage-collector.js';
-import { builtProcessorLaunch, EmbeddedProcessor, PROCESSOR_LAUNCH } from './processor/embedded-processor.js';
+import {
+  builtProcessorLaunch,
+  EmbeddedProcessor,
+  PROCESSOR_LAUNCH,
+} from './processor/embedded-processor.js';
 import { UploadsController } from './uploads/uploads.controller.js';
 import { UploadsService } from './uploads/uploads.service.js';
 

@@ -5,7 +5,9 @@ import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
-export const latencyMetricProviders: Provider[] = [metricProvider('scheduler_grpc_duration_seconds')];
+export const latencyMetricProviders: Provider[] = [
+  metricProvider('scheduler_grpc_duration_seconds'),
+];
 
 /** Durations of calls that workers answered; the wait in the queue is measured in queue.metrics. */
 @Injectable()
@@ -19,7 +21,15 @@ export class LatencyMetrics {
 
   #observe(event: DispatchEvent): void {
     // A cancelled caller left before the call ended: its time does not show how long calls take.
-    if (event.type !== 'settled' || event.status === 'cancelled' || event.phases.grpcMs === undefined) return;
-    this.grpc.observe({ priority: event.priority, model: event.model }, event.phases.grpcMs / 1000);
+    if (
+      event.type !== 'settled' ||
+      event.status === 'cancelled' ||
+      event.phases.grpcMs === undefined
+    )
+      return;
+    this.grpc.observe(
+      { priority: event.priority, model: event.model },
+      event.phases.grpcMs / 1000,
+    );
   }
 }

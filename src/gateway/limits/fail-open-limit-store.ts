@@ -1,5 +1,9 @@
 import { type Charge } from '../../core/limits/limit-rules.js';
-import { type LimitAdmission, type AdmissionResult, type LimitStore } from '../../core/limits/limit-store.port.js';
+import {
+  type LimitAdmission,
+  type AdmissionResult,
+  type LimitStore,
+} from '../../core/limits/limit-store.port.js';
 
 /**
  * The shared accounts, and this process's own while those cannot be reached: no request fails because of a counter, and

@@ -19,7 +19,9 @@ export class IntakeBound implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.bus.events$.subscribe(({ type, requestId }) => type === 'accepted' && this.#receiving.delete(requestId));
+    this.bus.events$.subscribe(
+      ({ type, requestId }) => type === 'accepted' && this.#receiving.delete(requestId),
+    );
   }
 
   /** @throws DomainError `queue_full` */

@@ -7,7 +7,11 @@ import { IntakeBound } from './intake-bound.js';
 import { RateLimiter, type Ticket } from './rate-limiter.js';
 
 /** OpenAI's headers, and a third group for seconds of audio. A quantity without a limit has no header. */
-function limitHeaders({ requests, tokens, audioSeconds }: RateLimitStatus): Record<string, string> {
+function limitHeaders({
+  requests,
+  tokens,
+  audioSeconds,
+}: RateLimitStatus): Record<string, string> {
   return {
     ...group('requests', requests),
     ...group('tokens', tokens),
@@ -29,7 +33,10 @@ export function duration(ms: number): string {
   if (ms < 1000) return `${Math.ceil(ms)}ms`;
   if (ms < 60_000) return `${Math.ceil(ms / 10) / 100}s`;
   const seconds = Math.ceil(ms / 1000);
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
+  const [hours, minutes] = [
+    Math.floor(seconds / 3600),
+    Math.floor((seconds % 3600) / 60),
+  ];
   return `${hours > 0 ? `${hours}h` : ''}${minutes}m${seconds % 60}s`;
 }
 
@@ -53,16 +60,22 @@ export class LimitGuard {
   /** Undefined: nothing is counted for this caller. @throws DomainError as `RateLimiter.enter` does, and `queue_full` */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     const { url } = request.routeOptions;
-    if (request.method !== 'POST' || url === undefined || !isLimited(url)) return undefined;
+    if (request.method !== 'POST' || url === undefined || !isLimited(url))
+      return undefined;
     this.intake.enter(request.id, reply.raw);
-    const showStatus = (status: RateLimitStatus): void => void reply.headers(limitHeaders(status));
+    const showStatus = (status: RateLimitStatus): void =>
+      void reply.headers(limitHeaders(status));
     return this.limiter
       .enter(principalOf(request), request.id, showStatus)
       ?.then(ticket => leaveWithReply(request, reply, ticket));
   }
 }
 
-function leaveWithReply(request: FastifyRequest, { raw }: FastifyReply, ticket: Ticket): void {
+function leaveWithReply(
+  request: FastifyRequest,
+  { raw }: FastifyReply,
+  ticket: Ticket,
+): void {
   const leave = (): void => ticket.leave();
   leaves.set(request, leave);
   if (raw.destroyed) leave();

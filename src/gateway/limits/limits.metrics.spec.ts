@@ -15,14 +15,20 @@ describe('metrics of limits', () => {
     }).compile();
     await app.init();
     const events = app.get(LimitEvents);
-    for (const limit of ['requestsPerMinute', 'requestsPerMinute', 'concurrentRequests'] as const)
+    for (const limit of [
+      'requestsPerMinute',
+      'requestsPerMinute',
+      'concurrentRequests',
+    ] as const)
       events.refused(limit);
     events.storeFailed(new Error('away'));
     expect(await metricValues('switchyard_limit_refusals_total')).toEqual({
       requests_per_minute: 2,
       concurrent_requests: 1,
     });
-    expect(await metricValues('switchyard_limit_store_failures_total')).toEqual({ '': 1 });
+    expect(await metricValues('switchyard_limit_store_failures_total')).toEqual({
+      '': 1,
+    });
     await app.close();
   });
 });

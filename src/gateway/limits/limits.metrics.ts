@@ -14,7 +14,8 @@ export class LimitEvents {
 
   constructor(
     @InjectMetric('switchyard_limit_refusals_total') private readonly refusals: Counter,
-    @InjectMetric('switchyard_limit_store_failures_total') private readonly failures: Counter,
+    @InjectMetric('switchyard_limit_store_failures_total')
+    private readonly failures: Counter,
   ) {}
 
   refused(limit: RefusingLimit): void {
@@ -26,7 +27,10 @@ export class LimitEvents {
     const nowMs = performance.now();
     if (nowMs - this.#loggedAtMs < QUIET_MS) return;
     this.#loggedAtMs = nowMs;
-    this.#logger.warn({ reason: message }, 'limits are counted by this gateway alone: Redis does not answer');
+    this.#logger.warn(
+      { reason: message },
+      'limits are counted by this gateway alone: Redis does not answer',
+    );
   }
 }
 
@@ -38,4 +42,5 @@ export const limitMetricProviders: Provider[] = [
   metricProvider('switchyard_limit_store_failures_total'),
 ];
 
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+const snakeCase = (name: string): string =>
+  name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);

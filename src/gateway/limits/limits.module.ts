@@ -24,7 +24,12 @@ import { RedisLimitStore } from './redis-limit-store.js';
         if (!redis) return own;
         const shared = new RedisLimitStore(redis, link.prefix);
         const knownError = () => monitor.state('redis')?.error;
-        return new FailOpenLimitStore(shared, own, error => events.storeFailed(error), knownError);
+        return new FailOpenLimitStore(
+          shared,
+          own,
+          error => events.storeFailed(error),
+          knownError,
+        );
       },
     },
     RateLimiter,

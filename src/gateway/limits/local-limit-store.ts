@@ -40,9 +40,15 @@ export class LocalLimitStore implements LimitStore {
     const refusal = refusalOf(limits, account.use, nowMs);
     if (!refusal) {
       account.places.set(ticket, nowMs + SLOT_LEASE_MS);
-      account.use = { ...withRequest(limits, account.use, nowMs), running: account.places.size };
+      account.use = {
+        ...withRequest(limits, account.use, nowMs),
+        running: account.places.size,
+      };
     }
-    return Promise.resolve({ refusal, status: rateLimitStatusOf(limits, account.use, nowMs) });
+    return Promise.resolve({
+      refusal,
+      status: rateLimitStatusOf(limits, account.use, nowMs),
+    });
   }
 
   charge({ subject, limits }: LimitAdmission, spent: Charge): Promise<void> {
@@ -68,8 +74,12 @@ export class LocalLimitStore implements LimitStore {
 
   /** Moved to the young end, with the places that are still kept counted anew. */
   #open(subject: string, nowMs: number): Account {
-    const account = this.#accounts.get(subject) ?? { use: UNUSED, places: new Map<string, number>() };
-    for (const [ticket, untilMs] of account.places) if (untilMs <= nowMs) account.places.delete(ticket);
+    const account = this.#accounts.get(subject) ?? {
+      use: UNUSED,
+      places: new Map<string, number>(),
+    };
+    for (const [ticket, untilMs] of account.places)
+      if (untilMs <= nowMs) account.places.delete(ticket);
     account.use = { ...account.use, running: account.places.size };
     this.#accounts.delete(subject);
     this.#makeRoom(nowMs);

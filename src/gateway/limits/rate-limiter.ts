@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { type Subscription } from 'rxjs';
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
 import {
@@ -9,7 +14,11 @@ import {
   type RateLimitRefusal,
   type RateLimitStatus,
 } from '../../core/limits/limit-rules.js';
-import { type LimitAdmission, type LimitStore, SLOT_LEASE_MS } from '../../core/limits/limit-store.port.js';
+import {
+  type LimitAdmission,
+  type LimitStore,
+  SLOT_LEASE_MS,
+} from '../../core/limits/limit-store.port.js';
 import { type RequestKey, requestKey } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SlotMap } from '../../core/shared/slot-map.js';
@@ -39,21 +48,32 @@ const WORDS: Readonly<Record<LimitName, string>> = {
  * `rate_limit_exceeded` says when to retry; `insufficient_quota`, which SDKs must not retry, that the day's quota is
  * used up.
  */
-function limitError({ limit, retryAfterMs }: RateLimitRefusal, limits: Limits): DomainError {
+function limitError(
+  { limit, retryAfterMs }: RateLimitRefusal,
+  limits: Limits,
+): DomainError {
   const what = `${limits[limit]} ${WORDS[limit]}`;
   if (limit === 'requestsPerDay') {
     const at = new Date(Date.now() + retryAfterMs).toISOString().slice(0, 16);
-    return new DomainError('insufficient_quota', `The quota of ${what} is used up; it resets at ${at}Z.`);
+    return new DomainError(
+      'insufficient_quota',
+      `The quota of ${what} is used up; it resets at ${at}Z.`,
+    );
   }
   const seconds = Math.ceil(retryAfterMs / 1000);
-  return new DomainError('rate_limit_exceeded', `The limit of ${what} is reached; try again in ${seconds} s.`, {
-    retryAfterMs,
-  });
+  return new DomainError(
+    'rate_limit_exceeded',
+    `The limit of ${what} is reached; try again in ${seconds} s.`,
+    {
+      retryAfterMs,
+    },
+  );
 }
 
 type Account = Pick<LimitAdmission, 'subject' | 'limits'>;
 
-const limitsAnything = (limits: Limits): boolean => LIMIT_NAMES.some(name => limits[name] !== 0);
+const limitsAnything = (limits: Limits): boolean =>
+  LIMIT_NAMES.some(name => limits[name] !== 0);
 
 /** An admitted request or session, until `leave`. */
 export interface Ticket {
@@ -121,22 +141,36 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     onStatus: (status: RateLimitStatus) => void = () => undefined,
   ): Promise<Ticket> | undefined {
     const account = this.#accountOf(principal);
-    return account && this.#admit(account, requestKey({ tenant: principal.tenant, id }), onStatus);
+    return (
+      account &&
+      this.#admit(account, requestKey({ tenant: principal.tenant, id }), onStatus)
+    );
   }
 
-  async #admit(account: Account, key: RequestKey, onStatus: (status: RateLimitStatus) => void): Promise<Ticket> {
+  async #admit(
+    account: Account,
+    key: RequestKey,
+    onStatus: (status: RateLimitStatus) => void,
+  ): Promise<Ticket> {
     const admission = { ...account, ticket: `${this.#name}.${++this.#tickets}` };
     const { refusal, status } = await this.store.admit(admission);
     onStatus(status);
     if (refusal) {
       this.limitEvents.refused(refusal.limit);
       const { limit, retryAfterMs } = refusal;
-      const freeInMs = limit === 'concurrentRequests' ? this.#freeInMs(account.subject) : 0;
-      throw limitError({ limit, retryAfterMs: Math.max(retryAfterMs, freeInMs) }, account.limits);
+      const freeInMs =
+        limit === 'concurrentRequests' ? this.#freeInMs(account.subject) : 0;
+      throw limitError(
+        { limit, retryAfterMs: Math.max(retryAfterMs, freeInMs) },
+        account.limits,
+      );
     }
     const others = this.#admitted.get(key) ?? new Set<LimitAdmission>();
     this.#admitted.set(key, others.add(admission));
-    this.#keysOf.set(account.subject, (this.#keysOf.get(account.subject) ?? new Set()).add(key));
+    this.#keysOf.set(
+      account.subject,
+      (this.#keysOf.get(account.subject) ?? new Set()).add(key),
+    );
     return {
       status,
       charge: usage => void this.store.charge(admission, spentOf(usage)),
@@ -156,7 +190,9 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   /** When the first of its requests here should end (D-27): one of the oldest. 0: unknown. */
   #freeInMs(subject: string): number {
     const oldest = this.#keysOf.get(subject)?.values().take(MOST_FORECAST) ?? [];
-    const firstMs = Math.min(...oldest.map(key => this.forecasts.of(key)?.endInMs.p50 ?? Infinity));
+    const firstMs = Math.min(
+      ...oldest.map(key => this.forecasts.of(key)?.endInMs.p50 ?? Infinity),
+    );
     return firstMs < Infinity ? firstMs : 0;
   }
 
@@ -181,4 +217,7 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-const spentOf = ({ tokens = 0, audioSeconds = 0 }: WorkUsage) => ({ tokens, audioSeconds });
+const spentOf = ({ tokens = 0, audioSeconds = 0 }: WorkUsage) => ({
+  tokens,
+  audioSeconds,
+});

@@ -89,9 +89,21 @@ return 0
 
 /** Commands that ioredis makes of the scripts: by hash, sent whole where Redis does not know them. */
 interface LimitCommands {
-  limitEnter(account: string, places: string, ...args: readonly (string | number)[]): Promise<EnterReply>;
-  limitCharge(account: string, places: string, ...args: readonly (string | number)[]): Promise<number>;
-  limitRenew(account: string, places: string, ...args: readonly (string | number)[]): Promise<number>;
+  limitEnter(
+    account: string,
+    places: string,
+    ...args: readonly (string | number)[]
+  ): Promise<EnterReply>;
+  limitCharge(
+    account: string,
+    places: string,
+    ...args: readonly (string | number)[]
+  ): Promise<number>;
+  limitRenew(
+    account: string,
+    places: string,
+    ...args: readonly (string | number)[]
+  ): Promise<number>;
 }
 
 type EnterReply = readonly [
@@ -143,7 +155,10 @@ export class RedisLimitStore implements LimitStore {
     return entryOf(reply, limits);
   }
 
-  async charge({ subject, limits }: LimitAdmission, { tokens, audioSeconds }: Charge): Promise<void> {
+  async charge(
+    { subject, limits }: LimitAdmission,
+    { tokens, audioSeconds }: Charge,
+  ): Promise<void> {
     const { tokensPerMinute, audioSecondsPerMinute } = limits;
     await this.#redis.limitCharge(
       ...this.#keys(subject),
@@ -158,7 +173,12 @@ export class RedisLimitStore implements LimitStore {
   async renew(admissions: readonly LimitAdmission[]): Promise<void> {
     const bySubject = Map.groupBy(admissions, ({ subject }) => subject);
     const renewals = [...bySubject].map(([subject, members]) =>
-      this.#redis.limitRenew(...this.#keys(subject), this.#now, SLOT_LEASE_MS, ...members.map(({ ticket }) => ticket)),
+      this.#redis.limitRenew(
+        ...this.#keys(subject),
+        this.#now,
+        SLOT_LEASE_MS,
+        ...members.map(({ ticket }) => ticket),
+      ),
     );
     await Promise.all(renewals);
   }
@@ -191,5 +211,8 @@ function entryOf(
   const status = rateLimitStatusOf(limits, use, nowMs);
   const limit = LIMIT_NAMES[refused - 1];
   if (limit === undefined) return { status };
-  return { status, refusal: refusalOf(limits, use, nowMs) ?? { limit, retryAfterMs: 1000 } };
+  return {
+    status,
+    refusal: refusalOf(limits, use, nowMs) ?? { limit, retryAfterMs: 1000 },
+  };
 }

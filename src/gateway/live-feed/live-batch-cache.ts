@@ -22,7 +22,8 @@ export class LiveBatchCache {
   /** True when it has changed. */
   update(job: BatchJob): boolean {
     const view = liveBatch(job);
-    if (JSON.stringify(this.#batches.get(job.id)?.view) === JSON.stringify(view)) return false;
+    if (JSON.stringify(this.#batches.get(job.id)?.view) === JSON.stringify(view))
+      return false;
     this.#batches.set(job.id, { tenant: job.tenant, view });
     return true;
   }

@@ -42,7 +42,8 @@ export class LiveBatches implements OnApplicationShutdown {
     const { tenants } = this.#watched.get(room) ?? { tenants: new Set<string>() };
     this.#watched.set(room, { tenants: tenants.add(tenant), emptyRounds: 0 });
     await this.#read(room, tenant);
-    if (!this.#stopped) this.#timer ??= setTimeout(() => void this.#round(), READ_EVERY_MS).unref();
+    if (!this.#stopped)
+      this.#timer ??= setTimeout(() => void this.#round(), READ_EVERY_MS).unref();
   }
 
   async #round(): Promise<void> {
@@ -50,7 +51,8 @@ export class LiveBatches implements OnApplicationShutdown {
       // The client that asked is about to join: one round without a listener is not the end.
       watched.emptyRounds = this.rooms.find(room) ? 0 : watched.emptyRounds + 1;
       if (watched.emptyRounds > 1) this.#forget(room);
-      else if (!this.#isOver(room)) for (const tenant of watched.tenants) await this.#read(room, tenant);
+      else if (!this.#isOver(room))
+        for (const tenant of watched.tenants) await this.#read(room, tenant);
     }
     this.#timer = undefined;
     if (this.#watched.size > 0 && !this.#stopped)
@@ -64,12 +66,16 @@ export class LiveBatches implements OnApplicationShutdown {
       const job = await this.jobs.find(tenant, id);
       if (!job || !this.cache.update(job)) return;
     } catch (error) {
-      this.#logger.warn({ reason: (error as Error).message }, 'a batch could not be read');
+      this.#logger.warn(
+        { reason: (error as Error).message },
+        'a batch could not be read',
+      );
       return;
     }
     const watched = this.rooms.find(room);
     const cached = this.cache.find(id);
-    if (watched && cached) this.rooms.publish(watched, { set: { [id]: cached.view } }, cached.tenant);
+    if (watched && cached)
+      this.rooms.publish(watched, { set: { [id]: cached.view } }, cached.tenant);
   }
 
   #isOver(room: LiveRoomName): boolean {

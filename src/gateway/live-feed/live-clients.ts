@@ -57,8 +57,18 @@ interface SocketData {
 interface BetweenServers {
   replica: (message: never) => void;
 }
-export type LiveNamespace = Namespace<ClientToServerEvents, ServerToClientEvents, BetweenServers, SocketData>;
-export type LiveSocket = Socket<ClientToServerEvents, ServerToClientEvents, BetweenServers, SocketData>;
+export type LiveNamespace = Namespace<
+  ClientToServerEvents,
+  ServerToClientEvents,
+  BetweenServers,
+  SocketData
+>;
+export type LiveSocket = Socket<
+  ClientToServerEvents,
+  ServerToClientEvents,
+  BetweenServers,
+  SocketData
+>;
 type Verb = keyof ClientToServerEvents;
 
 const MAX_CLIENTS = 1000;
@@ -86,7 +96,9 @@ export class LiveClients {
         socket.data.principal = principal;
         next();
       };
-      this.#admit(namespace, socket).then(admit, (error: unknown) => next(connectError(error)));
+      this.#admit(namespace, socket).then(admit, (error: unknown) =>
+        next(connectError(error)),
+      );
     });
   }
 
@@ -120,7 +132,8 @@ export class LiveClients {
           if (allowed && verb === 'join') await this.#lookUp(room, socket.data.principal);
           if (socket.disconnected) return;
           const reply = allowed ? this.#act(verb, room, listener) : slowDown();
-          if (typeof answer === 'function') (answer as (reply: LiveAnswer) => void)(reply);
+          if (typeof answer === 'function')
+            (answer as (reply: LiveAnswer) => void)(reply);
         });
       });
     }
@@ -135,7 +148,11 @@ export class LiveClients {
   #act(verb: Verb, value: unknown, listener: LiveListener): LiveAnswer {
     try {
       const room = liveRoomName(value);
-      if (!room) throw new DomainError('invalid_value', 'A room is queue, workers, request:<id> or batch:<id>.');
+      if (!room)
+        throw new DomainError(
+          'invalid_value',
+          'A room is queue, workers, request:<id> or batch:<id>.',
+        );
       return this.#answer(verb, room, listener);
     } catch (error) {
       return { ok: false, error: errorEnvelope(this.#known(error)).error };
@@ -152,12 +169,20 @@ export class LiveClients {
     }
     if (verb === 'join') this.#join(listener, room);
     const snapshots = this.feed.snapshots(listener, room);
-    return { ok: true, room, found: snapshots.some(({ state }) => Object.keys(state).length > 0), snapshots };
+    return {
+      ok: true,
+      room,
+      found: snapshots.some(({ state }) => Object.keys(state).length > 0),
+      snapshots,
+    };
   }
 
   #join(listener: LiveListener, room: LiveRoomName): void {
     if (listener.rooms.size >= MAX_ROOMS && !listener.rooms.has(room)) {
-      throw new DomainError('live_feed_limit', `One connection may be in ${MAX_ROOMS} rooms; leave one first.`);
+      throw new DomainError(
+        'live_feed_limit',
+        `One connection may be in ${MAX_ROOMS} rooms; leave one first.`,
+      );
     }
     if (this.feed.join(listener, room) && !isBatchRoom(room)) this.replicas.ask(room);
   }
@@ -165,7 +190,10 @@ export class LiveClients {
   #known(error: unknown): DomainError {
     if (error instanceof DomainError) return error;
     this.#logger.error({ err: error }, 'a message of a live client failed by a defect');
-    return new DomainError('internal_error', 'Something went wrong on our side; the log has the details.');
+    return new DomainError(
+      'internal_error',
+      'Something went wrong on our side; the log has the details.',
+    );
   }
 }
 
@@ -179,14 +207,21 @@ function outletTo(socket: LiveSocket): LiveOutlet {
   const conn = socket.conn as unknown as Pending;
   return {
     principal: socket.data.principal,
-    send: (event: 'delta' | 'snapshot' | 'gone', message: never) => void socket.emit(event, message),
-    pending: () => ({ messages: conn.writeBuffer.length, bytes: conn.transport.socket?.bufferedAmount ?? 0 }),
+    send: (event: 'delta' | 'snapshot' | 'gone', message: never) =>
+      void socket.emit(event, message),
+    pending: () => ({
+      messages: conn.writeBuffer.length,
+      bytes: conn.transport.socket?.bufferedAmount ?? 0,
+    }),
   };
 }
 
 const slowDown = (): LiveAnswer => {
   const message = `At most ${ALLOWANCE.perSecond} messages per second; slow down.`;
-  return { ok: false, error: errorEnvelope(new DomainError('live_feed_limit', message)).error };
+  return {
+    ok: false,
+    error: errorEnvelope(new DomainError('live_feed_limit', message)).error,
+  };
 };
 
 /** For the client's `connect_error`: the message, and the envelope as `data`. */

@@ -1,5 +1,9 @@
 import { type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { type OnGatewayConnection, WebSocketGateway, WebSocketServer } from '@nestjs/websockets';
+import {
+  type OnGatewayConnection,
+  WebSocketGateway,
+  WebSocketServer,
+} from '@nestjs/websockets';
 import { createAdapter } from '@socket.io/redis-adapter';
 import { type Subscription } from 'rxjs';
 import { LIVE_NAMESPACE, LIVE_PATH } from '../../contracts/events/live-event.js';
@@ -33,7 +37,12 @@ interface EngineSocket {
   connectTimeout: CONNECT_MS,
   perMessageDeflate: false,
 })
-export class LiveFeedGateway implements OnGatewayConnection<LiveSocket>, OnApplicationBootstrap, OnApplicationShutdown {
+export class LiveFeedGateway
+  implements
+    OnGatewayConnection<LiveSocket>,
+    OnApplicationBootstrap,
+    OnApplicationShutdown
+{
   @WebSocketServer() private readonly namespace!: LiveNamespace;
   readonly #unadmitted = new WeakMap<object, NodeJS.Timeout>();
   #keys: Subscription | undefined;
@@ -47,11 +56,17 @@ export class LiveFeedGateway implements OnGatewayConnection<LiveSocket>, OnAppli
 
   onApplicationBootstrap(): void {
     // The unnamed namespace has no guard.
-    this.namespace.server.use((_socket, next) => next(new Error(`Connect to the namespace ${LIVE_NAMESPACE}.`)));
-    this.namespace.server.engine.on('connection', (socket: EngineSocket) => this.#bound(socket));
+    this.namespace.server.use((_socket, next) =>
+      next(new Error(`Connect to the namespace ${LIVE_NAMESPACE}.`)),
+    );
+    this.namespace.server.engine.on('connection', (socket: EngineSocket) =>
+      this.#bound(socket),
+    );
     this.#joinReplicas();
     this.clients.guard(this.namespace);
-    this.#keys = this.keyRing.changed$.subscribe(() => this.clients.disconnectWithdrawn(this.namespace));
+    this.#keys = this.keyRing.changed$.subscribe(() =>
+      this.clients.disconnectWithdrawn(this.namespace),
+    );
   }
 
   handleConnection(socket: LiveSocket): void {
@@ -66,15 +81,24 @@ export class LiveFeedGateway implements OnGatewayConnection<LiveSocket>, OnAppli
   /** Who shows no key in time is gone soon after, whatever it answers. */
   #bound(socket: EngineSocket): void {
     const { transport } = socket;
-    const timer = setTimeout(() => transport.socket?.terminate(), CONNECT_MS + CLOSE_MS).unref();
+    const timer = setTimeout(
+      () => transport.socket?.terminate(),
+      CONNECT_MS + CLOSE_MS,
+    ).unref();
     this.#unadmitted.set(socket, timer);
   }
 
   #joinReplicas(): void {
     const pair = this.redis.pubSub();
     if (!pair) return;
-    this.namespace.server.adapter(createAdapter(pair.publisher, pair.subscriber, { key: this.redis.prefix }));
-    this.namespace.on('replica', (message: ReplicaMessage) => this.replicas.receive(message));
-    this.replicas.connect(message => void this.namespace.serverSideEmit('replica', message as never));
+    this.namespace.server.adapter(
+      createAdapter(pair.publisher, pair.subscriber, { key: this.redis.prefix }),
+    );
+    this.namespace.on('replica', (message: ReplicaMessage) =>
+      this.replicas.receive(message),
+    );
+    this.replicas.connect(
+      message => void this.namespace.serverSideEmit('replica', message as never),
+    );
   }
 }

@@ -16,6 +16,15 @@ import { PollingController } from './polling.controller.js';
 @Module({
   imports: [SchedulerModule, WorkerPoolModule, RedisModule],
   controllers: [PollingController],
-  providers: [LiveBatchCache, LiveBatches, LiveSource, LiveRooms, LiveFeed, LiveReplicas, LiveClients, LiveFeedGateway],
+  providers: [
+    LiveBatchCache,
+    LiveBatches,
+    LiveSource,
+    LiveRooms,
+    LiveFeed,
+    LiveReplicas,
+    LiveClients,
+    LiveFeedGateway,
+  ],
 })
 export class LiveFeedModule {}

@@ -15,7 +15,10 @@ import { LiveListener } from './live-listener.js';
 import { LiveRooms } from './live-rooms.js';
 import { LiveSource } from './live-source.js';
 
-const GONE = { status: 'cancelled', error: new DomainError('request_cancelled', 'gone') } as const;
+const GONE = {
+  status: 'cancelled',
+  error: new DomainError('request_cancelled', 'gone'),
+} as const;
 
 describe('LiveFeed: the work it makes', () => {
   let registry: RequestRegistry;
@@ -30,7 +33,13 @@ describe('LiveFeed: the work it makes', () => {
     registry = aRegistry(bus);
     const pool = { workers: () => (asked++, []) } as unknown as WorkerPoolService;
     const models = [{ id: 'm' } as ModelSpec];
-    const source = new LiveSource(registry, pool, new LiveBatchCache(), models, new GatewayIdentity());
+    const source = new LiveSource(
+      registry,
+      pool,
+      new LiveBatchCache(),
+      models,
+      new GatewayIdentity(),
+    );
     feed = new LiveFeed(bus, source, new LiveRooms(source));
   });
   afterEach(() => {
@@ -41,7 +50,8 @@ describe('LiveFeed: the work it makes', () => {
   const listener = () =>
     new LiveListener({
       principal: ANYBODY,
-      send: (event: string, message: unknown) => void (event === 'delta' && sent.push(message as LiveDelta)),
+      send: (event: string, message: unknown) =>
+        void (event === 'delta' && sent.push(message as LiveDelta)),
       pending: () => ({ messages: 0, bytes: 0 }),
     });
   /** Whole lives: three events each. */
@@ -65,7 +75,9 @@ describe('LiveFeed: the work it makes', () => {
       jest.advanceTimersByTime(100);
     }
     expect(sent.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-    expect(sent.at(-1)?.set).toMatchObject({ m: { batch: 0, running: 0, cancelled: 1000 } });
+    expect(sent.at(-1)?.set).toMatchObject({
+      m: { batch: 0, running: 0, cancelled: 1000 },
+    });
   });
 
   it('is nothing for requests without listeners', () => {

@@ -1,5 +1,8 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { type LiveRoomName, type LiveSnapshot } from '../../contracts/events/live-event.js';
+import {
+  type LiveRoomName,
+  type LiveSnapshot,
+} from '../../contracts/events/live-event.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type LiveListener } from './live-listener.js';
@@ -68,7 +71,10 @@ export class LiveFeed implements OnApplicationShutdown {
   /** Polls the workers while that room has listeners, here or elsewhere. */
   watchWorkers(): void {
     if (!this.rooms.find('workers')) return;
-    this.#workersTimer ??= setInterval(() => this.#publishWorkers(), WORKERS_EVERY_MS).unref();
+    this.#workersTimer ??= setInterval(
+      () => this.#publishWorkers(),
+      WORKERS_EVERY_MS,
+    ).unref();
   }
 
   /** After listeners left: stops the timers that have none. */
@@ -90,7 +96,12 @@ export class LiveFeed implements OnApplicationShutdown {
     if (queueChanged && this.rooms.find('queue')) this.#queueChanged(event.model);
     const room = this.rooms.find(`request:${event.requestId}`);
     const request = room && this.source.find(event.key);
-    if (room && request) this.rooms.publish(room, { set: { [event.requestId]: request.view } }, request.tenant);
+    if (room && request)
+      this.rooms.publish(
+        room,
+        { set: { [event.requestId]: request.view } },
+        request.tenant,
+      );
   }
 
   #queueChanged(model: string): void {

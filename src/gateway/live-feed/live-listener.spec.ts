@@ -1,5 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { type LiveDelta, type LiveRoomName, type LiveSnapshot } from '../../contracts/events/live-event.js';
+import {
+  type LiveDelta,
+  type LiveRoomName,
+  type LiveSnapshot,
+} from '../../contracts/events/live-event.js';
 import { ANYBODY, type Principal } from '../../platform/auth/principal.js';
 import { LiveListener, type LiveOutlet } from './live-listener.js';
 
@@ -17,8 +21,15 @@ class Wire implements LiveOutlet {
   }
 }
 
-const delta = (room: LiveRoomName, seq: number): LiveDelta => ({ room, source: 's', seq, set: {} });
-const latest = (room: LiveRoomName): LiveSnapshot[] => [{ room, source: 's', seq: 99, state: {} }];
+const delta = (room: LiveRoomName, seq: number): LiveDelta => ({
+  room,
+  source: 's',
+  seq,
+  set: {},
+});
+const latest = (room: LiveRoomName): LiveSnapshot[] => [
+  { room, source: 's', seq: 99, state: {} },
+];
 
 describe('LiveListener', () => {
   it('passes deltas on while the client takes them', () => {
@@ -42,7 +53,8 @@ describe('LiveListener', () => {
   it('continues with one snapshot per room that changed, when everything before has left, then with deltas', () => {
     const wire = Object.assign(new Wire(), { messages: 64 });
     const listener = new LiveListener(wire);
-    for (const room of ['queue', 'workers', 'queue'] as const) listener.delta(delta(room, 1));
+    for (const room of ['queue', 'workers', 'queue'] as const)
+      listener.delta(delta(room, 1));
     wire.messages = 1;
     listener.catchUp(latest);
     listener.delta(delta('queue', 2));
@@ -50,7 +62,11 @@ describe('LiveListener', () => {
     wire.messages = 0;
     listener.catchUp(latest);
     listener.delta(delta('queue', 100));
-    expect(wire.sent).toEqual(['snapshot queue 99', 'snapshot workers 99', 'delta queue 100']);
+    expect(wire.sent).toEqual([
+      'snapshot queue 99',
+      'snapshot workers 99',
+      'delta queue 100',
+    ]);
   });
 
   it('forgets a room that was left', () => {
@@ -64,7 +80,9 @@ describe('LiveListener', () => {
   it('sees what is for everybody and its own; an admin sees all', () => {
     const acme: Principal = { keyId: 'k', tenant: 'acme', scopes: new Set(['events']) };
     const sees = (principal: Principal) =>
-      [undefined, 'acme', 'other'].map(tenant => new LiveListener(new Wire(principal)).sees(tenant));
+      [undefined, 'acme', 'other'].map(tenant =>
+        new LiveListener(new Wire(principal)).sees(tenant),
+      );
     expect(sees(acme)).toEqual([true, true, false]);
     expect(sees({ ...acme, scopes: new Set(['admin']) })).toEqual([true, true, true]);
   });

@@ -63,7 +63,8 @@ export class LiveListener {
     if (messages > 0 || bytes > 0) return;
     const missed = [...this.#missed];
     this.#missed.clear();
-    for (const room of missed) for (const snapshot of snapshotsOf(room)) this.outlet.send('snapshot', snapshot);
+    for (const room of missed)
+      for (const snapshot of snapshotsOf(room)) this.outlet.send('snapshot', snapshot);
   }
 
   #isFull(): boolean {

@@ -1,6 +1,10 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
-import { type LiveDelta, type LiveRoomName, type LiveSnapshot } from '../../contracts/events/live-event.js';
+import {
+  type LiveDelta,
+  type LiveRoomName,
+  type LiveSnapshot,
+} from '../../contracts/events/live-event.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { isBatchRoom } from './live-batch-cache.js';
 import { LiveFeed } from './live-feed.js';
@@ -11,8 +15,17 @@ import { LiveSource } from './live-source.js';
 /** Messages between gateways. `from` names the sender. */
 export type ReplicaMessage =
   /** The sender has listeners in these rooms. `fresh`: it needs the parts of others now. */
-  | { readonly type: 'watch'; readonly from: string; readonly rooms: readonly LiveRoomName[]; readonly fresh: boolean }
-  | ({ readonly type: 'snapshot'; readonly from: string; readonly to: string } & Owned<LiveSnapshot>)
+  | {
+      readonly type: 'watch';
+      readonly from: string;
+      readonly rooms: readonly LiveRoomName[];
+      readonly fresh: boolean;
+    }
+  | ({
+      readonly type: 'snapshot';
+      readonly from: string;
+      readonly to: string;
+    } & Owned<LiveSnapshot>)
   | ({ readonly type: 'delta'; readonly from: string } & Owned<LiveDelta>)
   | { readonly type: 'bye'; readonly from: string };
 
@@ -43,7 +56,9 @@ export class LiveReplicas implements OnApplicationShutdown {
   connect(send: (message: ReplicaMessage) => void): void {
     this.#send = send;
     const from = this.source.id;
-    this.#outgoing = this.rooms.outgoing$.subscribe(owned => send({ type: 'delta', from, ...owned }));
+    this.#outgoing = this.rooms.outgoing$.subscribe(owned =>
+      send({ type: 'delta', from, ...owned }),
+    );
     this.#heartbeat = setInterval(() => this.#onHeartbeat(), HEARTBEAT_MS).unref();
   }
 
@@ -93,7 +108,8 @@ export class LiveReplicas implements OnApplicationShutdown {
   #adopt({ to, message, tenant }: Extract<ReplicaMessage, { type: 'snapshot' }>): void {
     this.#asked.delete(askKey(message));
     const room = this.rooms.find(message.room);
-    if (to === this.source.id && room && room.listeners.size > 0) room.adopt({ message, tenant });
+    if (to === this.source.id && room && room.listeners.size > 0)
+      room.adopt({ message, tenant });
   }
 
   #apply({ message, tenant }: Extract<ReplicaMessage, { type: 'delta' }>): void {
@@ -109,11 +125,14 @@ export class LiveReplicas implements OnApplicationShutdown {
     // A request whose answer was lost is sent again after the next gap.
     this.#asked.clear();
     const rooms = this.rooms.all();
-    const listened = rooms.filter(({ name, listeners }) => listeners.size > 0 && !isBatchRoom(name));
+    const listened = rooms.filter(
+      ({ name, listeners }) => listeners.size > 0 && !isBatchRoom(name),
+    );
     const own = listened.map(({ name }) => name);
     this.#send?.({ type: 'watch', from: this.source.id, rooms: own, fresh: false });
     for (const room of rooms) room.expireWatchers(nowMs);
-    for (const [source, atMs] of this.#lastMessageMs) if (nowMs - atMs > LEASE_MS) this.#forget(source);
+    for (const [source, atMs] of this.#lastMessageMs)
+      if (nowMs - atMs > LEASE_MS) this.#forget(source);
     this.feed.settle();
   }
 
@@ -124,4 +143,5 @@ export class LiveReplicas implements OnApplicationShutdown {
   }
 }
 
-const askKey = ({ room, source }: Pick<LiveDelta, 'room' | 'source'>): string => `${source} ${room}`;
+const askKey = ({ room, source }: Pick<LiveDelta, 'room' | 'source'>): string =>
+  `${source} ${room}`;

@@ -42,7 +42,8 @@ export class LiveRoom {
   }
 
   expireWatchers(nowMs: number): void {
-    for (const [source, untilMs] of this.#watchers) if (untilMs <= nowMs) this.#watchers.delete(source);
+    for (const [source, untilMs] of this.#watchers)
+      if (untilMs <= nowMs) this.#watchers.delete(source);
   }
 
   part(source: string): LiveSnapshot | undefined {
@@ -51,26 +52,32 @@ export class LiveRoom {
 
   /** The parts of that gateway. */
   partsOf(gateway: string): Owned<LiveSnapshot>[] {
-    const parts = this.#view.snapshots().filter(({ source }) => gatewayOf(source) === gateway);
+    const parts = this.#view
+      .snapshots()
+      .filter(({ source }) => gatewayOf(source) === gateway);
     return parts.map(message => ({ message, tenant: this.#tenants.get(message.source) }));
   }
 
   /** What that listener may see of the room. */
   snapshotsFor(listener: LiveListener): LiveSnapshot[] {
-    return this.#view.snapshots().filter(({ source }) => listener.sees(this.#tenants.get(source)));
+    return this.#view
+      .snapshots()
+      .filter(({ source }) => listener.sees(this.#tenants.get(source)));
   }
 
   adopt({ message, tenant }: Owned<LiveSnapshot>): void {
     this.#tenants.set(message.source, tenant);
     this.#view.adopt(message);
-    for (const listener of this.listeners) if (listener.sees(tenant)) listener.snapshot(message);
+    for (const listener of this.listeners)
+      if (listener.sees(tenant)) listener.snapshot(message);
   }
 
   /** False: a change before this one was lost. */
   apply({ message, tenant }: Owned<LiveDelta>): boolean {
     if (!this.#view.apply(message)) return false;
     this.#tenants.set(message.source, tenant);
-    for (const listener of this.listeners) if (listener.sees(tenant)) listener.delta(message);
+    for (const listener of this.listeners)
+      if (listener.sees(tenant)) listener.delta(message);
     return true;
   }
 

@@ -33,18 +33,26 @@ export class LiveRooms {
     if (known) return known;
     const room = new LiveRoom(name);
     for (const { state, tenant } of this.source.read(name)) {
-      room.adopt({ message: { room: name, source: this.source.partId(tenant), seq: 0, state }, tenant });
+      room.adopt({
+        message: { room: name, source: this.source.partId(tenant), seq: 0, state },
+        tenant,
+      });
     }
     this.#rooms.set(name, room);
     return room;
   }
 
   closeUnwatched(): void {
-    for (const room of this.#rooms.values()) if (!room.isWatched) this.#rooms.delete(room.name);
+    for (const room of this.#rooms.values())
+      if (!room.isWatched) this.#rooms.delete(room.name);
   }
 
   /** Sends a change of this gateway's part to all listeners. */
-  publish(room: LiveRoom, change: Pick<LiveDelta, 'set' | 'removed'>, tenant?: string): void {
+  publish(
+    room: LiveRoom,
+    change: Pick<LiveDelta, 'set' | 'removed'>,
+    tenant?: string,
+  ): void {
     const source = this.source.partId(tenant);
     const seq = (room.part(source)?.seq ?? 0) + 1;
     const owned = { message: { room: room.name, source, seq, ...change }, tenant };

@@ -76,14 +76,18 @@ export class LiveSource {
     if (room === 'queue') return [{ state: this.queues([...this.#ends.keys()]) }];
     if (room === 'workers') return [{ state: liveWorkers(this.pool.workers()) }];
     const id = room.slice(room.indexOf(':') + 1);
-    const found = room.startsWith('request:') ? this.#named(id) : [this.batches.find(id) ?? []].flat();
+    const found = room.startsWith('request:')
+      ? this.#named(id)
+      : [this.batches.find(id) ?? []].flat();
     return found.map(({ tenant, view }) => ({ state: { [id]: view }, tenant }));
   }
 
   /** The queues of these models. */
   queues(models: readonly string[]): Record<string, LiveQueueLine> {
     const live = Map.groupBy(this.registry.live(), ({ model }) => model);
-    return Object.fromEntries(models.map(model => [model, this.#queue(model, live.get(model) ?? [])]));
+    return Object.fromEntries(
+      models.map(model => [model, this.#queue(model, live.get(model) ?? [])]),
+    );
   }
 
   /** A request that lives, or ended recently. */
@@ -96,43 +100,88 @@ export class LiveSource {
 
   /** A part numbers its own changes: one per gateway and, where several tenants share a room, per tenant. */
   partId(tenant: string | undefined): string {
-    return tenant === undefined || tenant === DEFAULT_TENANT ? this.id : `${this.id}~${tenant}`;
+    return tenant === undefined || tenant === DEFAULT_TENANT
+      ? this.id
+      : `${this.id}~${tenant}`;
   }
 
   #queue(model: string, live: readonly TrackedRequest[]): LiveQueueLine {
     const waiting = live.filter(({ state }) => state === 'queued');
     const realtime = waiting.filter(({ priority }) => priority === 'realtime').length;
     const batch = waiting.length - realtime;
-    return { model, realtime, batch, running: live.length - waiting.length, ...this.#endsOf(model) };
+    return {
+      model,
+      realtime,
+      batch,
+      running: live.length - waiting.length,
+      ...this.#endsOf(model),
+    };
   }
 
   /** Every tenant's request of that id. */
   #named(id: string): OwnRequest[] {
     const live = this.registry.live().filter(record => record.id === id);
     const ended = this.registry.allEnded().filter(view => view.id === id);
-    return [...live.map(record => this.#live(record)), ...ended.reverse().map(view => ownRequest(view))];
+    return [
+      ...live.map(record => this.#live(record)),
+      ...ended.reverse().map(view => ownRequest(view)),
+    ];
   }
 
   /** Its phases are those of the latest lease until it ends. */
   #live(record: TrackedRequest): OwnRequest {
     const { lease } = record;
-    const phases = lease && { queueWaitMs: lease.queueWaitMs, batchWaitMs: lease.batchWaitMs };
+    const phases = lease && {
+      queueWaitMs: lease.queueWaitMs,
+      batchWaitMs: lease.batchWaitMs,
+    };
     return ownRequest({ ...this.registry.view(record), phases });
   }
 
   #endsOf(model: string): Ends {
     let ends = this.#ends.get(model);
-    if (ends === undefined) this.#ends.set(model, (ends = { rejected: 0, completed: 0, failed: 0, cancelled: 0 }));
+    if (ends === undefined)
+      this.#ends.set(
+        model,
+        (ends = { rejected: 0, completed: 0, failed: 0, cancelled: 0 }),
+      );
     return ends;
   }
 }
 
 function ownRequest(
-  request: Omit<RequestView, 'phases'> & { readonly phases: RequestView['phases'] | undefined },
+  request: Omit<RequestView, 'phases'> & {
+    readonly phases: RequestView['phases'] | undefined;
+  },
 ): OwnRequest {
-  const { id: request_id, model, tenant = DEFAULT_TENANT, priority, state, attempts, aged, code, phases } = request;
-  const { workerId: worker, group, cancelReason: cancel_reason, batchSize: batch_size } = request;
-  const view = { request_id, model, priority, state, attempts, aged, worker, group, cancel_reason };
+  const {
+    id: request_id,
+    model,
+    tenant = DEFAULT_TENANT,
+    priority,
+    state,
+    attempts,
+    aged,
+    code,
+    phases,
+  } = request;
+  const {
+    workerId: worker,
+    group,
+    cancelReason: cancel_reason,
+    batchSize: batch_size,
+  } = request;
+  const view = {
+    request_id,
+    model,
+    priority,
+    state,
+    attempts,
+    aged,
+    worker,
+    group,
+    cancel_reason,
+  };
   return { tenant, view: { ...view, code, phases, batch_size } };
 }
 

@@ -2,7 +2,8 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse } from '@nestjs/swagger';
 import { LIVE_NAMESPACE } from '../../contracts/events/live-event.js';
 
-const message = 'The live feed is served over WebSockets only: connect with `transports: ["websocket"]`.';
+const message =
+  'The live feed is served over WebSockets only: connect with `transports: ["websocket"]`.';
 const refusal = JSON.stringify({ message });
 
 /** Engine.IO packet 0 (open), then Socket.IO packet 4 in Engine.IO packet 4: CONNECT_ERROR, of either namespace. */
@@ -20,7 +21,9 @@ const PAYLOAD = [
 export class PollingController {
   @Get()
   @Header('content-type', 'text/plain; charset=utf-8')
-  @ApiOkResponse({ description: 'To a client that polls: the reason why it is not connected.' })
+  @ApiOkResponse({
+    description: 'To a client that polls: the reason why it is not connected.',
+  })
   refuse(): string {
     return PAYLOAD;
   }

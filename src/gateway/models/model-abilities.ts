@@ -36,12 +36,15 @@ function restrictedFieldsOf(type: NewableFunction): readonly RestrictedField[] {
   const known = RESTRICTED.get(type);
   if (known) return known;
   const usual = new (type as new () => Body)();
-  const found = Object.entries(rulesOf(type)).flatMap(([param, { treatment: nature, capability, value }]) => {
-    if (capability === undefined || (nature !== 'advice' && nature !== 'meaning')) return [];
-    // What a server behind the gateway may know: the engine refuses what it cannot honour.
-    if (capability === PASSED_ON && nature === 'meaning') return [];
-    return [{ param, capability, nature, value, usual: usual[param] }];
-  });
+  const found = Object.entries(rulesOf(type)).flatMap(
+    ([param, { treatment: nature, capability, value }]) => {
+      if (capability === undefined || (nature !== 'advice' && nature !== 'meaning'))
+        return [];
+      // What a server behind the gateway may know: the engine refuses what it cannot honour.
+      if (capability === PASSED_ON && nature === 'meaning') return [];
+      return [{ param, capability, nature, value, usual: usual[param] }];
+    },
+  );
   RESTRICTED.set(type, found);
   return found;
 }
@@ -50,23 +53,32 @@ function restrictedFieldsOf(type: NewableFunction): readonly RestrictedField[] {
  * Fields of a request that were given and that only some models can honour.
  * @param body holds the fields that are only passed on @param asked decided elsewhere
  */
-export function demandsOf(dto: object, body: Body = {}, asked: Readonly<Record<string, boolean>> = {}) {
-  return restrictedFieldsOf(dto.constructor).flatMap(({ param, capability, nature, value, usual }): AbilityDemand[] => {
-    const isPassedOn = capability === PASSED_ON;
-    const given = isPassedOn ? body[param] : (dto as Body)[param];
-    const asks = isPassedOn ? !isNothing(given) : asksFor(given, usual, value);
-    if (!(asked[param] ?? asks)) return [];
-    const shown = typeof given === 'string' && value !== undefined ? `${param}=${value}` : param;
-    return [{ param, shown, capability, nature: nature!, wanted: true }];
-  });
+export function demandsOf(
+  dto: object,
+  body: Body = {},
+  asked: Readonly<Record<string, boolean>> = {},
+) {
+  return restrictedFieldsOf(dto.constructor).flatMap(
+    ({ param, capability, nature, value, usual }): AbilityDemand[] => {
+      const isPassedOn = capability === PASSED_ON;
+      const given = isPassedOn ? body[param] : (dto as Body)[param];
+      const asks = isPassedOn ? !isNothing(given) : asksFor(given, usual, value);
+      if (!(asked[param] ?? asks)) return [];
+      const shown =
+        typeof given === 'string' && value !== undefined ? `${param}=${value}` : param;
+      return [{ param, shown, capability, nature: nature!, wanted: true }];
+    },
+  );
 }
 
 function asksFor(given: unknown, usual: unknown, value: string | undefined): boolean {
-  if (value !== undefined) return given === value || (Array.isArray(given) && given.includes(value));
+  if (value !== undefined)
+    return given === value || (Array.isArray(given) && given.includes(value));
   return given !== usual && !(Array.isArray(given) && given.length === 0);
 }
 
-const isNothing = (value: unknown): boolean => !value || (typeof value === 'object' && Object.keys(value).length === 0);
+const isNothing = (value: unknown): boolean =>
+  !value || (typeof value === 'object' && Object.keys(value).length === 0);
 
 /**
  * Every accepted field acts, is reported as ignored, or is rejected (D-34).
@@ -80,7 +92,9 @@ export function demandAbilities(
   catalog: ModelCatalog,
   { strict }: Strictness = { strict: false },
 ): readonly string[] {
-  const missing = demands.filter(({ wanted, capability }) => wanted && !canHonour(model, capability));
+  const missing = demands.filter(
+    ({ wanted, capability }) => wanted && !canHonour(model, capability),
+  );
   const unmet = missing.find(({ nature }) => strict || nature !== 'advice');
   if (unmet === undefined) return missing.map(({ param }) => param);
   const able = catalog.namesAble(model.kind, unmet.capability);
@@ -93,7 +107,11 @@ export function demandAbilities(
  * @throws DomainError `unsupported_task` when models of its kind differ in that, and it cannot; names the models that
  * can.
  */
-export function demandTask(model: ModelSpec, capability: string, catalog: ModelCatalog): void {
+export function demandTask(
+  model: ModelSpec,
+  capability: string,
+  catalog: ModelCatalog,
+): void {
   if (model.capabilities.includes(capability)) return;
   const able = catalog.namesAble(model.kind, capability);
   throw new DomainError(
@@ -106,7 +124,11 @@ export function demandTask(model: ModelSpec, capability: string, catalog: ModelC
 }
 
 /** @throws DomainError `invalid_value` when the model recognises other languages only. Regions are not compared. */
-export function demandLanguage(model: ModelSpec, language: string, param = 'language'): void {
+export function demandLanguage(
+  model: ModelSpec,
+  language: string,
+  param = 'language',
+): void {
   if (language === '' || knowsLanguage(model, language)) return;
   const known = model.languages.join(', ');
   const message = `\`${param}\` must be one that \`${model.id}\` recognises (${known}); got "${language}".`;
@@ -119,7 +141,10 @@ export const knowsLanguage = ({ languages }: ModelSpec, language: string): boole
 
 /** What such a model writes is English already. */
 export function speaksOnlyEnglish(model: ModelSpec): boolean {
-  return model.languages.length > 0 && model.languages.every(language => baseOf(language) === 'en');
+  return (
+    model.languages.length > 0 &&
+    model.languages.every(language => baseOf(language) === 'en')
+  );
 }
 
 const baseOf = (tag: string): string => (tag.split('-', 1)[0] ?? '').toLowerCase();

@@ -9,7 +9,16 @@ const model = (
   aliases: readonly string[] = [],
   capabilities: readonly string[] = [],
 ): ModelSpec => ({
-  ...{ id, kind, aliases, capabilities, engine: 'synthetic', languages: [], replicas: 0, addresses: [] },
+  ...{
+    id,
+    kind,
+    aliases,
+    capabilities,
+    engine: 'synthetic',
+    languages: [],
+    replicas: 0,
+    addresses: [],
+  },
   voices: {},
   options: {},
 });
@@ -55,7 +64,11 @@ describe('ModelCatalog', () => {
 
   it('takes a pattern of the kind for names that mean no model, and lists it nowhere', () => {
     const patterns = new ModelCatalog(
-      new ModelList([model('ears', 'stt', ['*']), model('mouth', 'tts', ['tts-*-hd']), model('other', 'stt')]),
+      new ModelList([
+        model('ears', 'stt', ['*']),
+        model('mouth', 'tts', ['tts-*-hd']),
+        model('other', 'stt'),
+      ]),
     );
     expect(patterns.getOfKind('anything/at.all', 'stt').id).toBe('ears');
     expect(patterns.getOfKind('other', 'stt').id).toBe('other');
@@ -64,7 +77,11 @@ describe('ModelCatalog', () => {
       expect(() => patterns.getOfKind(name, 'tts')).toThrow('does not exist');
     expect(() => patterns.getOfKind('mouth', 'stt')).toThrow('does speech synthesis');
     expect(() => patterns.get('tts-1-hd')).toThrow('does not exist');
-    expect(patterns.entries().map(({ name }) => name)).toEqual(['ears', 'mouth', 'other']);
+    expect(patterns.entries().map(({ name }) => name)).toEqual([
+      'ears',
+      'mouth',
+      'other',
+    ]);
   });
 
   it('says none where no model is able', () => {

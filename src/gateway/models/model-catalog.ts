@@ -20,13 +20,22 @@ const KIND_NAMES = {
 /** Their servers get the body as it came, and may know fields that nothing here knows. */
 const PASSING_ENGINES: readonly string[] = ['openai-http', 'external'];
 
-export const canHonour = ({ capabilities, engine }: ModelSpec, capability: string): boolean =>
-  capability === PASSED_ON ? PASSING_ENGINES.includes(engine) : capabilities.includes(capability);
+export const canHonour = (
+  { capabilities, engine }: ModelSpec,
+  capability: string,
+): boolean =>
+  capability === PASSED_ON
+    ? PASSING_ENGINES.includes(engine)
+    : capabilities.includes(capability);
 
 const mayMean = (name: string, { aliases }: ModelSpec): boolean =>
   aliases.filter(isPattern).some(pattern => {
     const [head = '', tail = ''] = pattern.split('*');
-    return name.length >= head.length + tail.length && name.startsWith(head) && name.endsWith(tail);
+    return (
+      name.length >= head.length + tail.length &&
+      name.startsWith(head) &&
+      name.endsWith(tail)
+    );
   });
 
 /** Resolves the model names of requests: the scheduler sees canonical ids only. */
@@ -55,7 +64,9 @@ export class ModelCatalog {
    * @throws DomainError `model_not_found`
    */
   get(name: string, kind?: ModelSpec['kind']): ModelSpec {
-    const spec = this.#byName.get(name) ?? this.#models.find(model => model.kind === kind && mayMean(name, model));
+    const spec =
+      this.#byName.get(name) ??
+      this.#models.find(model => model.kind === kind && mayMean(name, model));
     if (spec) return spec;
     const message = `The model \`${name}\` does not exist; available: ${this.#namesOf(this.#models)}.`;
     throw new DomainError('model_not_found', message, { param: 'model' });
@@ -73,7 +84,9 @@ export class ModelCatalog {
 
   /** Models for error messages: `a (alias), b`, or `none`. */
   namesAble(kind: ModelSpec['kind'], capability: string): string {
-    return this.#namesOf(this.#models.filter(model => model.kind === kind && canHonour(model, capability)));
+    return this.#namesOf(
+      this.#models.filter(model => model.kind === kind && canHonour(model, capability)),
+    );
   }
 
   #name(): void {
@@ -88,6 +101,10 @@ export class ModelCatalog {
 
   #namesOf(models: readonly ModelSpec[]): string {
     if (models.length === 0) return 'none';
-    return models.map(({ id, aliases }) => (aliases.length > 0 ? `${id} (${aliases.join(', ')})` : id)).join(', ');
+    return models
+      .map(({ id, aliases }) =>
+        aliases.length > 0 ? `${id} (${aliases.join(', ')})` : id,
+      )
+      .join(', ');
   }
 }

@@ -1,7 +1,13 @@
 import { type ClassConstructor } from 'class-transformer';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
-import { type Body, demandAbilities, demandsOf, demandTask, type Strictness } from './model-abilities.js';
+import {
+  type Body,
+  demandAbilities,
+  demandsOf,
+  demandTask,
+  type Strictness,
+} from './model-abilities.js';
 import { type ModelCatalog } from './model-catalog.js';
 
 /** A body of a route that names a model. */
@@ -26,5 +32,9 @@ export const requestParser =
     const dto = parseDto(type, body);
     const model = catalog.getOfKind(dto.model, kind);
     if (task !== undefined) demandTask(model, task, catalog);
-    return { model, dto, ignored: demandAbilities(model, demandsOf(dto, body), catalog, compat) };
+    return {
+      model,
+      dto,
+      ignored: demandAbilities(model, demandsOf(dto, body), catalog, compat),
+    };
   };

@@ -53,7 +53,8 @@ export class QueueMetrics {
     events: DispatchEventBus,
     @InjectMetric('scheduler_queue_wait_seconds') private readonly waits: Histogram,
     @InjectMetric('scheduler_batch_size') private readonly sizes: Histogram,
-    @InjectMetric('scheduler_aging_promotions_total') private readonly promotions: Counter,
+    @InjectMetric('scheduler_aging_promotions_total')
+    private readonly promotions: Counter,
   ) {
     events.events$.subscribe(event => this.#observe(event));
   }
@@ -71,8 +72,13 @@ export class QueueMetrics {
   }
 
   /** Once per engine call. An answer without a call id is counted per request. */
-  #observeSize(model: string, size: number | undefined, batchId: string | undefined): void {
+  #observeSize(
+    model: string,
+    size: number | undefined,
+    batchId: string | undefined,
+  ): void {
     if (size === undefined || size < 1) return;
-    if (!batchId || this.#calls.firstOf(batchId, size)) this.sizes.observe({ model }, size);
+    if (!batchId || this.#calls.firstOf(batchId, size))
+      this.sizes.observe({ model }, size);
   }
 }

@@ -10,7 +10,11 @@ const queueProvider = {
   provide: PriorityQueue,
   inject: [SETTINGS, { token: KeyRing, optional: true }],
   useFactory: ({ queue: { agingMs, agingShare } }: Settings, keys?: KeyRing) =>
-    new PriorityQueue({ agingMs, agingShare, ...(keys && { weightOf: tenant => keys.weightOf(tenant) }) }),
+    new PriorityQueue({
+      agingMs,
+      agingShare,
+      ...(keys && { weightOf: tenant => keys.weightOf(tenant) }),
+    }),
 };
 
 const admissionProvider = {
@@ -43,7 +47,13 @@ const windowProvider = {
 
 /** The embedded queue: order, bounds and batch windows, built from settings. */
 @Module({
-  providers: [queueProvider, admissionProvider, windowProvider, QueueMetrics, ...queueMetricProviders],
+  providers: [
+    queueProvider,
+    admissionProvider,
+    windowProvider,
+    QueueMetrics,
+    ...queueMetricProviders,
+  ],
   exports: [PriorityQueue, Admission, BatchWindow],
 })
 export class QueueModule {}

@@ -10,9 +10,15 @@ import { ClientSecrets } from './client-secrets.js';
 
 const GA_EXAMPLE = {
   expires_after: { anchor: 'created_at', seconds: 600 },
-  session: { type: 'transcription', audio: { input: { transcription: { model: 'whisper-1', language: 'en' } } } },
+  session: {
+    type: 'transcription',
+    audio: { input: { transcription: { model: 'whisper-1', language: 'en' } } },
+  },
 };
-const OLDER_EXAMPLE = { input_audio_format: 'pcm16', input_audio_transcription: { model: 'whisper-1' } };
+const OLDER_EXAMPLE = {
+  input_audio_format: 'pcm16',
+  input_audio_transcription: { model: 'whisper-1' },
+};
 
 @Controller('v1/realtime')
 export class ClientSecretsController {
@@ -21,7 +27,9 @@ export class ClientSecretsController {
   @Post('client_secrets')
   @HttpCode(200)
   @ApiBody({ schema: { type: 'object', example: GA_EXAMPLE } })
-  @ApiOkResponse({ description: '`value` is the token, `session` what its sessions begin with.' })
+  @ApiOkResponse({
+    description: '`value` is the token, `session` what its sessions begin with.',
+  })
   create(
     @CallerPrincipal() principal: Principal,
     @Body() body: unknown,
@@ -29,7 +37,11 @@ export class ClientSecretsController {
   ): Record<string, unknown> {
     const { value, expiresAt, config, ignored } = this.secrets.create(body, principal);
     if (ignored.length > 0) reply.header(IGNORED_HEADER, ignored.join(', '));
-    return { value, expires_at: expiresAt, session: sessionView(config, { id: newId(), expiresAt }, 'ga') };
+    return {
+      value,
+      expires_at: expiresAt,
+      session: sessionView(config, { id: newId(), expiresAt }, 'ga'),
+    };
   }
 
   @Post('transcription_sessions')
@@ -41,7 +53,10 @@ export class ClientSecretsController {
     @Body() body: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Record<string, unknown> {
-    const { value, expiresAt, config, ignored } = this.secrets.createOlder(body, principal);
+    const { value, expiresAt, config, ignored } = this.secrets.createOlder(
+      body,
+      principal,
+    );
     if (ignored.length > 0) reply.header(IGNORED_HEADER, ignored.join(', '));
     const view = sessionView(config, { id: newId(), expiresAt }, 'older');
     return { ...view, client_secret: { value, expires_at: expiresAt } };

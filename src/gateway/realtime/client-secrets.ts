@@ -48,7 +48,12 @@ export class ClientSecrets {
     fields.done();
     const base = defaultSession(this.settings.realtime.transcriptionModel);
     const ignored = new IgnoredFields(this.settings.compat.strict);
-    return this.#mint(session === undefined ? base : readSession(session, base, ignored), ignored, ttlS, principal);
+    return this.#mint(
+      session === undefined ? base : readSession(session, base, ignored),
+      ignored,
+      ttlS,
+      principal,
+    );
   }
 
   /** `POST /v1/realtime/transcription_sessions` of the older dialect. @throws DomainError naming the field. */
@@ -57,7 +62,12 @@ export class ClientSecrets {
     const ttlS = lifetime(fields.object('client_secret')?.object('expires_at'));
     const base = defaultSession(this.settings.realtime.transcriptionModel);
     const ignored = new IgnoredFields(this.settings.compat.strict);
-    return this.#mint(readOlderSession(body ?? {}, base, ignored, ''), ignored, ttlS, principal);
+    return this.#mint(
+      readOlderSession(body ?? {}, base, ignored, ''),
+      ignored,
+      ttlS,
+      principal,
+    );
   }
 
   /** The settings that a token carries; undefined for keys, and for tokens that are not ours or have expired. */
@@ -67,7 +77,12 @@ export class ClientSecrets {
     return content === undefined ? undefined : (JSON.parse(content) as SessionConfig);
   }
 
-  #mint(wanted: SessionConfig, ignored: IgnoredFields, ttlS: number, principal: Principal): ClientSecret {
+  #mint(
+    wanted: SessionConfig,
+    ignored: IgnoredFields,
+    ttlS: number,
+    principal: Principal,
+  ): ClientSecret {
     const config = resolveSession(wanted, {
       catalog: this.catalog,
       ignored,
@@ -75,10 +90,18 @@ export class ClientSecrets {
     });
     const content = JSON.stringify(config);
     if (Buffer.byteLength(content) > LONGEST_SETTINGS)
-      throw new DomainError('invalid_value', `\`session\` must fit into ${LONGEST_SETTINGS} bytes of a token.`, {
-        param: 'session',
-      });
-    const { token, expiresAt } = this.authenticator.mint(principal, { scopes: ['realtime'], ttlS, content });
+      throw new DomainError(
+        'invalid_value',
+        `\`session\` must fit into ${LONGEST_SETTINGS} bytes of a token.`,
+        {
+          param: 'session',
+        },
+      );
+    const { token, expiresAt } = this.authenticator.mint(principal, {
+      scopes: ['realtime'],
+      ttlS,
+      content,
+    });
     return { value: token, expiresAt, config, ignored: ignored.paths };
   }
 }

@@ -1,7 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { CLOSE, type CloseCode } from '../../contracts/realtime/close-code.js';
-import { errorEvent, ignoredWarning, type ServerEvent, warningEvent } from '../../contracts/realtime/server-event.js';
+import {
+  errorEvent,
+  ignoredWarning,
+  type ServerEvent,
+  warningEvent,
+} from '../../contracts/realtime/server-event.js';
 import { type SessionConfig } from '../../contracts/realtime/session-config.js';
 import { sessionView } from '../../contracts/realtime/session-view.js';
 import { DomainError } from '../../core/shared/domain-error.js';
@@ -69,7 +74,8 @@ export class RealtimeSession {
     this.#output = options.output(this);
     this.#messages = new ClientMessages(this.#messageTarget());
     this.#timers = new SessionTimers(limits, {
-      onIdle: () => this.#expire(`no message from the client for ${limits.idleTimeoutMs / 1000} s`),
+      onIdle: () =>
+        this.#expire(`no message from the client for ${limits.idleTimeoutMs / 1000} s`),
       onOld: () => this.#expire(`the session is ${limits.maxSessionMs / 1000} s old`),
       onAbandoned: () => void this.end(CLOSE.normal, 'not resumed'),
     });
@@ -126,7 +132,10 @@ export class RealtimeSession {
    * @throws DomainError `session_not_found` when missed events are no longer stored; the session waits for another
    *   attempt.
    */
-  resume(socket: RealtimeSocket, { lastEventId, owner }: { lastEventId: string; owner: Principal }): void {
+  resume(
+    socket: RealtimeSocket,
+    { lastEventId, owner }: { lastEventId: string; owner: Principal },
+  ): void {
     const missed = lastEventId === '' ? [] : this.options.outbox.missedSince(lastEventId);
     if (!missed) throw eventsDropped();
     this.#owner = owner;
@@ -135,7 +144,11 @@ export class RealtimeSession {
     old?.close(CLOSE.policyViolation, 'resumed by another connection');
     for (const json of missed) socket.send(json);
     this.#attach(socket);
-    this.#send({ type: 'session.resumed', session: this.#view(), audio_received_ms: this.#input.receivedMs });
+    this.#send({
+      type: 'session.resumed',
+      session: this.#view(),
+      audio_received_ms: this.#input.receivedMs,
+    });
   }
 
   /** The client speaks while a response is spoken. */
@@ -158,7 +171,11 @@ export class RealtimeSession {
   }
 
   /** Sends a warning, finishes the current segment, then ends. Never rejects. */
-  async leave(code: CloseCode, reason: string, { flushMs, closeMs }: LeaveLimits): Promise<void> {
+  async leave(
+    code: CloseCode,
+    reason: string,
+    { flushMs, closeMs }: LeaveLimits,
+  ): Promise<void> {
     this.#send(warningEvent('session_ending', reason));
     this.#output.stop();
     await this.#input.flush(flushMs);
@@ -199,7 +216,8 @@ export class RealtimeSession {
     this.options.outbox.detach(socket);
     if (socket !== this.#socket || this.#ended) return;
     this.#socket = undefined;
-    if (closed || this.options.limits.resumeWindowMs === 0) void this.end(CLOSE.normal, 'closed by the client');
+    if (closed || this.options.limits.resumeWindowMs === 0)
+      void this.end(CLOSE.normal, 'closed by the client');
     else this.#detached();
   }
 
@@ -216,7 +234,10 @@ export class RealtimeSession {
       act();
     } catch (error) {
       this.#logger.error(error, `session ${this.id} failed`);
-      this.fail(new DomainError('internal_error', 'Something went wrong on our side.'), CLOSE.internalError);
+      this.fail(
+        new DomainError('internal_error', 'Something went wrong on our side.'),
+        CLOSE.internalError,
+      );
     }
   }
 
@@ -244,7 +265,12 @@ export class RealtimeSession {
   #view(): Record<string, unknown> {
     const { id, secret, limits, outbox } = this.options;
     const resume = { secret, window_seconds: limits.resumeWindowMs / 1000 };
-    const facts = { id, resume, expiresAt: this.#expiresAt, idleTimeoutSeconds: limits.idleTimeoutMs / 1000 };
+    const facts = {
+      id,
+      resume,
+      expiresAt: this.#expiresAt,
+      idleTimeoutSeconds: limits.idleTimeoutMs / 1000,
+    };
     return sessionView(this.#config, facts, outbox.currentDialect);
   }
 }

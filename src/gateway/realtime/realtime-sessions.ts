@@ -50,11 +50,18 @@ export class RealtimeSessions implements OnModuleDestroy {
   find(id: string, secret: string, { tenant }: Principal): RealtimeSession {
     const session = this.#sessions.get(id);
     if (session?.hasSecret(secret) && session.owner.tenant === tenant) return session;
-    throw new DomainError('session_not_found', 'No such session, it has ended, or its secret does not match.');
+    throw new DomainError(
+      'session_not_found',
+      'No such session, it has ended, or its secret does not match.',
+    );
   }
 
   /** On this gateway, or taken over from another one. @throws DomainError as `find` */
-  async findAnywhere(id: string, secret: string, owner: Principal): Promise<RealtimeSession> {
+  async findAnywhere(
+    id: string,
+    secret: string,
+    owner: Principal,
+  ): Promise<RealtimeSession> {
     if (this.#sessions.has(id)) return this.find(id, secret, owner);
     const session = await this.journals.adopt(id, secret, owner);
     if (!session || this.#sessions.has(id)) return this.find(id, secret, owner);
@@ -111,15 +118,23 @@ export class RealtimeSessions implements OnModuleDestroy {
    * @returns false: there is none
    */
   #endDetached(eligible: (session: RealtimeSession) => boolean): boolean {
-    const waiting = [...this.#sessions.values()].filter(one => one.detachedAtMs !== undefined && eligible(one));
+    const waiting = [...this.#sessions.values()].filter(
+      one => one.detachedAtMs !== undefined && eligible(one),
+    );
     const [oldest] = waiting.sort((a, b) => a.detachedAtMs! - b.detachedAtMs!);
-    void oldest?.end(CLOSE.tryAgainLater, 'its slot was needed while its client was away');
+    void oldest?.end(
+      CLOSE.tryAgainLater,
+      'its slot was needed while its client was away',
+    );
     return oldest !== undefined;
   }
 
   /** Ends the sessions whose key was withdrawn, connected or not. */
   endWithdrawn(isCurrent: (owner: Principal) => boolean): void {
-    const withdrawn = new DomainError('invalid_api_key', 'The API key of this session was withdrawn.');
+    const withdrawn = new DomainError(
+      'invalid_api_key',
+      'The API key of this session was withdrawn.',
+    );
     for (const session of [...this.#sessions.values()])
       if (!isCurrent(session.owner)) session.fail(withdrawn, CLOSE.policyViolation);
   }
@@ -127,7 +142,9 @@ export class RealtimeSessions implements OnModuleDestroy {
   /** Starts before anything else stops; the drain waits for it, and workers are there until then. */
   onModuleDestroy(): void {
     this.#closing = true;
-    this.grace.waitFor(Promise.all([...this.#sessions.values()].map(session => this.#leave(session))));
+    this.grace.waitFor(
+      Promise.all([...this.#sessions.values()].map(session => this.#leave(session))),
+    );
   }
 
   /** The last segment gets what the grace leaves after the close frame, which the client may not answer. */

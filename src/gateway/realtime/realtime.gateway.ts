@@ -1,6 +1,10 @@
 import { type IncomingMessage } from 'node:http';
 import { Inject } from '@nestjs/common';
-import { type OnGatewayConnection, type OnGatewayInit, WebSocketGateway } from '@nestjs/websockets';
+import {
+  type OnGatewayConnection,
+  type OnGatewayInit,
+  WebSocketGateway,
+} from '@nestjs/websockets';
 import { type WebSocket } from 'ws';
 import { CLOSE } from '../../contracts/realtime/close-code.js';
 import { errorEvent } from '../../contracts/realtime/server-event.js';
@@ -22,7 +26,9 @@ import { type AdmittedClient, SessionHandshake } from './session-handshake.js';
   // The key that browsers pass as a subprotocol is never echoed.
   handleProtocols: offered => (offered.has('realtime') ? 'realtime' : false),
 })
-export class RealtimeGateway implements OnGatewayInit<WebSocketEndpoint>, OnGatewayConnection<WebSocket> {
+export class RealtimeGateway
+  implements OnGatewayInit<WebSocketEndpoint>, OnGatewayConnection<WebSocket>
+{
   readonly #admitted = new WeakMap<IncomingMessage, AdmittedClient>();
 
   constructor(
@@ -45,9 +51,15 @@ export class RealtimeGateway implements OnGatewayInit<WebSocketEndpoint>, OnGate
       await this.handshake.open(socket, request, client);
     } catch (error) {
       client.ticket?.leave();
-      const known = error instanceof DomainError ? error : new DomainError('internal_error', 'Something went wrong.');
+      const known =
+        error instanceof DomainError
+          ? error
+          : new DomainError('internal_error', 'Something went wrong.');
       socket.send(JSON.stringify({ ...errorEvent(known), event_id: 'event_0' }));
-      socket.close(known.code === 'internal_error' ? CLOSE.internalError : CLOSE.policyViolation, known.code);
+      socket.close(
+        known.code === 'internal_error' ? CLOSE.internalError : CLOSE.policyViolation,
+        known.code,
+      );
     }
   }
 

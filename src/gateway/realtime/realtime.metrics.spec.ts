@@ -36,16 +36,34 @@ describe('metrics of live sessions', () => {
   it('time the first and the final text in seconds', async () => {
     activity.emit({ type: 'first_text', model: 'stt', ms: 250 });
     activity.emit({ type: 'final_delay', model: 'stt', ms: 1500 });
-    expect(await metricValues('stt_ttfb_seconds')).toEqual({ 'stt sum': 0.25, 'stt count': 1 });
-    expect(await metricValues('stt_final_delay_seconds')).toEqual({ 'stt sum': 1.5, 'stt count': 1 });
+    expect(await metricValues('stt_ttfb_seconds')).toEqual({
+      'stt sum': 0.25,
+      'stt count': 1,
+    });
+    expect(await metricValues('stt_final_delay_seconds')).toEqual({
+      'stt sum': 1.5,
+      'stt count': 1,
+    });
   });
 
   it('count voice activity and recoveries by what came', async () => {
-    for (const type of ['speech_started', 'speech_started', 'speech_stopped', 'recovered', 'failed'] as const) {
+    for (const type of [
+      'speech_started',
+      'speech_started',
+      'speech_stopped',
+      'recovered',
+      'failed',
+    ] as const) {
       activity.emit({ type, model: 'stt' });
     }
-    expect(await metricValues('stt_vad_events_total')).toEqual({ 'stt speech_started': 2, 'stt speech_stopped': 1 });
-    expect(await metricValues('stt_worker_recoveries_total')).toEqual({ 'stt recovered': 1, 'stt failed': 1 });
+    expect(await metricValues('stt_vad_events_total')).toEqual({
+      'stt speech_started': 2,
+      'stt speech_stopped': 1,
+    });
+    expect(await metricValues('stt_worker_recoveries_total')).toEqual({
+      'stt recovered': 1,
+      'stt failed': 1,
+    });
   });
 
   it('show the open sessions of every recognition model', async () => {

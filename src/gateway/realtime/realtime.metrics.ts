@@ -1,4 +1,9 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit, type Provider } from '@nestjs/common';
+import {
+  Injectable,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+  type Provider,
+} from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter, type Gauge, type Histogram } from 'prom-client';
 import { type Subscription } from 'rxjs';
@@ -49,9 +54,14 @@ export class RealtimeMetrics implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-function readActive(gauge: Gauge, sessions: RealtimeSessions, models: readonly ModelSpec[]): void {
+function readActive(
+  gauge: Gauge,
+  sessions: RealtimeSessions,
+  models: readonly ModelSpec[],
+): void {
   const counts = sessions.countByModel();
-  for (const { id, kind } of models) if (kind === 'stt') gauge.set({ model: id }, counts.get(id) ?? 0);
+  for (const { id, kind } of models)
+    if (kind === 'stt') gauge.set({ model: id }, counts.get(id) ?? 0);
 }
 
 export const realtimeMetricProviders: Provider[] = [
@@ -60,5 +70,8 @@ export const realtimeMetricProviders: Provider[] = [
   metricProvider('stt_final_delay_seconds'),
   metricProvider('stt_vad_events_total'),
   metricProvider('stt_worker_recoveries_total'),
-  metricProvider('stt_active_sessions', { inject: [RealtimeSessions, MODELS], collect: readActive }),
+  metricProvider('stt_active_sessions', {
+    inject: [RealtimeSessions, MODELS],
+    collect: readActive,
+  }),
 ];

@@ -30,7 +30,11 @@ export interface NewSession {
   /** Its place in `limits.concurrent_requests`, where its owner has limits. */
   readonly ticket?: Ticket;
   /** Of a session that another gateway began. */
-  readonly adopted?: { readonly id: string; readonly secret: string; readonly session: AdoptedSession };
+  readonly adopted?: {
+    readonly id: string;
+    readonly secret: string;
+    readonly session: AdoptedSession;
+  };
 }
 
 /** The owner of the sessions that are made. */
@@ -45,7 +49,9 @@ export interface SessionHost {
   readonly openJournal: OpenJournal;
 }
 
-type OpenJournal = (...options: Parameters<SessionJournals['open']>) => SessionJournal | undefined;
+type OpenJournal = (
+  ...options: Parameters<SessionJournals['open']>
+) => SessionJournal | undefined;
 
 interface InputParts {
   readonly outbox: SessionOutbox;
@@ -78,7 +84,10 @@ export class SessionFactory {
     const secret = adopted?.secret ?? randomBytes(24).toString('base64url');
     const expiresAtMs = Date.now() + limits.maxSessionMs;
     const outbox = new SessionOutbox(id, limits.maxBufferedBytes, dialect);
-    const items = new TranscriptItems(spoken => this.#written(spoken, session.config), adopted?.session.state.items);
+    const items = new TranscriptItems(
+      spoken => this.#written(spoken, session.config),
+      adopted?.session.state.items,
+    );
     const { speaker } = this;
     const session: RealtimeSession = new RealtimeSession({
       ...{ id, owner, limits, config, outbox, strict, catalog: this.catalog },
@@ -93,7 +102,14 @@ export class SessionFactory {
           slotComing,
           journal: () => journal,
         }),
-      output: own => new SessionOutput({ speaker, outbox, items, ...keyOf(owner), config: () => own.config }),
+      output: own =>
+        new SessionOutput({
+          speaker,
+          outbox,
+          items,
+          ...keyOf(owner),
+          config: () => own.config,
+        }),
       onEnd: released => {
         ticket?.leave();
         onEnd(session, released);
@@ -103,13 +119,24 @@ export class SessionFactory {
     const journal = openJournal({
       id,
       state: () => ({
-        ...{ v: 1, tenant: owner.tenant, secretSha256: secretDigest(secret), expiresAtMs },
+        ...{
+          v: 1,
+          tenant: owner.tenant,
+          secretSha256: secretDigest(secret),
+          expiresAtMs,
+        },
         ...(owner.keyId !== undefined && { keyId: owner.keyId }),
-        ...{ config: session.config, dialect: outbox.currentDialect, sent: outbox.sent, items: items.state },
+        ...{
+          config: session.config,
+          dialect: outbox.currentDialect,
+          sent: outbox.sent,
+          items: items.state,
+        },
         input: session.input.state,
       }),
       past: () => ({ events: outbox.storedEvents, audio: session.input.storedAudio }),
-      onTaken: () => void session.end(CLOSE.policyViolation, 'resumed on another gateway'),
+      onTaken: () =>
+        void session.end(CLOSE.policyViolation, 'resumed on another gateway'),
     });
     if (journal) attachJournal(outbox, journal, adopted?.session);
     return session;
@@ -125,13 +152,21 @@ export class SessionFactory {
       config: () => session.config,
       open: () => this.#openStream(session, ++streams),
       slotExpected: ({ code }) =>
-        code === 'queue_full' ? slotComing(model()) : code === 'no_worker' && this.#loads(model()),
+        code === 'queue_full'
+          ? slotComing(model())
+          : code === 'no_worker' && this.#loads(model()),
       send: event => outbox.send(event),
       emit: (type, ms) => this.journal.emit({ type, ms, model: model() }),
       onRecognised: audioSeconds => {
         const { tenant, terms } = session.owner;
         ticket?.charge({ audioSeconds });
-        this.journal.emit({ type: 'recognised', model: model(), audioSeconds, tenant, keyId: terms?.key });
+        this.journal.emit({
+          type: 'recognised',
+          model: model(),
+          audioSeconds,
+          tenant,
+          keyId: terms?.key,
+        });
       },
       onSpeech: () => session.interrupt(),
       onTooFast: pauseMs => session.slowDown(pauseMs),
@@ -162,14 +197,25 @@ export class SessionFactory {
   /** As for files: by the model's `itn`, where the language is known in advance. */
   #written(spoken: string, { model, language }: SessionConfig): string {
     const { itn = false, languages } = this.catalog.get(model);
-    const order = { wanted: itn, demanded: false, languages: language === '' ? languages : [language] };
+    const order = {
+      wanted: itn,
+      demanded: false,
+      languages: language === '' ? languages : [language],
+    };
     return this.writtenForm.ahead(order)?.(spoken) ?? spoken;
   }
 }
 
 const keyOf = ({ tenant, terms }: Principal) => ({ tenant, terms });
 
-function attachJournal(outbox: SessionOutbox, journal: SessionJournal, adopted: AdoptedSession | undefined): void {
+function attachJournal(
+  outbox: SessionOutbox,
+  journal: SessionJournal,
+  adopted: AdoptedSession | undefined,
+): void {
   if (adopted) journal.adopted(adopted.events, adopted.audio);
-  outbox.writeTo(journal, adopted && { sent: adopted.state.sent, events: adopted.events });
+  outbox.writeTo(
+    journal,
+    adopted && { sent: adopted.state.sent, events: adopted.events },
+  );
 }

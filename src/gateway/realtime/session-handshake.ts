@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import { IgnoredFields } from '../../contracts/openai/field-rules.js';
-import { defaultSession, type SessionConfig } from '../../contracts/realtime/session-config.js';
+import {
+  defaultSession,
+  type SessionConfig,
+} from '../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../contracts/realtime/session-view.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { bearerToken, subprotocolToken } from '../../platform/auth/authenticator.js';
@@ -36,25 +39,38 @@ export class SessionHandshake {
   ) {}
 
   /** A new session counts as a request while it lives; a resumed one was counted already. @throws DomainError */
-  async admit(request: IncomingMessage, principal: Principal): Promise<Ticket | undefined> {
+  async admit(
+    request: IncomingMessage,
+    principal: Principal,
+  ): Promise<Ticket | undefined> {
     if (queryOf(request).has('session_id')) return undefined;
     return this.limits.enter(principal, `realtime-${randomUUID()}`);
   }
 
   /** Starts or resumes the session. @throws DomainError about the query; the socket has no session then. */
-  async open(socket: RealtimeSocket, request: IncomingMessage, { principal, ticket }: AdmittedClient): Promise<void> {
+  async open(
+    socket: RealtimeSocket,
+    request: IncomingMessage,
+    { principal, ticket }: AdmittedClient,
+  ): Promise<void> {
     const query = queryOf(request);
     const id = query.get('session_id');
     if (id !== null) {
       const session = await this.#found(socket, id, secretOf(query), principal);
-      return session.resume(socket, { lastEventId: query.get('last_event_id') ?? '', owner: principal });
+      return session.resume(socket, {
+        lastEventId: query.get('last_event_id') ?? '',
+        owner: principal,
+      });
     }
     const dialect = dialectOf(request);
     const ignored = new IgnoredFields(this.settings.compat.strict);
     const config = this.#config(query, request, ignored);
-    if (principal.terms?.models) demandModel(principal.terms, this.catalog.getOfKind(config.model, 'stt').id);
+    if (principal.terms?.models)
+      demandModel(principal.terms, this.catalog.getOfKind(config.model, 'stt').id);
     const created =
-      dialect === 'older' && query.get('intent') === 'transcription' ? 'transcription_session' : 'session';
+      dialect === 'older' && query.get('intent') === 'transcription'
+        ? 'transcription_session'
+        : 'session';
     this.sessions
       .create({ config, dialect, owner: principal, ticket })
       .begin(socket, `${created}.created`, ignored.paths);
@@ -73,17 +89,27 @@ export class SessionHandshake {
     }
   }
 
-  #config(query: URLSearchParams, { headers }: IncomingMessage, ignored: IgnoredFields): SessionConfig {
-    const prepared = this.secrets.sessionOf(bearerToken(headers) ?? subprotocolToken(headers) ?? '');
+  #config(
+    query: URLSearchParams,
+    { headers }: IncomingMessage,
+    ignored: IgnoredFields,
+  ): SessionConfig {
+    const prepared = this.secrets.sessionOf(
+      bearerToken(headers) ?? subprotocolToken(headers) ?? '',
+    );
     const base = prepared ?? defaultSession(this.settings.realtime.transcriptionModel);
     rejectOthers(query);
     const model = query.get('model');
     if (model === null) return base;
-    return resolveSession({ ...base, model }, { catalog: this.catalog, ignored, path: 'query' });
+    return resolveSession(
+      { ...base, model },
+      { catalog: this.catalog, ignored, path: 'query' },
+    );
   }
 }
 
-const queryOf = ({ url }: IncomingMessage): URLSearchParams => new URL(url ?? '', 'http://localhost').searchParams;
+const queryOf = ({ url }: IncomingMessage): URLSearchParams =>
+  new URL(url ?? '', 'http://localhost').searchParams;
 
 function secretOf(query: URLSearchParams): string {
   const secret = query.get('session_secret');
@@ -99,16 +125,24 @@ function secretOf(query: URLSearchParams): string {
 function rejectOthers(query: URLSearchParams): void {
   const intent = query.get('intent');
   if (intent !== null && intent !== 'transcription')
-    throw new DomainError('invalid_value', '`intent` must be transcription.', { param: 'intent' });
-  if (query.has('call_id'))
-    throw new DomainError('unsupported_parameter', '`call_id` cannot be used: this server has no calls.', {
-      param: 'call_id',
+    throw new DomainError('invalid_value', '`intent` must be transcription.', {
+      param: 'intent',
     });
+  if (query.has('call_id'))
+    throw new DomainError(
+      'unsupported_parameter',
+      '`call_id` cannot be used: this server has no calls.',
+      {
+        param: 'call_id',
+      },
+    );
 }
 
 /** `OpenAI-Beta: realtime=v1`, or the subprotocol that browsers send instead. */
 function dialectOf({ headers }: IncomingMessage): Dialect {
   const beta = String(headers['openai-beta'] ?? '');
   const protocols = headers['sec-websocket-protocol'] ?? '';
-  return beta.includes('realtime=v1') || protocols.includes('openai-beta.realtime-v1') ? 'older' : 'ga';
+  return beta.includes('realtime=v1') || protocols.includes('openai-beta.realtime-v1')
+    ? 'older'
+    : 'ga';
 }

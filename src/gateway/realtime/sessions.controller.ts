@@ -1,7 +1,15 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { Answers } from '../http/openapi/route.decorator.js';
-import { choiceField, flagField, listField, numberField, textField, view, type ViewOf } from '../http/openapi/view.js';
+import {
+  choiceField,
+  flagField,
+  listField,
+  numberField,
+  textField,
+  view,
+  type ViewOf,
+} from '../http/openapi/view.js';
 import { CLOSE } from '../../contracts/realtime/close-code.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { type RealtimeSession } from './realtime-session.js';
@@ -13,13 +21,18 @@ const LiveSessionDto = view('LiveSessionDto', {
   id: textField({ example: 'sess_0a1b2c3d4e5f60718293a4b5' }),
   tenant: textField(),
   model: textField('As the client named it.'),
-  state: choiceField(['attached', 'detached'], 'detached: its connection was lost; it can be resumed.'),
+  state: choiceField(
+    ['attached', 'detached'],
+    'detached: its connection was lost; it can be resumed.',
+  ),
   streaming: flagField('True while it holds a streaming slot.'),
   started_at: numberField('Unix seconds.'),
   audio_seconds: numberField('Audio received so far.'),
 });
 
-const LiveSessionListDto = view('LiveSessionListDto', { data: listField(LiveSessionDto) });
+const LiveSessionListDto = view('LiveSessionListDto', {
+  data: listField(LiveSessionDto),
+});
 
 const EndedSessionDto = view('EndedSessionDto', {
   session_id: textField(),
@@ -42,7 +55,9 @@ export class AdminSessionsController {
   @Answers(EndedSessionDto)
   async end(@Param('id') id: string) {
     const session = this.sessions.all().find(one => one.id === id);
-    await session?.leave(CLOSE.policyViolation, 'ended by an operator', { flushMs: FLUSH_MS });
+    await session?.leave(CLOSE.policyViolation, 'ended by an operator', {
+      flushMs: FLUSH_MS,
+    });
     return { session_id: id, ended: session !== undefined };
   }
 }

@@ -1,4 +1,8 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  Injectable,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { type Subscription } from 'rxjs';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';

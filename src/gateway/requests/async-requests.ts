@@ -1,9 +1,19 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { filter, firstValueFrom, type Subscription } from 'rxjs';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { type StoredEnd, type StoredRequest, type StoredRequestStore } from '../../core/request/stored-request.port.js';
+import {
+  type StoredEnd,
+  type StoredRequest,
+  type StoredRequestStore,
+} from '../../core/request/stored-request.port.js';
 import { requestKey } from '../../core/request/request-key.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError, errorDefinition } from '../../core/shared/domain-error.js';
@@ -19,7 +29,8 @@ const MOST_LOSSES = 3;
  * Codes of what passes: the request was accepted, so it waits and runs. `duplicate_request_id`: another attempt at it
  * still runs here.
  */
-const PASSING = /"((queue|upstream|storage)_unavailable|(queue|storage)_full|duplicate_request_id)"/;
+const PASSING =
+  /"((queue|upstream|storage)_unavailable|(queue|storage)_full|duplicate_request_id)"/;
 const PAUSES = { firstMs: 1000, longestMs: 5000 };
 
 /** The request was rejected before it was queued: its caller receives this at once. */
@@ -39,7 +50,10 @@ export interface StoredAttemptOptions {
 }
 
 /** Runs one stored request in place of its route. */
-export type StoredRequestRunner = (request: StoredRequest, attempt: StoredAttemptOptions) => Promise<InnerAnswer>;
+export type StoredRequestRunner = (
+  request: StoredRequest,
+  attempt: StoredAttemptOptions,
+) => Promise<InnerAnswer>;
 
 /** Cancels what such a runner runs, on any gateway. @returns false: it has ended */
 export type StoredRequestStop = (request: StoredRequest) => Promise<boolean>;
@@ -62,7 +76,9 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.#abandoned = this.leases.abandoned$.subscribe(request => void this.#resume(request));
+    this.#abandoned = this.leases.abandoned$.subscribe(
+      request => void this.#resume(request),
+    );
   }
 
   /** Requests of that path are run by `runner`, here and on every other gateway. Call it before the server starts. */
@@ -92,10 +108,15 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
    * Starts a request whose body is stored. Resolves with undefined when it is queued, else with the rejection.
    * @param onEnd called once, however it ends
    */
-  async begin(request: StoredRequest, onEnd: () => void): Promise<EarlyAnswer | undefined> {
+  async begin(
+    request: StoredRequest,
+    onEnd: () => void,
+  ): Promise<EarlyAnswer | undefined> {
     const own = requestKey({ tenant: request.tenant, id: request.requestId });
     const queued = firstValueFrom(
-      this.events.events$.pipe(filter(({ type, key }) => type === 'accepted' && key === own)),
+      this.events.events$.pipe(
+        filter(({ type, key }) => type === 'accepted' && key === own),
+      ),
       { defaultValue: undefined },
     );
     let isQueued = false;
@@ -106,19 +127,27 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Resolves with a rejection while `early` holds; afterwards the outcome is in the store. */
-  async #run(request: StoredRequest, early: () => boolean): Promise<EarlyAnswer | undefined> {
+  async #run(
+    request: StoredRequest,
+    early: () => boolean,
+  ): Promise<EarlyAnswer | undefined> {
     const { gone, release } = this.leases.run(request);
     const runner = this.#runners.get(request.path) ?? this.#throughRoute;
     try {
       for (let attempts = 1; !gone.aborted; attempts++) {
-        const answer = await this.#answer(request, await runner(request, { early, gone }));
+        const answer = await this.#answer(
+          request,
+          await runner(request, { early, gone }),
+        );
         if (!answer) return undefined;
         const body = await storedText(answer.body);
         if (gone.aborted) break;
         if (early()) return await this.#reject(request, { ...answer, body });
         const waits = PASSING.test(body.toString()) && Date.now() < request.expiresAtMs;
         if (!waits) return await this.#fail(request, answer, body);
-        await sleep(backoffMs(attempts, PAUSES), undefined, { signal: gone }).catch(() => undefined);
+        await sleep(backoffMs(attempts, PAUSES), undefined, { signal: gone }).catch(
+          () => undefined,
+        );
       }
       return undefined;
     } finally {
@@ -130,16 +159,28 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     const { requestId, tenant, path, headers } = request;
     const bytes = await this.answers.bodySize(request);
     const body = Readable.from(this.answers.body(request), { objectMode: false });
-    return this.inner.run({ requestId, tenant, path, headers, body, caller, ...(bytes !== undefined && { bytes }) });
+    return this.inner.run({
+      requestId,
+      tenant,
+      path,
+      headers,
+      body,
+      caller,
+      ...(bytes !== undefined && { bytes }),
+    });
   };
 
   /** Undefined: it is completed. An answer that finds no room now is a failure that passes. */
-  async #answer(request: StoredRequest, answer: InnerAnswer): Promise<InnerAnswer | undefined> {
+  async #answer(
+    request: StoredRequest,
+    answer: InnerAnswer,
+  ): Promise<InnerAnswer | undefined> {
     if (answer.status >= 400) return answer;
     try {
       return await this.#end(request, 'completed', answer);
     } catch (error) {
-      if (!(error instanceof DomainError) || !PASSING.test(`"${error.code}"`)) throw error;
+      if (!(error instanceof DomainError) || !PASSING.test(`"${error.code}"`))
+        throw error;
       return errorAnswer(error);
     }
   }
@@ -150,18 +191,34 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     return answer;
   }
 
-  async #fail(request: StoredRequest, answer: InnerAnswer, body: Buffer): Promise<undefined> {
+  async #fail(
+    request: StoredRequest,
+    answer: InnerAnswer,
+    body: Buffer,
+  ): Promise<undefined> {
     // This gateway shuts down; another one can run the request.
     if (body.includes('"shutting_down"')) return;
     const status = answer.status === 499 ? 'cancelled' : 'failed';
     await this.#end(request, status, { ...answer, body: Readable.from([body]) });
   }
 
-  async #end(request: StoredRequest, status: StoredEnd, answer: InnerAnswer): Promise<undefined> {
-    const isWhole = await this.answers.store(request, answer, answer.body as AsyncIterable<Uint8Array>);
-    const outcome = await this.leases.end(request, { status: isWhole ? status : 'failed', answer: headOf(answer) });
+  async #end(
+    request: StoredRequest,
+    status: StoredEnd,
+    answer: InnerAnswer,
+  ): Promise<undefined> {
+    const isWhole = await this.answers.store(
+      request,
+      answer,
+      answer.body as AsyncIterable<Uint8Array>,
+    );
+    const outcome = await this.leases.end(request, {
+      status: isWhole ? status : 'failed',
+      answer: headOf(answer),
+    });
     if (outcome === 'ended') await this.answers.removeBody(request);
-    if (outcome === 'cancelling') await this.#end(request, 'cancelled', errorAnswer(cancelled()));
+    if (outcome === 'cancelling')
+      await this.#end(request, 'cancelled', errorAnswer(cancelled()));
   }
 
   async #resume(request: StoredRequest): Promise<void> {
@@ -169,7 +226,10 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
       await this.#watched(this.#run(request, () => false));
       return;
     }
-    const error = new DomainError('gateway_lost', `${MOST_LOSSES} gateways ended while they had this request.`);
+    const error = new DomainError(
+      'gateway_lost',
+      `${MOST_LOSSES} gateways ended while they had this request.`,
+    );
     // Its attempts also count those that gave it back in order, and this gateway, which only records the failure.
     const headers = { 'x-switchyard-attempts': String(MOST_LOSSES) };
     await this.#watched(this.#end(request, 'failed', errorAnswer(error, headers)));
@@ -187,9 +247,13 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-const cancelled = (): DomainError => new DomainError('request_cancelled', 'The request was cancelled by its caller.');
+const cancelled = (): DomainError =>
+  new DomainError('request_cancelled', 'The request was cancelled by its caller.');
 
-const errorAnswer = (error: DomainError, headers: InnerAnswer['headers'] = {}): InnerAnswer => ({
+const errorAnswer = (
+  error: DomainError,
+  headers: InnerAnswer['headers'] = {},
+): InnerAnswer => ({
   status: errorDefinition(error).status,
   headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
   body: Readable.from([Buffer.from(JSON.stringify(errorEnvelope(error)))]),

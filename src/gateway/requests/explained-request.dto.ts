@@ -41,12 +41,19 @@ const WaitChangeDto = view('WaitChangeDto', {
 
 /** Absent fields: it is not in the queue of this gateway, and was not lately. */
 export const ExplainedRequestDto = viewWith('ExplainedRequestDto', RequestDto, {
-  ahead: optionalField(fieldOf(CountsAheadDto, 'Waiting requests that are dispatched before it.')),
+  ahead: optionalField(
+    fieldOf(CountsAheadDto, 'Waiting requests that are dispatched before it.'),
+  ),
   passed: optionalField(
-    fieldOf(CountsAheadDto, 'Requests that were dispatched while it waited, of the last 2000 of its model.'),
+    fieldOf(
+      CountsAheadDto,
+      'Requests that were dispatched while it waited, of the last 2000 of its model.',
+    ),
   ),
   slots: optionalField(fieldOf(SlotsInUseDto)),
-  changes: optionalField(listField(WaitChangeDto, 'What would let it start clearly sooner.')),
+  changes: optionalField(
+    listField(WaitChangeDto, 'What would let it start clearly sooner.'),
+  ),
 });
 
 /** @param explanation undefined: only what `GET /v1/requests/{id}` returns is known */
@@ -63,11 +70,19 @@ export function explainedDto(
     ahead: ahead && countsDto(ahead),
     passed: countsDto(passed),
     slots: { in_use: slots.inUse, total: slots.total },
-    changes: changes.map(({ change, startInMs }) => ({ change, start_in_ms: quantilesDto(startInMs) })),
+    changes: changes.map(({ change, startInMs }) => ({
+      change,
+      start_in_ms: quantilesDto(startInMs),
+    })),
   };
 }
 
-const countsDto = ({ requests, own, otherTenants, by }: AheadCounts): ViewOf<typeof CountsAheadDto> => ({
+const countsDto = ({
+  requests,
+  own,
+  otherTenants,
+  by,
+}: AheadCounts): ViewOf<typeof CountsAheadDto> => ({
   requests,
   own,
   other_tenants: otherTenants,

@@ -1,5 +1,11 @@
 import { type Quantiles, type WaitForecast } from '../../core/forecast/wait-forecast.js';
-import { choiceField, fieldOf, numberField, view, type ViewOf } from '../http/openapi/view.js';
+import {
+  choiceField,
+  fieldOf,
+  numberField,
+  view,
+  type ViewOf,
+} from '../http/openapi/view.js';
 
 export const QuantilesDto = view('QuantilesDto', {
   p50: numberField('Half of such requests need at most this.'),
@@ -15,7 +21,11 @@ export const RequestForecastDto = view('RequestForecastDto', {
   ),
 });
 
-export const forecastDto = ({ startInMs, endInMs, basis }: WaitForecast): ViewOf<typeof RequestForecastDto> => ({
+export const forecastDto = ({
+  startInMs,
+  endInMs,
+  basis,
+}: WaitForecast): ViewOf<typeof RequestForecastDto> => ({
   start_in_ms: quantilesDto(startInMs),
   end_in_ms: quantilesDto(endInMs),
   basis,

@@ -12,8 +12,12 @@ export interface IdempotencyOptions {
 }
 
 /** Undefined: the answer is not stored. @param byRequestId a given X-Request-Id means the same as an Idempotency-Key */
-export function idempotencyOptions(request: FastifyRequest, byRequestId: boolean): IdempotencyOptions | undefined {
-  if (request.method !== 'POST' || !isWork(request.url.split('?', 1)[0] ?? '')) return undefined;
+export function idempotencyOptions(
+  request: FastifyRequest,
+  byRequestId: boolean,
+): IdempotencyOptions | undefined {
+  if (request.method !== 'POST' || !isWork(request.url.split('?', 1)[0] ?? ''))
+    return undefined;
   const key = idempotencyKey(request.headers['idempotency-key']);
   const mode = prefersAsync(request.headers.prefer) ? 'async' : 'waiting';
   if (key !== undefined) return { mode, name: `key:${key}`, param: 'Idempotency-Key' };
@@ -24,13 +28,21 @@ export function idempotencyOptions(request: FastifyRequest, byRequestId: boolean
 
 /** RFC 7240: comma-separated preferences with optional parameters; unknown ones are ignored. */
 function prefersAsync(header: string | readonly string[] | undefined): boolean {
-  return [header ?? []].flat().some(line => line.split(',').some(entry => /^\s*respond-async\s*(;|$)/i.test(entry)));
+  return [header ?? []]
+    .flat()
+    .some(line =>
+      line.split(',').some(entry => /^\s*respond-async\s*(;|$)/i.test(entry)),
+    );
 }
 
 function idempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && /^[\x20-\x7e]{1,255}$/.test(header)) return header;
-  throw new DomainError('invalid_value', '`Idempotency-Key` must be 1 to 255 printable ASCII characters.', {
-    param: 'Idempotency-Key',
-  });
+  throw new DomainError(
+    'invalid_value',
+    '`Idempotency-Key` must be 1 to 255 printable ASCII characters.',
+    {
+      param: 'Idempotency-Key',
+    },
+  );
 }

@@ -1,7 +1,10 @@
 import { Readable, Transform } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { type StoredRequest, type StoredRequestStore } from '../../core/request/stored-request.port.js';
+import {
+  type StoredRequest,
+  type StoredRequestStore,
+} from '../../core/request/stored-request.port.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { principalOf, tenantOf } from '../../platform/auth/access-hooks.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
@@ -29,7 +32,13 @@ interface IdempotentCall {
 }
 
 /** Headers that a second run needs. */
-const PASSED_ON = ['content-type', 'x-priority', 'x-deadline-ms', 'x-slo-ttft-ms', 'traceparent'] as const;
+const PASSED_ON = [
+  'content-type',
+  'x-priority',
+  'x-deadline-ms',
+  'x-slo-ttft-ms',
+  'traceparent',
+] as const;
 
 /** Requests with an idempotency key or `respond-async`: joins the earlier request of that key, or starts this one. */
 @Injectable()
@@ -47,7 +56,8 @@ export class IdempotencyService {
   ) {
     const { requests, database } = settings;
     this.#byRequestId =
-      requests.idempotency === 'request_id' || (requests.idempotency === 'auto' && database.url !== '');
+      requests.idempotency === 'request_id' ||
+      (requests.idempotency === 'auto' && database.url !== '');
   }
 
   /**
@@ -56,17 +66,29 @@ export class IdempotencyService {
    */
   serve(request: FastifyRequest, reply: FastifyReply): Promise<true> | undefined {
     const wanted = idempotencyOptions(request, this.#byRequestId);
-    if (!wanted || (wanted.mode === 'waiting' && this.settings.requests.idempotency === 'off')) return undefined;
+    if (
+      !wanted ||
+      (wanted.mode === 'waiting' && this.settings.requests.idempotency === 'off')
+    )
+      return undefined;
     // The results of batch lines are stored by their job.
     if (principalOf(request).keyId === INTERNAL_KEY_ID) return undefined;
     return this.#serve(request, reply, wanted);
   }
 
-  async #serve(request: FastifyRequest, reply: FastifyReply, options: IdempotencyOptions): Promise<true> {
+  async #serve(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    options: IdempotencyOptions,
+  ): Promise<true> {
     this.#demandSize(request);
     const json = isJson(request) ? await this.#jsonOf(request) : undefined;
     const call = { request, reply, options, json };
-    for (let earlier = await this.#begun(call); earlier; earlier = await this.#begun(call))
+    for (
+      let earlier = await this.#begun(call);
+      earlier;
+      earlier = await this.#begun(call)
+    )
       if (await this.#joinEarlier(call, earlier)) break;
     return true;
   }
@@ -82,7 +104,9 @@ export class IdempotencyService {
       const { created, request: stored, replaced } = await this.#open(call);
       await this.answers.remove(replaced);
       if (!created) return stored;
-      await (options.mode === 'async' ? this.#begin(call, stored) : this.#first(call, stored));
+      await (options.mode === 'async'
+        ? this.#begin(call, stored)
+        : this.#first(call, stored));
       return undefined;
     } finally {
       release();
@@ -99,9 +123,14 @@ export class IdempotencyService {
     const isAsync = earlier.mode === 'async';
     if (isAsync !== (options.mode === 'async')) throw otherMode(options, earlier);
     const left = (): boolean => reply.raw.destroyed;
-    const stored = await (isAsync ? this.replays.received(earlier, left) : this.replays.join(earlier, left));
+    const stored = await (isAsync
+      ? this.replays.received(earlier, left)
+      : this.replays.join(earlier, left));
     if (!stored) return false;
-    if (stored.status === 'completed' && (await this.answers.size(stored)) === undefined) {
+    if (
+      stored.status === 'completed' &&
+      (await this.answers.size(stored)) === undefined
+    ) {
       // Its bytes are gone: what cannot be answered again runs again.
       await this.store.drop(stored);
       return false;
@@ -126,7 +155,11 @@ export class IdempotencyService {
         mode: options.mode,
         path: request.url.split('?', 1)[0] ?? request.url,
         fingerprint: fingerprintOf(request, json),
-        headers: { ...Object.fromEntries(headers), ...termsHeader(request), [ARRIVED_HEADER]: String(nowMs) },
+        headers: {
+          ...Object.fromEntries(headers),
+          ...termsHeader(request),
+          [ARRIVED_HEADER]: String(nowMs),
+        },
         blob: this.answers.newBlob(),
         status: options.mode === 'async' ? 'receiving' : 'running',
         createdAtMs: nowMs,
@@ -136,21 +169,35 @@ export class IdempotencyService {
     );
   }
 
-  async #first({ request, reply, json }: IdempotentCall, stored: StoredRequest): Promise<void> {
+  async #first(
+    { request, reply, json }: IdempotentCall,
+    stored: StoredRequest,
+  ): Promise<void> {
     const bytes = Number(request.headers['content-length']);
     const length = json || Number.isNaN(bytes) ? {} : { bytes };
     const form = json ? undefined : this.#digested(request, stored);
     const sent = { body: json ?? form!, headers: stored.headers, ...length };
-    await this.replays.first(stored, sent, reply, () => form?.fingerprint ?? stored.fingerprint);
+    await this.replays.first(
+      stored,
+      sent,
+      reply,
+      () => form?.fingerprint ?? stored.fingerprint,
+    );
   }
 
   /** The body is stored before the caller gets its 202: then any gateway can run the request. */
-  async #begin({ request, reply, json }: IdempotentCall, stored: StoredRequest): Promise<void> {
+  async #begin(
+    { request, reply, json }: IdempotentCall,
+    stored: StoredRequest,
+  ): Promise<void> {
     const detach = detachTicket(reply);
     const form = json ? undefined : this.#digested(request, stored);
     try {
       await this.answers.storeBody(stored, form ?? Readable.from([json]));
-      if (!(await this.store.markReceived(stored, form?.fingerprint ?? stored.fingerprint))) throw lostLease();
+      if (
+        !(await this.store.markReceived(stored, form?.fingerprint ?? stored.fingerprint))
+      )
+        throw lostLease();
       const early = await this.asyncs.begin(stored, detach);
       if (!early) return await this.replays.accept(stored, reply);
       void reply
@@ -176,13 +223,20 @@ export class IdempotencyService {
 
   #demandSame({ options }: IdempotentCall, stored: StoredRequest, asked: string): void {
     if (isSame(stored.fingerprint, asked) !== false) return;
-    throw new DomainError('idempotency_key_reused', `\`${options.param}\` was used before for another request.`, {
-      param: options.param,
-    });
+    throw new DomainError(
+      'idempotency_key_reused',
+      `\`${options.param}\` was used before for another request.`,
+      {
+        param: options.param,
+      },
+    );
   }
 
   /** The body of a form, bounded, with its fingerprint at its end. */
-  #digested(request: FastifyRequest, { fingerprint }: Pick<StoredRequest, 'fingerprint'>): FormDigest {
+  #digested(
+    request: FastifyRequest,
+    { fingerprint }: Pick<StoredRequest, 'fingerprint'>,
+  ): FormDigest {
     const form = new FormDigest(fingerprint, request.headers);
     const bounded = this.#bounded(request);
     form.on('error', () => undefined);
@@ -197,7 +251,8 @@ export class IdempotencyService {
 
   #demandSize(request: FastifyRequest): void {
     const mostBytes = this.#mostBytes(request);
-    if (Number(request.headers['content-length'] ?? 0) > mostBytes) throw fileTooLarge(mostBytes);
+    if (Number(request.headers['content-length'] ?? 0) > mostBytes)
+      throw fileTooLarge(mostBytes);
   }
 
   async #jsonOf(request: FastifyRequest): Promise<Buffer> {
@@ -222,7 +277,8 @@ export class IdempotencyService {
     bounded.on('error', () => undefined);
     // Also with all of it here: what is unread is lost, and `pipe` from it would never end.
     const closed = (): void => {
-      if (!raw.readableEnded) bounded.destroy(new DomainError('request_cancelled', 'The caller disconnected.'));
+      if (!raw.readableEnded)
+        bounded.destroy(new DomainError('request_cancelled', 'The caller disconnected.'));
     };
     if (raw.destroyed) closed();
     else raw.once('close', closed);
@@ -235,19 +291,31 @@ function termsHeader(request: FastifyRequest): Readonly<Record<string, string>> 
   return terms ? { [TERMS_HEADER]: JSON.stringify(terms) } : {};
 }
 
-const lostLease = (): DomainError => storageUnavailable('The request could not be stored in time.');
+const lostLease = (): DomainError =>
+  storageUnavailable('The request could not be stored in time.');
 
-function otherMode({ param }: IdempotencyOptions, { mode, requestId }: StoredRequest): DomainError {
+function otherMode(
+  { param }: IdempotencyOptions,
+  { mode, requestId }: StoredRequest,
+): DomainError {
   const rule =
     mode === 'async'
       ? `with \`Prefer: respond-async\`. Send that again, or ask GET /v1/requests/${requestId}.`
       : 'without `Prefer: respond-async`. Leave it out, or use another key.';
-  return new DomainError('idempotency_key_reused', `\`${param}\` was used before ${rule}`, { param });
+  return new DomainError(
+    'idempotency_key_reused',
+    `\`${param}\` was used before ${rule}`,
+    { param },
+  );
 }
 
-const refusalHeaders = (headers: Readonly<Record<string, string | readonly string[]>>): Record<string, string> =>
+const refusalHeaders = (
+  headers: Readonly<Record<string, string | readonly string[]>>,
+): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
-      /^(content-type|retry-after(-ms)?|x-should-retry)$/.test(name) ? [[name, String(value)]] : [],
+      /^(content-type|retry-after(-ms)?|x-should-retry)$/.test(name)
+        ? [[name, String(value)]]
+        : [],
     ),
   );

@@ -64,7 +64,15 @@ export class InnerRequests {
   }
 
   /** Resolves with the head of the answer; its body follows. */
-  async run({ requestId, tenant, path, headers, body, bytes, caller }: InnerRequest): Promise<InnerAnswer> {
+  async run({
+    requestId,
+    tenant,
+    path,
+    headers,
+    body,
+    bytes,
+    caller,
+  }: InnerRequest): Promise<InnerAnswer> {
     const run = String(++this.#runs);
     if (caller) this.#callers.set(run, caller);
     const length = bytes ?? (Buffer.isBuffer(body) ? body.length : undefined);
@@ -73,7 +81,9 @@ export class InnerRequests {
       url: path,
       headers: {
         ...headers,
-        ...(length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(length) }),
+        ...(length === undefined
+          ? { 'transfer-encoding': 'chunked' }
+          : { 'content-length': String(length) }),
         ...this.#credentials(tenant, headers[TERMS_HEADER]),
         [MARK_HEADER]: this.#mark,
         [CALLER_HEADER]: run,
@@ -94,8 +104,16 @@ export class InnerRequests {
     if (!this.authenticator.enabled) return {};
     // Written by us, of a key that was valid then.
     const terms = stored === undefined ? {} : { terms: JSON.parse(stored) as KeyTerms };
-    const principal = { tenant, keyId: INTERNAL_KEY_ID, scopes: new Set(['inference'] as const), ...terms };
-    const { token } = this.authenticator.mint(principal, { scopes: ['inference'], ttlS: TOKEN_S });
+    const principal = {
+      tenant,
+      keyId: INTERNAL_KEY_ID,
+      scopes: new Set(['inference'] as const),
+      ...terms,
+    };
+    const { token } = this.authenticator.mint(principal, {
+      scopes: ['inference'],
+      ttlS: TOKEN_S,
+    });
     return { authorization: `Bearer ${token}` };
   }
 }

@@ -2,7 +2,10 @@ import { PassThrough, Readable, Transform } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
-import { type StoredRequest, type StoredRequestStore } from '../../core/request/stored-request.port.js';
+import {
+  type StoredRequest,
+  type StoredRequestStore,
+} from '../../core/request/stored-request.port.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -15,7 +18,14 @@ import { StoredLeases } from './stored-leases.js';
 
 const POLLS = { firstMs: 100, longestMs: 1000 };
 /** Headers of the connection, or set again for it. */
-const OWN_HEADERS = ['connection', 'date', 'transfer-encoding', 'x-request-id', 'openai-processing-ms', 'keep-alive'];
+const OWN_HEADERS = [
+  'connection',
+  'date',
+  'transfer-encoding',
+  'x-request-id',
+  'openai-processing-ms',
+  'keep-alive',
+];
 
 /**
  * Requests whose callers wait and may retry: the first attempt runs and its answer is stored, the others receive it.
@@ -77,13 +87,22 @@ export class Replays implements OnApplicationShutdown {
   }
 
   /** 202, with the time at which its answer will probably be there, if that is known. */
-  async accept({ requestId, tenant, status, createdAtMs }: StoredRequest, reply: FastifyReply): Promise<void> {
+  async accept(
+    { requestId, tenant, status, createdAtMs }: StoredRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
     const location = `/v1/requests/${requestId}`;
-    const etaMs = await this.scheduler.etaMs({ tenant, id: requestId }).catch(() => undefined);
+    const etaMs = await this.scheduler
+      .etaMs({ tenant, id: requestId })
+      .catch(() => undefined);
     void reply
       .code(202)
       .headers({ location, 'preference-applied': 'respond-async' })
-      .headers(etaMs === undefined ? {} : { 'retry-after': Math.max(1, Math.ceil(etaMs / 1000)) })
+      .headers(
+        etaMs === undefined
+          ? {}
+          : { 'retry-after': Math.max(1, Math.ceil(etaMs / 1000)) },
+      )
       .send({
         request_id: requestId,
         status: status === 'completed' ? status : 'queued',
@@ -106,8 +125,15 @@ export class Replays implements OnApplicationShutdown {
    * Resolves with the request when it has ended, or undefined if it must run again: it failed, or its gateway died.
    * @throws DomainError `duplicate_request_id` when it still runs after `requests.join_ms`
    */
-  async join(request: StoredRequest, left: () => boolean): Promise<StoredRequest | undefined> {
-    const ended = await this.#awaited(request, left, ({ status }) => status === 'receiving' || status === 'running');
+  async join(
+    request: StoredRequest,
+    left: () => boolean,
+  ): Promise<StoredRequest | undefined> {
+    const ended = await this.#awaited(
+      request,
+      left,
+      ({ status }) => status === 'receiving' || status === 'running',
+    );
     return ended?.status === 'completed' ? ended : undefined;
   }
 
@@ -115,7 +141,10 @@ export class Replays implements OnApplicationShutdown {
    * Resolves with the request when its body is stored; undefined if its upload was aborted.
    * @throws DomainError `duplicate_request_id` when it still arrives after `requests.join_ms`
    */
-  received(request: StoredRequest, left: () => boolean): Promise<StoredRequest | undefined> {
+  received(
+    request: StoredRequest,
+    left: () => boolean,
+  ): Promise<StoredRequest | undefined> {
     return this.#awaited(request, left, ({ status }) => status === 'receiving');
   }
 
@@ -129,7 +158,10 @@ export class Replays implements OnApplicationShutdown {
       await this.store.drop(request);
       await this.answers.remove([request]);
     } catch (error) {
-      this.#logger.warn({ reason: (error as Error).message }, 'a request was not removed');
+      this.#logger.warn(
+        { reason: (error as Error).message },
+        'a request was not removed',
+      );
     }
   }
 
@@ -171,14 +203,22 @@ export class Replays implements OnApplicationShutdown {
   ): Promise<void> {
     try {
       // Its caller has the failure by then, and a retry runs again.
-      if (!(await this.answers.store(request, answer, bytes))) return await this.drop(request);
+      if (!(await this.answers.store(request, answer, bytes)))
+        return await this.drop(request);
     } catch (error) {
       // An incomplete answer must not be replayed.
-      this.#logger.warn({ reason: (error as Error).message }, 'an answer could not be stored for a retry');
+      this.#logger.warn(
+        { reason: (error as Error).message },
+        'an answer could not be stored for a retry',
+      );
       await this.drop(request);
       throw error;
     }
-    const end = { status: 'completed', answer: headOf(answer), fingerprint: fingerprint() } as const;
+    const end = {
+      status: 'completed',
+      answer: headOf(answer),
+      fingerprint: fingerprint(),
+    } as const;
     const outcome = await this.leases.end(request, end);
     if (outcome !== 'ended') throw stillRunning(request);
   }
@@ -188,7 +228,11 @@ export class Replays implements OnApplicationShutdown {
  * Both receive every byte, at the pace of the slower one. The caller receives the last bytes when the answer is stored:
  * a caller that has all of it can rely on a retry to find it.
  */
-function split({ body }: InnerAnswer, toStore: PassThrough, stored: Promise<void>): Transform {
+function split(
+  { body }: InnerAnswer,
+  toStore: PassThrough,
+  stored: Promise<void>,
+): Transform {
   let last: Buffer | undefined;
   const toCaller = new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
@@ -217,4 +261,8 @@ const ownless = (headers: InnerAnswer['headers']): Record<string, string | strin
   );
 
 const stillRunning = ({ requestId }: StoredRequest): DomainError =>
-  new DomainError('duplicate_request_id', `The first attempt, ${requestId}, is still running.`, { retryAfterMs: 1000 });
+  new DomainError(
+    'duplicate_request_id',
+    `The first attempt, ${requestId}, is still running.`,
+    { retryAfterMs: 1000 },
+  );

@@ -5,7 +5,9 @@ import { FormDigest, isSame } from './request-fingerprint.js';
 
 /** The fingerprint of a form that comes in these pieces. */
 async function fingerprint(boundary: string, pieces: readonly Buffer[]): Promise<string> {
-  const digest = new FormDigest('head', { 'content-type': `multipart/form-data; boundary=${boundary}` });
+  const digest = new FormDigest('head', {
+    'content-type': `multipart/form-data; boundary=${boundary}`,
+  });
   const through = Readable.from(pieces).pipe(digest);
   const passed: Buffer[] = [];
   for await (const chunk of through) passed.push(chunk as Buffer);
@@ -14,10 +16,14 @@ async function fingerprint(boundary: string, pieces: readonly Buffer[]): Promise
 }
 
 const form = (boundary: string, content: string): Buffer =>
-  Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="a"\r\n\r\n${content}\r\n--${boundary}--\r\n`);
+  Buffer.from(
+    `--${boundary}\r\nContent-Disposition: form-data; name="a"\r\n\r\n${content}\r\n--${boundary}--\r\n`,
+  );
 
 const cut = (bytes: Buffer, places: readonly number[]): Buffer[] => {
-  const at = [...new Set(places.map(place => place % bytes.length))].sort((a, b) => a - b);
+  const at = [...new Set(places.map(place => place % bytes.length))].sort(
+    (a, b) => a - b,
+  );
   return [0, ...at]
     .map((from, index) => bytes.subarray(from, at[index] ?? bytes.length))
     .filter(({ length }) => length > 0);
@@ -27,16 +33,25 @@ describe('the fingerprint of a form', () => {
   it('is that of its content, whatever its boundary is and however it is cut on its way', async () => {
     const boundaries = fc.stringMatching(/^-{2,6}[a-z0-9]{4,10}$/);
     await fc.assert(
-      fc.asyncProperty(boundaries, boundaries, fc.array(fc.nat(), { maxLength: 8 }), async (one, other, places) => {
-        const first = await fingerprint(one, [form(one, 'the same content')]);
-        expect(await fingerprint(other, cut(form(other, 'the same content'), places))).toBe(first);
-      }),
+      fc.asyncProperty(
+        boundaries,
+        boundaries,
+        fc.array(fc.nat(), { maxLength: 8 }),
+        async (one, other, places) => {
+          const first = await fingerprint(one, [form(one, 'the same content')]);
+          expect(
+            await fingerprint(other, cut(form(other, 'the same content'), places)),
+          ).toBe(first);
+        },
+      ),
       { numRuns: 60 },
     );
   });
 
   it('is another one for another content of the same length', async () => {
-    expect(await fingerprint('b', [form('b', 'one')])).not.toBe(await fingerprint('b', [form('b', 'two')]));
+    expect(await fingerprint('b', [form('b', 'one')])).not.toBe(
+      await fingerprint('b', [form('b', 'two')]),
+    );
   });
 
   it('differs for content that holds what separates the parts, such as the one letter of a boundary', async () => {

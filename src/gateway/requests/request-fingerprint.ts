@@ -53,7 +53,10 @@ export class FormDigest extends Transform {
     super();
     const [, quoted, plain] = BOUNDARY.exec(headers['content-type'] ?? '') ?? [];
     const boundary = quoted ?? plain;
-    this.#delimiter = Buffer.from(boundary === undefined ? '' : `\r\n--${boundary}`, 'latin1');
+    this.#delimiter = Buffer.from(
+      boundary === undefined ? '' : `\r\n--${boundary}`,
+      'latin1',
+    );
   }
 
   /** Valid once all bytes were read. */
@@ -61,7 +64,11 @@ export class FormDigest extends Transform {
     return `${this.head}.${this.#hash.copy().digest('hex')}`;
   }
 
-  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: (error: null, chunk: Buffer) => void): void {
+  override _transform(
+    chunk: Buffer,
+    _encoding: BufferEncoding,
+    done: (error: null, chunk: Buffer) => void,
+  ): void {
     this.#take(Buffer.concat([this.#tail, chunk]));
     done(null, chunk);
   }
@@ -91,7 +98,8 @@ export class FormDigest extends Transform {
   }
 }
 
-export const isJson = ({ headers }: FastifyRequest): boolean => mediaType(headers) === 'application/json';
+export const isJson = ({ headers }: FastifyRequest): boolean =>
+  mediaType(headers) === 'application/json';
 
 const mediaType = (headers: IncomingHttpHeaders): string =>
   (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();

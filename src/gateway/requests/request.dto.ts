@@ -1,6 +1,13 @@
 import { Strict } from '../http/dto-validation.js';
 import { Field, RequiredField } from '../../contracts/openai/field.decorators.js';
-import { choiceOf, custom, fromForm, number, anyText, whole } from '../../contracts/openai/field-types.js';
+import {
+  choiceOf,
+  custom,
+  fromForm,
+  number,
+  anyText,
+  whole,
+} from '../../contracts/openai/field-types.js';
 import {
   anyField,
   choiceField,
@@ -28,7 +35,8 @@ import { forecastDto, RequestForecastDto } from './forecast.dto.js';
 const REASONS: Readonly<Record<WaitsFor, (view: RequestView) => string>> = {
   worker: ({ model }) => `no worker of ${model} is up`,
   slot: ({ model }) => `every slot of the workers of ${model} that it may use is taken`,
-  window: () => 'a slot is free and its batch window is open a moment longer, to fill the batch',
+  window: () =>
+    'a slot is free and its batch window is open a moment longer, to fill the batch',
   turn: () => 'a slot is free and it goes next',
 };
 
@@ -42,12 +50,19 @@ export function explainWait(view: RequestView, forecast?: WaitForecast): string 
     return `It is at ${workerId}: being prepared, waiting for the device or being computed. It waited ${waited}.`;
   }
   if (state !== 'queued') {
-    const ready = phases.readyMs ? ` and ${seconds(phases.readyMs)} for the device of ${workerId}` : '';
+    const ready = phases.readyMs
+      ? ` and ${seconds(phases.readyMs)} for the device of ${workerId}`
+      : '';
     return `It ended as ${state}${code ? ` (${code})` : ''}. It waited ${waited} in the queue${ready}.`;
   }
-  const reason = waitsFor ? REASONS[waitsFor](view) : 'the scheduler has not reached it yet';
-  const aged = view.aged ? ' It has aged and is dispatched in turns with realtime requests.' : '';
-  const again = view.attempts > 0 ? ' Its first worker was lost; it keeps its place.' : '';
+  const reason = waitsFor
+    ? REASONS[waitsFor](view)
+    : 'the scheduler has not reached it yet';
+  const aged = view.aged
+    ? ' It has aged and is dispatched in turns with realtime requests.'
+    : '';
+  const again =
+    view.attempts > 0 ? ' Its first worker was lost; it keeps its place.' : '';
   const place = `It is number ${position ?? 1} in the queue of ${view.model}`;
   return `${place} and has waited ${waited}: ${reason}.${aged}${again}${forecast ? prospect(forecast) : ''}`;
 }
@@ -59,12 +74,16 @@ const STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as co
 
 /** What a request has besides, when its answer is stored (`Prefer: respond-async`, `Idempotency-Key`). */
 export const StoredFieldsDto = view('StoredFieldsDto', {
-  status: optionalField(choiceField(STATUSES, 'Of a stored request; ended once its content can be fetched.')),
+  status: optionalField(
+    choiceField(STATUSES, 'Of a stored request; ended once its content can be fetched.'),
+  ),
   endpoint: optionalField(textField({ example: '/v1/audio/transcriptions' })),
   created_at: optionalField(numberField('Unix seconds.')),
   completed_at: optionalField(numberField('Unix seconds.')),
   expires_at: optionalField(numberField('Unix seconds; afterwards it is forgotten.')),
-  status_code: optionalField(numberField({ description: 'Status of its answer.', example: 200 })),
+  status_code: optionalField(
+    numberField({ description: 'Status of its answer.', example: 200 }),
+  ),
   content_url: optionalField(textField('Its answer as it would have been sent.')),
   result: optionalField(anyField('Its answer, when that is JSON of at most 64 KiB.')),
   error: optionalField(anyField('Why it failed or was cancelled, as in the envelope.')),
@@ -73,7 +92,9 @@ export const StoredFieldsDto = view('StoredFieldsDto', {
 /** Answer of every cancel route. */
 export const CancellationDto = view('CancellationDto', {
   request_id: textField({ example: 'req_0198a1b2c3d4' }),
-  cancelled: flagField('true when this call cancelled it; false when it was unknown, finished or cancelled before.'),
+  cancelled: flagField(
+    'true when this call cancelled it; false when it was unknown, finished or cancelled before.',
+  ),
 });
 
 const PRIORITIES = ['realtime', 'batch'] as const;
@@ -84,7 +105,10 @@ const TENANT = anyText('must be the name of a tenant');
 
 /** Whom a listing shows and a bulk cancel meets. */
 class RequestChoiceDto {
-  @Field(anyText('must be the id of a model'), { description: 'Canonical model id.', example: 'pocketsphinx-en' })
+  @Field(anyText('must be the id of a model'), {
+    description: 'Canonical model id.',
+    example: 'pocketsphinx-en',
+  })
   model?: string;
 
   @Field(TENANT, { description: 'Whose requests.', example: 'acme' })
@@ -96,7 +120,9 @@ class RequestChoiceDto {
 
 @Strict()
 export class ListRequestsDto extends RequestChoiceDto {
-  @Field(choiceOf(STATES), { description: 'Absent: queued and running. Ended ones are kept for a while.' })
+  @Field(choiceOf(STATES), {
+    description: 'Absent: queued and running. Ended ones are kept for a while.',
+  })
   state?: RequestViewState;
 
   @Field(fromForm(whole(1, 1000)), { type: undefined, default: 100 })
@@ -112,7 +138,10 @@ export class ListRequestsDto extends RequestChoiceDto {
   @Field(anyText('must be a part of an id'), { description: 'A part of the id.' })
   search?: string;
 
-  @Field(anyText('must be an error code'), { description: 'Error code that it ended with.', example: 'engine_failed' })
+  @Field(anyText('must be an error code'), {
+    description: 'Error code that it ended with.',
+    example: 'engine_failed',
+  })
   code?: string;
 
   @Field(fromForm(number(0, Number.MAX_SAFE_INTEGER)), {
@@ -127,12 +156,17 @@ export class ListRequestsDto extends RequestChoiceDto {
 export const isListed =
   ({ search = '', code, min_wait_ms: minWaitMs = 0 }: ListRequestsDto) =>
   (request: RequestView): boolean =>
-    request.id.includes(search) && (code === undefined || request.code === code) && request.waitedMs >= minWaitMs;
+    request.id.includes(search) &&
+    (code === undefined || request.code === code) &&
+    request.waitedMs >= minWaitMs;
 
 /** Which of several requests of one id is meant: ids are unique within a tenant only. */
 @Strict()
 export class NamedRequestDto {
-  @Field(TENANT, { description: 'Whose request is meant; needed when several tenants have one of that id.' })
+  @Field(TENANT, {
+    description:
+      'Whose request is meant; needed when several tenants have one of that id.',
+  })
   tenant?: string;
 }
 
@@ -155,9 +189,15 @@ export class CancelRequestsDto extends RequestChoiceDto {
 
 const RequestPhasesDto = view('RequestPhasesDto', {
   queue_wait_ms: optionalField(numberField()),
-  batch_wait_ms: optionalField(numberField('The part of queue_wait_ms spent waiting for a batch window.')),
+  batch_wait_ms: optionalField(
+    numberField('The part of queue_wait_ms spent waiting for a batch window.'),
+  ),
   grpc_ms: optionalField(numberField()),
-  ready_ms: optionalField(numberField('The part of grpc_ms spent prepared, waiting for the device of the worker.')),
+  ready_ms: optionalField(
+    numberField(
+      'The part of grpc_ms spent prepared, waiting for the device of the worker.',
+    ),
+  ),
   total_ms: optionalField(numberField()),
 });
 
@@ -167,16 +207,24 @@ export const RequestDto = viewWith('RequestDto', StoredFieldsDto, {
   tenant: optionalField(textField('Whose it is.')),
   priority: choiceField(PRIORITIES),
   state: choiceField(STATES),
-  position: optionalField(numberField('1-based place in the queue of its model; while queued.')),
-  aged: flagField('BATCH that has its share of the turns beside realtime because of its age.'),
-  waits_for: optionalField(choiceField(['worker', 'slot', 'window', 'turn'], 'What it waits for; while queued.')),
+  position: optionalField(
+    numberField('1-based place in the queue of its model; while queued.'),
+  ),
+  aged: flagField(
+    'BATCH that has its share of the turns beside realtime because of its age.',
+  ),
+  waits_for: optionalField(
+    choiceField(['worker', 'slot', 'window', 'turn'], 'What it waits for; while queued.'),
+  ),
   waited_ms: numberField('Milliseconds in the queue.'),
   worker: optionalField(textField('The worker that has it, or had it last.')),
   attempts: numberField('Workers it was given to.'),
   phases: RequestPhasesDto,
   code: optionalField(textField('Error code, once it failed or was cancelled.')),
   explanation: textField('Why it waits, or how it ended, in a sentence.'),
-  forecast: optionalField(fieldOf(RequestForecastDto, 'While it waits or runs; absent: unknown.')),
+  forecast: optionalField(
+    fieldOf(RequestForecastDto, 'While it waits or runs; absent: unknown.'),
+  ),
 });
 
 const RequestsAheadDto = view('RequestsAheadDto', {
@@ -185,7 +233,9 @@ const RequestsAheadDto = view('RequestsAheadDto', {
 });
 
 export const FoundRequestDto = viewWith('FoundRequestDto', RequestDto, {
-  ahead: optionalField(listField(RequestsAheadDto, 'Who is ahead of it in the queue of its model.')),
+  ahead: optionalField(
+    listField(RequestsAheadDto, 'Who is ahead of it in the queue of its model.'),
+  ),
 });
 
 /** @param queued the queued requests of its model */
@@ -196,7 +246,9 @@ export function requestsAhead(
   const counts = new Map<string, number>();
   for (const { tenant = DEFAULT_TENANT, position = Infinity } of queued)
     if (position < own) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
-  return [...counts].map(([tenant, requests]) => ({ tenant, requests })).sort((a, b) => b.requests - a.requests);
+  return [...counts]
+    .map(([tenant, requests]) => ({ tenant, requests }))
+    .sort((a, b) => b.requests - a.requests);
 }
 
 export const RequestListDto = view('RequestListDto', {
@@ -208,7 +260,10 @@ export const CancelledRequestsDto = view('CancelledRequestsDto', {
   cancelled: listField(textField(), { example: ['req_0198a1b2c3d4'] }),
 });
 
-export const requestDto = (request: RequestView, forecast?: WaitForecast): ViewOf<typeof RequestDto> => ({
+export const requestDto = (
+  request: RequestView,
+  forecast?: WaitForecast,
+): ViewOf<typeof RequestDto> => ({
   request_id: request.id,
   model: request.model,
   tenant: request.tenant,
@@ -240,7 +295,12 @@ export const requestFilter = ({
   tenant,
   priority,
   state,
-}: ListRequestsDto | CancelRequestsDto): RequestFilter => ({ model, tenant, priority, state });
+}: ListRequestsDto | CancelRequestsDto): RequestFilter => ({
+  model,
+  tenant,
+  priority,
+  state,
+});
 
 /** Milliseconds to the microsecond: more digits are noise of the clock. */
 function microseconds(ms: number): number;

@@ -3,7 +3,11 @@ import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { type ViewOf } from '../http/openapi/view.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { type FastifyReply } from 'fastify';
-import { isLive, type RequestView, type RequestViewState } from '../../core/dispatch/request-view.js';
+import {
+  isLive,
+  type RequestView,
+  type RequestViewState,
+} from '../../core/dispatch/request-view.js';
 import { type StoredRequest } from '../../core/request/stored-request.port.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { CallerPrincipal } from '../http/params.js';
@@ -22,8 +26,13 @@ export class StoredContentController {
 
   /** Status, type and bytes are those that a waiting caller would have received. */
   @Get(':id/content')
-  @ApiParam({ name: 'id', description: 'The `x-request-id` of a request sent with `Prefer: respond-async`.' })
-  @ApiOkResponse({ description: 'Its answer; of one that failed, its error with the status it has.' })
+  @ApiParam({
+    name: 'id',
+    description: 'The `x-request-id` of a request sent with `Prefer: respond-async`.',
+  })
+  @ApiOkResponse({
+    description: 'Its answer; of one that failed, its error with the status it has.',
+  })
   @DescribesErrors('request_not_found', 'request_not_finished')
   async content(
     @CallerPrincipal() principal: Principal,
@@ -31,7 +40,12 @@ export class StoredContentController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const found = await this.stored.find(principal, id);
-    if (!found) throw new DomainError('request_not_found', `There is no stored request \`${id}\`.`, { param: 'id' });
+    if (!found)
+      throw new DomainError(
+        'request_not_found',
+        `There is no stored request \`${id}\`.`,
+        { param: 'id' },
+      );
     const content = await this.stored.content(found);
     if (!content)
       throw new DomainError('request_not_finished', `\`${id}\` has no answer yet.`, {
@@ -63,20 +77,30 @@ export class CancellationsController {
   @ApiParam({ name: 'id', description: 'The `x-request-id` of the request.' })
   @Answers(CancellationDto)
   async cancel(@CallerPrincipal() principal: Principal, @Param('id') id: string) {
-    const stopped = await this.scheduler.cancel({ tenant: principal.tenant, id }, 'client');
+    const stopped = await this.scheduler.cancel(
+      { tenant: principal.tenant, id },
+      'client',
+    );
     // Also of one that was stopped here: another attempt at it must not complete.
-    const marked = await this.asyncs.cancel(principal.tenant, id).catch((error: unknown) => {
-      if (stopped) return true;
-      throw error;
-    });
-    const cancelled = stopped || marked || (permits(principal, 'admin') && (await this.#cancelOthers(id)));
+    const marked = await this.asyncs
+      .cancel(principal.tenant, id)
+      .catch((error: unknown) => {
+        if (stopped) return true;
+        throw error;
+      });
+    const cancelled =
+      stopped ||
+      marked ||
+      (permits(principal, 'admin') && (await this.#cancelOthers(id)));
     return { request_id: id, cancelled };
   }
 
   /** An admin may cancel another tenant's request. */
   async #cancelOthers(id: string): Promise<boolean> {
     const view = oneNamed((await this.scheduler.named(id)).filter(isLive), undefined);
-    return view !== undefined && this.scheduler.cancel({ tenant: view.tenant, id }, 'client');
+    return (
+      view !== undefined && this.scheduler.cancel({ tenant: view.tenant, id }, 'client')
+    );
   }
 }
 
@@ -84,8 +108,12 @@ export class CancellationsController {
  * The request of an id that an operator names: ids are unique within a tenant only (D-31). Undefined: there is none.
  * @throws DomainError `missing_required_parameter` when several tenants have a request of that id
  */
-export function oneNamed(views: readonly RequestView[], tenant: string | undefined): RequestView | undefined {
-  const meant = tenant === undefined ? views : views.filter(view => view.tenant === tenant);
+export function oneNamed(
+  views: readonly RequestView[],
+  tenant: string | undefined,
+): RequestView | undefined {
+  const meant =
+    tenant === undefined ? views : views.filter(view => view.tenant === tenant);
   if (meant.length <= 1) return meant[0];
   const tenants = [...new Set(meant.map(view => view.tenant))].sort().join(', ');
   throw new DomainError(
@@ -114,7 +142,10 @@ export class RequestsController {
     const running = await this.#running(principal, id, stored?.tenant);
     const view = running && requestDto(running, this.forecasts.ofView(running));
     if (stored)
-      return { ...(view ?? elsewhere(stored)), ...(await this.stored.view(stored, view?.state === 'queued')) };
+      return {
+        ...(view ?? elsewhere(stored)),
+        ...(await this.stored.view(stored, view?.state === 'queued')),
+      };
     if (view) return view;
     await lookup;
     throw notFound(id);
@@ -134,7 +165,11 @@ export class RequestsController {
   /**
    * The request of the tenant whose answer is stored, else the caller's own, else, for an admin, that of any tenant.
    */
-  async #running(principal: Principal, id: string, tenant = principal.tenant): Promise<RequestView | undefined> {
+  async #running(
+    principal: Principal,
+    id: string,
+    tenant = principal.tenant,
+  ): Promise<RequestView | undefined> {
     const found = await this.scheduler.findAnywhere({ tenant, id });
     if (found || !permits(principal, 'admin')) return found;
     return oneNamed(await this.scheduler.named(id), undefined);
@@ -142,10 +177,21 @@ export class RequestsController {
 }
 
 const notFound = (id: string): DomainError =>
-  new DomainError('request_not_found', `There is no request \`${id}\`, or it ended too long ago.`, { param: 'id' });
+  new DomainError(
+    'request_not_found',
+    `There is no request \`${id}\`, or it ended too long ago.`,
+    { param: 'id' },
+  );
 
 /** What is known of a request that another gateway has, or that ended there. */
-function elsewhere({ requestId, tenant, status, headers, attempts, answer }: StoredRequest): ViewOf<typeof RequestDto> {
+function elsewhere({
+  requestId,
+  tenant,
+  status,
+  headers,
+  attempts,
+  answer,
+}: StoredRequest): ViewOf<typeof RequestDto> {
   const reported = answer?.headers ?? {};
   const state = answer ? (status as RequestViewState) : 'running';
   return {
@@ -158,6 +204,8 @@ function elsewhere({ requestId, tenant, status, headers, attempts, answer }: Sto
     priority: headers['x-priority'] === 'realtime' ? 'realtime' : 'batch',
     waited_ms: Number(reported['x-switchyard-queue-ms'] ?? 0),
     attempts: Number(reported['x-switchyard-attempts'] ?? attempts),
-    explanation: answer ? `It is ${status}; its answer is stored.` : 'Another gateway has it.',
+    explanation: answer
+      ? `It is ${status}; its answer is stored.`
+      : 'Another gateway has it.',
   };
 }

@@ -6,7 +6,11 @@ import { AsyncRequests } from './async-requests.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { InnerRequests } from './inner-requests.js';
 import { Replays } from './replays.js';
-import { CancellationsController, RequestsController, StoredContentController } from './requests.controller.js';
+import {
+  CancellationsController,
+  RequestsController,
+  StoredContentController,
+} from './requests.controller.js';
 import { StorageRetries } from './storage-retries.js';
 import { StoredAnswers } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
@@ -29,6 +33,13 @@ import { StoredRequestsService } from './stored-requests.service.js';
     StoredRequestsService,
     Replays,
   ],
-  exports: [AsyncRequests, InnerRequests, IdempotencyService, StorageRetries, StoredAnswers, StoredLeases],
+  exports: [
+    AsyncRequests,
+    InnerRequests,
+    IdempotencyService,
+    StorageRetries,
+    StoredAnswers,
+    StoredLeases,
+  ],
 })
 export class RequestsModule {}

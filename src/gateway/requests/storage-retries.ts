@@ -27,9 +27,13 @@ export class StorageRetries implements OnModuleDestroy {
       try {
         return await write();
       } catch (error) {
-        const isPassing = error instanceof DomainError && error.code === 'storage_unavailable';
+        const isPassing =
+          error instanceof DomainError && error.code === 'storage_unavailable';
         if (!isPassing || (this.#isClosing && this.grace.leftMs() === 0)) throw error;
-        this.#logger.warn({ reason: error.message, attempts }, 'the database is away; a write is repeated');
+        this.#logger.warn(
+          { reason: error.message, attempts },
+          'the database is away; a write is repeated',
+        );
       }
       await sleep(backoffMs(attempts, PAUSES));
     }

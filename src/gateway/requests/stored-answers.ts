@@ -1,7 +1,11 @@
 import { type Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { type StoredAnswer, type StoredAttempt, type StoredRequest } from '../../core/request/stored-request.port.js';
+import {
+  type StoredAnswer,
+  type StoredAttempt,
+  type StoredRequest,
+} from '../../core/request/stored-request.port.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { newStoredBlob } from '../../platform/storage/blob-keys.js';
 import { orStorageProblem } from '../../platform/storage/storage-problems.js';
@@ -22,8 +26,14 @@ export class StoredAnswers {
     return newStoredBlob();
   }
 
-  storeBody({ blob }: Pick<StoredRequest, 'blob'>, bytes: AsyncIterable<Uint8Array>): Promise<number> {
-    return orStorageProblem(this.blobs.write(`${blob}/body`, bytes), 'No room for the body of the request.');
+  storeBody(
+    { blob }: Pick<StoredRequest, 'blob'>,
+    bytes: AsyncIterable<Uint8Array>,
+  ): Promise<number> {
+    return orStorageProblem(
+      this.blobs.write(`${blob}/body`, bytes),
+      'No room for the body of the request.',
+    );
   }
 
   bodySize({ blob }: StoredRequest): Promise<number | undefined> {
@@ -35,11 +45,18 @@ export class StoredAnswers {
   }
 
   /** @returns false for an event stream that reports a failure: a retry must not get it again */
-  async store(attempt: StoredAttempt, { headers }: Pick<InnerAnswer, 'headers'>, body: Bytes): Promise<boolean> {
+  async store(
+    attempt: StoredAttempt,
+    { headers }: Pick<InnerAnswer, 'headers'>,
+    body: Bytes,
+  ): Promise<boolean> {
     const isStream = String(headers['content-type']).startsWith('text/event-stream');
     const seen = { failure: false };
     const bytes = isStream ? watched(body, seen) : body;
-    await orStorageProblem(this.blobs.write(answerKey(attempt), bytes), 'No room for the answer.');
+    await orStorageProblem(
+      this.blobs.write(answerKey(attempt), bytes),
+      'No room for the answer.',
+    );
     return !seen.failure;
   }
 
@@ -73,7 +90,10 @@ export class StoredAnswers {
 const FAILED = /^(data: \{"error":|event: (error|response\.failed)$)/m;
 const LONGEST_MARK = 32;
 
-async function* watched(body: Bytes, seen: { failure: boolean }): AsyncGenerator<Uint8Array> {
+async function* watched(
+  body: Bytes,
+  seen: { failure: boolean },
+): AsyncGenerator<Uint8Array> {
   let line = '';
   for await (const chunk of body) {
     const text = line + Buffer.from(chunk).toString('latin1');
@@ -84,15 +104,25 @@ async function* watched(body: Bytes, seen: { failure: boolean }): AsyncGenerator
 }
 
 /** Attempts never share a key (D-39). The first one's is that of earlier releases. */
-const answerKey = ({ blob, attempts }: StoredAttempt): string => `${blob}/answer${attempts > 1 ? `.${attempts}` : ''}`;
+const answerKey = ({ blob, attempts }: StoredAttempt): string =>
+  `${blob}/answer${attempts > 1 ? `.${attempts}` : ''}`;
 
-export function headOf({ status, headers }: Pick<InnerAnswer, 'status' | 'headers'>): StoredAnswer {
+export function headOf({
+  status,
+  headers,
+}: Pick<InnerAnswer, 'status' | 'headers'>): StoredAnswer {
   const stored = Object.entries(headers).filter(([name]) => STORED_HEADERS.test(name));
-  return { status, headers: Object.fromEntries(stored.map(([name, value]) => [name, String(value)])) };
+  return {
+    status,
+    headers: Object.fromEntries(stored.map(([name, value]) => [name, String(value)])),
+  };
 }
 
 /** @param limit bytes; longer text is cut, as only its error code is read */
-export async function storedText(body: Readable | AsyncIterable<Uint8Array>, limit = 65_536): Promise<Buffer> {
+export async function storedText(
+  body: Readable | AsyncIterable<Uint8Array>,
+  limit = 65_536,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body as AsyncIterable<Uint8Array>) {

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
 import { Subject } from 'rxjs';
 import {
   type EndOutcome,
@@ -56,8 +62,14 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
 
   onApplicationBootstrap(): void {
     const { requests, files } = this.settings;
-    this.#renewal = setInterval(() => void (this.#renewing ??= this.#renewOnce()), requests.leaseMs / 3);
-    this.#sweep = setInterval(() => void this.#safely(() => this.#sweepOnce()), files.gcIntervalMs);
+    this.#renewal = setInterval(
+      () => void (this.#renewing ??= this.#renewOnce()),
+      requests.leaseMs / 3,
+    );
+    this.#sweep = setInterval(
+      () => void this.#safely(() => this.#sweepOnce()),
+      files.gcIntervalMs,
+    );
   }
 
   /** Leases are not renewed any more: a request ends within the grace, is released, or is taken over. */
@@ -168,7 +180,10 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   /** If the database is away, the next run tries again. */
   async #safely(act: () => Promise<unknown>): Promise<void> {
     await act().catch((error: unknown) =>
-      this.#logger.warn({ reason: (error as Error).message }, 'leases of stored requests could not be renewed'),
+      this.#logger.warn(
+        { reason: (error as Error).message },
+        'leases of stored requests could not be renewed',
+      ),
     );
   }
 }

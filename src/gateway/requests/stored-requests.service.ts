@@ -1,7 +1,11 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type ViewOf } from '../http/openapi/view.js';
-import { type StoredEnd, type StoredRequest, type StoredRequestStore } from '../../core/request/stored-request.port.js';
+import {
+  type StoredEnd,
+  type StoredRequest,
+  type StoredRequestStore,
+} from '../../core/request/stored-request.port.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
 import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
@@ -11,7 +15,10 @@ import { StoredAnswers, storedText } from './stored-answers.js';
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
 /** The part of a view that comes from the table. @param waits true if it is known to be queued */
-function storedFields(stored: StoredRequest, waits: boolean): ViewOf<typeof StoredFieldsDto> {
+function storedFields(
+  stored: StoredRequest,
+  waits: boolean,
+): ViewOf<typeof StoredFieldsDto> {
   const { status, requestId, path, createdAtMs, endedAtMs, expiresAtMs, answer } = stored;
   const ended = endedAtMs !== undefined;
   return {
@@ -37,14 +44,23 @@ export class StoredRequestsService {
   ) {}
 
   /** Its own; for an admin without one, the latest of that id of any tenant. */
-  async find(principal: Principal, requestId: string): Promise<StoredRequest | undefined> {
+  async find(
+    principal: Principal,
+    requestId: string,
+  ): Promise<StoredRequest | undefined> {
     const own = await this.store.findById(requestId, principal.tenant);
-    const found = own || !permits(principal, 'admin') ? own : await this.store.findById(requestId, undefined);
+    const found =
+      own || !permits(principal, 'admin')
+        ? own
+        : await this.store.findById(requestId, undefined);
     return found?.status === 'receiving' ? undefined : found;
   }
 
   /** @param waits true if it is known to be queued */
-  async view(stored: StoredRequest, waits: boolean): Promise<ViewOf<typeof StoredFieldsDto>> {
+  async view(
+    stored: StoredRequest,
+    waits: boolean,
+  ): Promise<ViewOf<typeof StoredFieldsDto>> {
     const fields = storedFields(stored, waits);
     const json = await this.#json(stored);
     if (json === undefined) return fields;
@@ -56,19 +72,32 @@ export class StoredRequestsService {
   /** Undefined: there is none yet. @throws DomainError `request_not_found` when its bytes are gone */
   async content(
     stored: StoredRequest,
-  ): Promise<{ status: number; headers: Readonly<Record<string, string>>; body: Readable } | undefined> {
+  ): Promise<
+    | { status: number; headers: Readonly<Record<string, string>>; body: Readable }
+    | undefined
+  > {
     if (!stored.answer) return undefined;
     if ((await this.answers.size(stored)) === undefined)
-      throw new DomainError('request_not_found', `The answer of \`${stored.requestId}\` is gone.`, { param: 'id' });
-    return { ...stored.answer, body: Readable.from(this.answers.answer(stored), { objectMode: false }) };
+      throw new DomainError(
+        'request_not_found',
+        `The answer of \`${stored.requestId}\` is gone.`,
+        { param: 'id' },
+      );
+    return {
+      ...stored.answer,
+      body: Readable.from(this.answers.answer(stored), { objectMode: false }),
+    };
   }
 
   async #json(stored: StoredRequest): Promise<unknown> {
-    if (!stored.answer?.headers['content-type']?.startsWith('application/json')) return undefined;
+    if (!stored.answer?.headers['content-type']?.startsWith('application/json'))
+      return undefined;
     const size = await this.answers.size(stored);
     if (size === undefined || size > INLINE_BYTES) return undefined;
     try {
-      return JSON.parse((await storedText(this.answers.answer(stored))).toString()) as unknown;
+      return JSON.parse(
+        (await storedText(this.answers.answer(stored))).toString(),
+      ) as unknown;
     } catch {
       // Text that is no JSON cannot be part of a view; the content route returns it unchanged.
       return undefined;

@@ -8,7 +8,12 @@ import {
   type ResponseItem,
   type ResponseRequest,
 } from '../../contracts/openai/responses.js';
-import { callableTools, functionInChat, nameInChat, usableTools } from '../../contracts/tools/callable-tools.js';
+import {
+  callableTools,
+  functionInChat,
+  nameInChat,
+  usableTools,
+} from '../../contracts/tools/callable-tools.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -16,13 +21,19 @@ type Json = Readonly<Record<string, unknown>>;
  * A response as a chat, which is the one form of a conversation that engines know (D-30).
  * @param conversation all of it, the input of the request at its end
  */
-export function chatOfResponse(request: ResponseRequest, conversation: readonly ResponseItem[]): Json {
+export function chatOfResponse(
+  request: ResponseRequest,
+  conversation: readonly ResponseItem[],
+): Json {
   return {
     model: request.model,
     messages: messagesOf(request.instructions, conversation),
     ...samplingIn(request),
     ...given({ max_completion_tokens: request.max_output_tokens }),
-    ...given({ reasoning_effort: request.reasoning?.effort, verbosity: request.text.verbosity }),
+    ...given({
+      reasoning_effort: request.reasoning?.effort,
+      verbosity: request.text.verbosity,
+    }),
     ...toolFields(request),
     ...formatFields(request),
     ...(wantsLogprobs(request) && { logprobs: true, top_logprobs: request.top_logprobs }),
@@ -45,7 +56,9 @@ const PARAMS: readonly (readonly [RegExp, string])[] = [
 ];
 
 const given = (fields: Json): Json =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
+  Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
+  );
 
 const wantsLogprobs = ({ include, top_logprobs }: ResponseRequest): boolean =>
   top_logprobs > 0 || include.includes('message.output_text.logprobs');
@@ -55,7 +68,10 @@ function toolFields({ tools, tool_choice, parallel_tool_calls }: ResponseRequest
   if (usable.length === 0) return {};
   return {
     tools: usable.map(functionInChat),
-    tool_choice: typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } },
+    tool_choice:
+      typeof choice === 'string'
+        ? choice
+        : { type: 'function', function: { name: choice.name } },
     parallel_tool_calls,
   };
 }
@@ -67,7 +83,10 @@ function formatFields({ text: { format } }: ResponseRequest): Json {
   return { response_format: { type, json_schema: given(schema) } };
 }
 
-function messagesOf(instructions: string | null, conversation: readonly ResponseItem[]): readonly Json[] {
+function messagesOf(
+  instructions: string | null,
+  conversation: readonly ResponseItem[],
+): readonly Json[] {
   const messages = new ChatMessages();
   if (instructions !== null) messages.add({ role: 'system', content: instructions });
   for (const item of conversation) messages.take(item);
@@ -97,10 +116,18 @@ class ChatMessages {
   take(item: ResponseItem): void {
     if (item.type === 'reasoning') this.#reasoning += reasoningIn(item);
     else if (item.type === 'message') this.#message(item);
-    else if (item.type === 'function_call' || item.type === 'custom_tool_call') this.#call(item);
-    else if (item.type === 'function_call_output' || item.type === 'custom_tool_call_output') {
+    else if (item.type === 'function_call' || item.type === 'custom_tool_call')
+      this.#call(item);
+    else if (
+      item.type === 'function_call_output' ||
+      item.type === 'custom_tool_call_output'
+    ) {
       const { call_id: tool_call_id, output } = item;
-      this.add({ role: 'tool', tool_call_id, content: typeof output === 'string' ? output : contentOf(output) });
+      this.add({
+        role: 'tool',
+        tool_call_id,
+        content: typeof output === 'string' ? output : contentOf(output),
+      });
     }
   }
 
@@ -111,7 +138,10 @@ class ChatMessages {
 
   #call(call: FunctionCallItem | CustomToolCallItem): void {
     const answer = this.#answer ?? this.#begin(null);
-    const given = call.type === 'function_call' ? call.arguments : JSON.stringify({ input: call.input });
+    const given =
+      call.type === 'function_call'
+        ? call.arguments
+        : JSON.stringify({ input: call.input });
     answer.tool_calls ??= [];
     const called = { name: nameInChat(call), arguments: given };
     answer.tool_calls.push({ id: call.call_id, type: 'function', function: called });
@@ -119,7 +149,11 @@ class ChatMessages {
 
   #begin(content: unknown): Answer {
     const reasoning = this.#reasoning;
-    const answer: Answer = { role: 'assistant', content, ...(reasoning && { reasoning_content: reasoning }) };
+    const answer: Answer = {
+      role: 'assistant',
+      content,
+      ...(reasoning && { reasoning_content: reasoning }),
+    };
     this.add(answer as unknown as Json);
     this.#answer = answer;
     return answer;

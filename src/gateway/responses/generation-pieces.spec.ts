@@ -1,29 +1,50 @@
 import { describe, expect, it } from '@jest/globals';
 import { piecesOf } from './generation-pieces.js';
 
-const piecesIn = (answer: unknown): unknown => piecesOf(Buffer.from(JSON.stringify(answer)));
+const piecesIn = (answer: unknown): unknown =>
+  piecesOf(Buffer.from(JSON.stringify(answer)));
 
 describe('what a chat says', () => {
   it('is text, reasoning by either name, calls and the end of a chunk', () => {
     const call = { index: 1, id: 'call_1', function: { name: 'f', arguments: '{' } };
-    const chunk = { delta: { content: 'a', reasoning: 'b', tool_calls: [call] }, finish_reason: 'stop' };
+    const chunk = {
+      delta: { content: 'a', reasoning: 'b', tool_calls: [call] },
+      finish_reason: 'stop',
+    };
     expect(piecesIn({ choices: [chunk] })).toEqual([
       { type: 'reasoning', text: 'b' },
       { type: 'text', text: 'a', logprobs: [] },
       { type: 'tool_call', index: 1, callId: 'call_1', name: 'f', arguments: '{' },
       { type: 'finish', reason: 'stop' },
     ]);
-    expect(piecesIn({ choices: [{ delta: { reasoning_content: 'c' } }] })).toEqual([{ type: 'reasoning', text: 'c' }]);
+    expect(piecesIn({ choices: [{ delta: { reasoning_content: 'c' } }] })).toEqual([
+      { type: 'reasoning', text: 'c' },
+    ]);
   });
 
   it('is the same of a whole answer, whose calls are counted and whose tokens are known', () => {
-    const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: { at: 1 } } };
+    const call = {
+      id: 'call_1',
+      type: 'function',
+      function: { name: 'f', arguments: { at: 1 } },
+    };
     const usage = {
-      ...{ prompt_tokens: 5, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 4 } },
+      ...{
+        prompt_tokens: 5,
+        completion_tokens: 2,
+        prompt_tokens_details: { cached_tokens: 4 },
+      },
       completion_tokens_details: { reasoning_tokens: 1 },
     };
-    const message = { role: 'assistant', content: null, refusal: 'no', tool_calls: [call, call] };
-    expect(piecesIn({ choices: [{ message, finish_reason: 'tool_calls' }], usage })).toEqual([
+    const message = {
+      role: 'assistant',
+      content: null,
+      refusal: 'no',
+      tool_calls: [call, call],
+    };
+    expect(
+      piecesIn({ choices: [{ message, finish_reason: 'tool_calls' }], usage }),
+    ).toEqual([
       { type: 'refusal', text: 'no' },
       { type: 'tool_call', index: 0, callId: 'call_1', name: 'f', arguments: '{"at":1}' },
       { type: 'tool_call', index: 1, callId: 'call_1', name: 'f', arguments: '{"at":1}' },
@@ -32,16 +53,23 @@ describe('what a chat says', () => {
         type: 'usage',
         usage: {
           ...{ input_tokens: 5, output_tokens: 2, total_tokens: 7 },
-          ...{ input_tokens_details: { cached_tokens: 4 }, output_tokens_details: { reasoning_tokens: 1 } },
+          ...{
+            input_tokens_details: { cached_tokens: 4 },
+            output_tokens_details: { reasoning_tokens: 1 },
+          },
         },
       },
     ]);
   });
 
-  it.each([[null], [[]], [{}], [{ choices: 'no' }], [{ choices: [null] }], [{ choices: [{ delta: 3 }], usage: null }]])(
-    'is nothing in %j',
-    answer => {
-      expect(piecesIn(answer)).toEqual([]);
-    },
-  );
+  it.each([
+    [null],
+    [[]],
+    [{}],
+    [{ choices: 'no' }],
+    [{ choices: [null] }],
+    [{ choices: [{ delta: 3 }], usage: null }],
+  ])('is nothing in %j', answer => {
+    expect(piecesIn(answer)).toEqual([]);
+  });
 });

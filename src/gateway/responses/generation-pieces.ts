@@ -3,16 +3,19 @@ import { type GenerationPiece } from './response-writer.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isJson = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const jsonIn = (value: unknown): Json => (isJson(value) ? value : {});
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
-const listIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isJson) : []);
+const listIn = (value: unknown): readonly Json[] =>
+  Array.isArray(value) ? value.filter(isJson) : [];
 
 /**
  * What an answer of a chat says, whole or a chunk of it. Upstreams send what they like: what has another form than
  * OpenAI's says nothing.
  */
-export const piecesOf = (answer: Buffer): readonly GenerationPiece[] => readAnswer(answer).pieces;
+export const piecesOf = (answer: Buffer): readonly GenerationPiece[] =>
+  readAnswer(answer).pieces;
 
 export interface ReadAnswer {
   readonly pieces: readonly GenerationPiece[];
@@ -23,11 +26,19 @@ export interface ReadAnswer {
 export function readAnswer(answer: Buffer): ReadAnswer {
   const { choices, usage } = jsonIn(JSON.parse(answer.toString('utf8')));
   const choice = listIn(choices)[0];
-  const pieces = [...(choice ? saidIn(choice) : []), ...(isJson(usage) ? [usagePiece(usage)] : [])];
+  const pieces = [
+    ...(choice ? saidIn(choice) : []),
+    ...(isJson(usage) ? [usagePiece(usage)] : []),
+  ];
   return { pieces, tokens: (choice?.token_ids ?? []) as readonly number[] };
 }
 
-function* saidIn({ delta, message, logprobs, finish_reason: reason }: Json): Generator<GenerationPiece> {
+function* saidIn({
+  delta,
+  message,
+  logprobs,
+  finish_reason: reason,
+}: Json): Generator<GenerationPiece> {
   const said = jsonIn(delta ?? message);
   const scored = listIn(jsonIn(logprobs).content);
   const text = textIn(said.content);
@@ -52,16 +63,21 @@ function callPiece({ index, id, function: called }: Json, at: number): Generatio
   };
 }
 
-const countIn = (value: unknown): number => (Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0);
+const countIn = (value: unknown): number =>
+  Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0;
 
 function usagePiece(usage: Json): GenerationPiece {
   const input = countIn(usage.prompt_tokens);
   const output = countIn(usage.completion_tokens);
   const counted: ResponseUsage = {
     input_tokens: input,
-    input_tokens_details: { cached_tokens: countIn(jsonIn(usage.prompt_tokens_details).cached_tokens) },
+    input_tokens_details: {
+      cached_tokens: countIn(jsonIn(usage.prompt_tokens_details).cached_tokens),
+    },
     output_tokens: output,
-    output_tokens_details: { reasoning_tokens: countIn(jsonIn(usage.completion_tokens_details).reasoning_tokens) },
+    output_tokens_details: {
+      reasoning_tokens: countIn(jsonIn(usage.completion_tokens_details).reasoning_tokens),
+    },
     total_tokens: input + output,
   };
   return { type: 'usage', usage: counted };

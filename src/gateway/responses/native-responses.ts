@@ -2,7 +2,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { withJsonFields } from '../../contracts/formats/json-fields.js';
 import { CreateResponseRequest } from '../../contracts/openai/response.dto.js';
-import { type ItemReference, type ResponseItem, type ResponseObject } from '../../contracts/openai/responses.js';
+import {
+  type ItemReference,
+  type ResponseItem,
+  type ResponseObject,
+} from '../../contracts/openai/responses.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
@@ -49,61 +53,119 @@ export class NativeResponses {
    * @returns false: it is not such a request, and nothing was done
    * @throws DomainError as long as nothing was sent
    */
-  async serve({ fields: sent, bytes }: JsonRequest, reply: FastifyReply, stores: boolean): Promise<boolean> {
-    if (!this.catalog.all().some(({ capabilities }) => capabilities.includes('responses'))) return false;
+  async serve(
+    { fields: sent, bytes }: JsonRequest,
+    reply: FastifyReply,
+    stores: boolean,
+  ): Promise<boolean> {
+    if (
+      !this.catalog.all().some(({ capabilities }) => capabilities.includes('responses'))
+    )
+      return false;
     const dto = parseDto(CreateResponseRequest, sent);
     const model = this.catalog.getOfKind(dto.model, 'llm');
     const isStored = dto.store ?? stores;
     const needsStore = isStored || continues(dto);
-    if (!model.capabilities.includes('responses') || dto.background || (needsStore && !stores)) return false;
+    if (
+      !model.capabilities.includes('responses') ||
+      dto.background ||
+      (needsStore && !stores)
+    )
+      return false;
     const caller = httpCaller(reply, { tier: dto.service_tier, model });
     const turn = needsStore ? await this.#stored(dto, caller.tenant) : STATELESS;
-    const task = { form: 'response', maxTokens: dto.max_output_tokens ?? 0, n: 1 } as const;
+    const task = {
+      form: 'response',
+      maxTokens: dto.max_output_tokens ?? 0,
+      n: 1,
+    } as const;
     const body = withJsonFields(bytes, turn.sent);
     const generation = { model, task, beginning: beginningOf(dto), body };
     const tier = usedTier(caller.priority, dto.service_tier);
     const fields = { model: model.id, service_tier: tier, ...turn.answered };
     if (!dto.stream) {
-      const { reply: whole, timings } = await this.generations.start(caller, generation).answer('generation');
+      const { reply: whole, timings } = await this.generations
+        .start(caller, generation)
+        .answer('generation');
       const headers = answerHeaders(model.id, { ...timings, usage: whole.usage });
       const answer = withJsonFields(whole.answer, fields);
-      const finished = await turn.finish(JSON.parse(answer.toString('utf8')) as ResponseObject);
-      void reply.headers(headers).type('application/json; charset=utf-8').send(withJsonFields(answer, finished));
+      const finished = await turn.finish(
+        JSON.parse(answer.toString('utf8')) as ResponseObject,
+      );
+      void reply
+        .headers(headers)
+        .type('application/json; charset=utf-8')
+        .send(withJsonFields(answer, finished));
       return true;
     }
-    const output = new NativeStream(this.settings.generation.maxBufferedBytes, fields, turn.finish);
-    const { phases, firstOutputMs } = await this.generations.start(caller, generation, output).firstOutput();
-    sendEvents(reply, answerHeaders(model.id, { phases, ttftMs: firstOutputMs }), output.chunks);
+    const output = new NativeStream(
+      this.settings.generation.maxBufferedBytes,
+      fields,
+      turn.finish,
+    );
+    const { phases, firstOutputMs } = await this.generations
+      .start(caller, generation, output)
+      .firstOutput();
+    sendEvents(
+      reply,
+      answerHeaders(model.id, { phases, ttftMs: firstOutputMs }),
+      output.chunks,
+    );
     return true;
   }
 
   async #stored(dto: CreateResponseRequest, tenant: string): Promise<NativeTurn> {
-    const { previous_response_id: previous = null, instructions = null, store = true } = dto;
-    const asked = { previous_response_id: previous, instructions, input: itemsOf(dto.input), store };
+    const {
+      previous_response_id: previous = null,
+      instructions = null,
+      store = true,
+    } = dto;
+    const asked = {
+      previous_response_id: previous,
+      instructions,
+      input: itemsOf(dto.input),
+      store,
+    };
     const { input, all } = await this.conversations.of(tenant, asked);
     // Ids of stored items are the gateway's: the other server would look for them in its own store.
-    const whole = { previous_response_id: null, input: all.map(({ id: _, ...item }) => item) };
+    const whole = {
+      previous_response_id: null,
+      input: all.map(({ id: _, ...item }) => item),
+    };
     return {
       sent: { store: false, ...(continues(dto) && whole) },
       answered: { id: newId('resp'), previous_response_id: previous, store },
-      finish: async response => (store ? { store: await this.conversations.save(tenant, { response, input }) } : {}),
+      finish: async response =>
+        store
+          ? { store: await this.conversations.save(tenant, { response, input }) }
+          : {},
     };
   }
 }
 
-const STATELESS: NativeTurn = { sent: { store: false }, answered: {}, finish: () => Promise.resolve({}) };
+const STATELESS: NativeTurn = {
+  sent: { store: false },
+  answered: {},
+  finish: () => Promise.resolve({}),
+};
 
 const continues = ({ previous_response_id, input }: CreateResponseRequest): boolean =>
   previous_response_id !== undefined || (Array.isArray(input) && input.some(isReference));
 
-const isReference = (item: unknown): boolean => (item as { type?: unknown } | null)?.type === 'item_reference';
+const isReference = (item: unknown): boolean =>
+  (item as { type?: unknown } | null)?.type === 'item_reference';
 
 /** Items as they came, those of hosted tools included: only the other server knows what they may be. */
 function itemsOf(input: unknown): readonly (ResponseItem | ItemReference)[] {
   if (!Array.isArray(input)) return readInput(input, newId);
   new FieldReader({ input }, '').objects('input', MOST_ITEMS);
   return (input as Partial<ResponseItem>[]).map(
-    item => ({ ...item, type: item.type ?? 'message', id: item.id ?? newId('item') }) as ResponseItem,
+    item =>
+      ({
+        ...item,
+        type: item.type ?? 'message',
+        id: item.id ?? newId('item'),
+      }) as ResponseItem,
   );
 }
 

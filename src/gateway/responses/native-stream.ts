@@ -1,5 +1,9 @@
 import { withJsonFields } from '../../contracts/formats/json-fields.js';
-import { onOneLine, SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
+import {
+  onOneLine,
+  SSE_DONE,
+  sseEvent,
+} from '../../contracts/formats/server-sent-event.js';
 import { FINAL_EVENTS, type ResponseObject } from '../../contracts/openai/responses.js';
 import { valueSpans } from '../../core/jobs/line-span.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
@@ -48,18 +52,27 @@ export class NativeStream extends GenerationOutputStream {
   async #ended(): Promise<string> {
     if (!this.#final) return '';
     const fields = await this.finish(this.#last as unknown as ResponseObject);
-    return sseEvent(String(eventIn(this.#final)!.type), onOneLine(withResponseFields(this.#final, fields)));
+    return sseEvent(
+      String(eventIn(this.#final)!.type),
+      onOneLine(withResponseFields(this.#final, fields)),
+    );
   }
 
   /** What the other server did not tell: its last state, and why it ended. */
   #failed(failure: DomainError): string {
     const error = failureOf(failure);
-    const response = { ...this.#last, status: 'failed', error: { code: error.code, message: error.message } };
+    const response = {
+      ...this.#last,
+      status: 'failed',
+      error: { code: error.code, message: error.message },
+    };
     const events = [
       { type: 'error', error },
       { type: 'response.failed', response },
     ];
-    return events.map(event => sseEvent(event.type, { ...event, sequence_number: this.#next++ })).join('');
+    return events
+      .map(event => sseEvent(event.type, { ...event, sequence_number: this.#next++ }))
+      .join('');
   }
 }
 

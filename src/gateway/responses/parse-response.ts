@@ -1,8 +1,17 @@
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
-import { CreateResponseRequest, ResponseInputRequest } from '../../contracts/openai/response.dto.js';
-import { type IgnoredFields, type ServiceTier } from '../../contracts/openai/field-rules.js';
+import {
+  CreateResponseRequest,
+  ResponseInputRequest,
+} from '../../contracts/openai/response.dto.js';
+import {
+  type IgnoredFields,
+  type ServiceTier,
+} from '../../contracts/openai/field-rules.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
-import { type ResponseParams, type ResponseRequest } from '../../contracts/openai/responses.js';
+import {
+  type ResponseParams,
+  type ResponseRequest,
+} from '../../contracts/openai/responses.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { readTools } from '../../contracts/tools/read-tools.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
@@ -55,9 +64,16 @@ export function parseResponse(body: Body, options: ParseOptions): ParsedResponse
 }
 
 /** What has no effect here. Another server may know how hard to think. */
-function noteAdvice(dto: CreateResponseRequest, fields: FieldReader, { engine }: ModelSpec): void {
-  if (dto.truncation === 'auto') fields.ignore('truncation', 'nothing of a conversation is dropped');
-  fields.object('stream_options')?.advised('include_obfuscation', 'events are not padded');
+function noteAdvice(
+  dto: CreateResponseRequest,
+  fields: FieldReader,
+  { engine }: ModelSpec,
+): void {
+  if (dto.truncation === 'auto')
+    fields.ignore('truncation', 'nothing of a conversation is dropped');
+  fields
+    .object('stream_options')
+    ?.advised('include_obfuscation', 'events are not padded');
   if (engine === 'openai-http') return;
   fields.advised('reasoning', 'this model decides by itself');
   fields.object('text')?.advised('verbosity', 'this model decides by itself');
@@ -70,16 +86,27 @@ function noteAdvice(dto: CreateResponseRequest, fields: FieldReader, { engine }:
 export function parseInputCount(body: Body, options: ParseOptions): ParsedResponse {
   const dto = parseDto(ResponseInputRequest, body);
   const model = options.catalog.getOfKind(dto.model, 'llm');
-  const whole = Object.assign(new CreateResponseRequest(), dto, { store: false, max_output_tokens: 1 });
+  const whole = Object.assign(new CreateResponseRequest(), dto, {
+    store: false,
+    max_output_tokens: 1,
+  });
   const fields = new FieldReader(body, '');
   fields.settle(INPUT_FIELDS);
   demandStore(whole, fields, options.stores);
   const asked = requestOf(whole, body, options);
   const tool_choice = asked.tool_choice === 'none' ? 'none' : 'auto';
-  return { request: { ...asked, text: { format: { type: 'text' } }, tool_choice }, model, tier: dto.service_tier };
+  return {
+    request: { ...asked, text: { format: { type: 'text' } }, tool_choice },
+    model,
+    tier: dto.service_tier,
+  };
 }
 
-function requestOf(dto: CreateResponseRequest, body: Body, { newId, stores, ignored }: ParseOptions): ResponseRequest {
+function requestOf(
+  dto: CreateResponseRequest,
+  body: Body,
+  { newId, stores, ignored }: ParseOptions,
+): ResponseRequest {
   const fields = new FieldReader(body, '', ignored);
   return {
     ...paramsOf(dto, fields),
@@ -92,7 +119,10 @@ function requestOf(dto: CreateResponseRequest, body: Body, { newId, stores, igno
   };
 }
 
-function paramsOf(dto: CreateResponseRequest, fields: FieldReader): Omit<ResponseParams, 'store'> {
+function paramsOf(
+  dto: CreateResponseRequest,
+  fields: FieldReader,
+): Omit<ResponseParams, 'store'> {
   const { tools, choice } = readTools(fields, 'response');
   return {
     tools,
@@ -116,16 +146,24 @@ function paramsOf(dto: CreateResponseRequest, fields: FieldReader): Omit<Respons
 
 const NO_STORE = 'this server stores no responses';
 
-function demandStore(dto: CreateResponseRequest, fields: FieldReader, stores: boolean): void {
+function demandStore(
+  dto: CreateResponseRequest,
+  fields: FieldReader,
+  stores: boolean,
+): void {
   if (!stores) {
     fields.unsupported('previous_response_id', NO_STORE);
     if (dto.store) throw fields.refusal('store', NO_STORE);
     if (dto.background) throw fields.refusal('background', NO_STORE);
   }
-  if (dto.background && dto.store === false) throw fields.refusal('store', 'what runs in the background is stored');
+  if (dto.background && dto.store === false)
+    throw fields.refusal('store', 'what runs in the background is stored');
 }
 
-function demandInclude({ include = [] }: CreateResponseRequest, fields: FieldReader): void {
+function demandInclude(
+  { include = [] }: CreateResponseRequest,
+  fields: FieldReader,
+): void {
   if (!include.every(name => INCLUDABLE.includes(name)))
     throw fields.invalid('include', `must name some of ${INCLUDABLE.join(', ')}`);
   if (include.includes('reasoning.encrypted_content'))

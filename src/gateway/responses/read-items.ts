@@ -28,22 +28,33 @@ export type NewId = (prefix: string) => string;
  * The input of a request as whole items. Those that no model here can read are left out, with notice.
  * @throws DomainError for the first item that is malformed
  */
-export function readInput(input: unknown, newId: NewId, ignored?: IgnoredFields): readonly InputItem[] {
+export function readInput(
+  input: unknown,
+  newId: NewId,
+  ignored?: IgnoredFields,
+): readonly InputItem[] {
   if (input === undefined) return [];
   if (typeof input === 'string') {
     const content = [{ type: 'input_text', text: input }] as const;
-    return [{ type: 'message', id: newId('msg'), status: 'completed', role: 'user', content }];
+    return [
+      { type: 'message', id: newId('msg'), status: 'completed', role: 'user', content },
+    ];
   }
   const fields = new FieldReader({ input }, '', ignored);
   return (fields.objects('input', MOST_ITEMS) ?? []).flatMap((item, index) => {
     const read = readItem(item, newId);
-    if (!read) fields.ignore(`input[${index}]`, `items of type \`${String(item.raw('type'))}\` are not read here`);
+    if (!read)
+      fields.ignore(
+        `input[${index}]`,
+        `items of type \`${String(item.raw('type'))}\` are not read here`,
+      );
     return read ?? [];
   });
 }
 
 function readItem(item: FieldReader, newId: NewId): InputItem | undefined {
-  const type = item.string('type', LONGEST_NAME) ?? (item.has('role') ? 'message' : undefined);
+  const type =
+    item.string('type', LONGEST_NAME) ?? (item.has('role') ? 'message' : undefined);
   const id = item.string('id', LONGEST_ID);
   switch (type) {
     case undefined:
@@ -55,23 +66,40 @@ function readItem(item: FieldReader, newId: NewId): InputItem | undefined {
     case 'message':
       return messageOf(item, id ?? newId('msg'));
     case 'function_call':
-      return { type, ...callOf(item, id ?? newId('fc')), name: nameOf(item), arguments: demanded(item, 'arguments') };
+      return {
+        type,
+        ...callOf(item, id ?? newId('fc')),
+        name: nameOf(item),
+        arguments: demanded(item, 'arguments'),
+      };
     case 'custom_tool_call':
-      return { type, ...callOf(item, id ?? newId('ctc')), name: nameOf(item), input: demanded(item, 'input') };
+      return {
+        type,
+        ...callOf(item, id ?? newId('ctc')),
+        name: nameOf(item),
+        input: demanded(item, 'input'),
+      };
     case 'function_call_output':
     case 'custom_tool_call_output':
       return { type, ...callOf(item, id ?? newId('fco')), output: outputOf(item) };
     case 'reasoning':
       return reasoningOf(item, id ?? newId('rs'));
     default:
-      return OTHER_CALL.test(type) && item.has('call_id') ? otherCall(item, type, id ?? newId('fc')) : undefined;
+      return OTHER_CALL.test(type) && item.has('call_id')
+        ? otherCall(item, type, id ?? newId('fc'))
+        : undefined;
   }
 }
 
 const callOf = (item: FieldReader, id: string) => {
   const namespace = item.string('namespace', LONGEST_NAME);
   const call_id = demanded(item, 'call_id', LONGEST_ID);
-  return { id, call_id, ...(namespace !== undefined && { namespace }), status: statusOf(item) };
+  return {
+    id,
+    call_id,
+    ...(namespace !== undefined && { namespace }),
+    status: statusOf(item),
+  };
 };
 
 const nameOf = (item: FieldReader): string => demanded(item, 'name', LONGEST_NAME);
@@ -79,35 +107,56 @@ const nameOf = (item: FieldReader): string => demanded(item, 'name', LONGEST_NAM
 function otherCall(item: FieldReader, type: string, id: string): ResponseItem {
   const [name = type] = type.split('_call');
   const call = callOf(item, id);
-  const textOf = (value: unknown = {}): string => (typeof value === 'string' ? value : JSON.stringify(value));
-  if (type.endsWith('_output')) return { type: 'function_call_output', ...call, output: textOf(item.raw('output')) };
-  return { type: 'function_call', ...call, name, arguments: textOf(item.raw('action') ?? item.raw('operation')) };
+  const textOf = (value: unknown = {}): string =>
+    typeof value === 'string' ? value : JSON.stringify(value);
+  if (type.endsWith('_output'))
+    return { type: 'function_call_output', ...call, output: textOf(item.raw('output')) };
+  return {
+    type: 'function_call',
+    ...call,
+    name,
+    arguments: textOf(item.raw('action') ?? item.raw('operation')),
+  };
 }
 
-const statusOf = (item: FieldReader): ItemStatus => item.oneOf('status', STATUSES) ?? 'completed';
+const statusOf = (item: FieldReader): ItemStatus =>
+  item.oneOf('status', STATUSES) ?? 'completed';
 
 const MAY_BE_EMPTY = ['arguments', 'input', 'text'];
 
 function demanded(item: FieldReader, name: string, longest = Infinity): string {
   const value = item.string(name, longest);
-  if (value === undefined || (value === '' && !MAY_BE_EMPTY.includes(name))) throw item.missing(name);
+  if (value === undefined || (value === '' && !MAY_BE_EMPTY.includes(name)))
+    throw item.missing(name);
   return value;
 }
 
 function messageOf(item: FieldReader, id: string): MessageItem {
   const role = item.oneOf('role', ROLES);
   if (role === undefined) throw item.missing('role');
-  return { type: 'message', id, status: statusOf(item), role, content: contentOf(item, role === 'assistant') };
+  return {
+    type: 'message',
+    id,
+    status: statusOf(item),
+    role,
+    content: contentOf(item, role === 'assistant'),
+  };
 }
 
 function contentOf(item: FieldReader, isAnswer: boolean): readonly MessagePart[] {
   const content = item.raw('content');
   if (content === undefined) throw item.missing('content');
-  if (typeof content === 'string') return [isAnswer ? outputText(content) : { type: 'input_text', text: content }];
+  if (typeof content === 'string')
+    return [isAnswer ? outputText(content) : { type: 'input_text', text: content }];
   return (item.objects('content', MOST_PARTS) ?? []).map(partOf);
 }
 
-const outputText = (text: string): MessagePart => ({ type: 'output_text', text, annotations: [], logprobs: [] });
+const outputText = (text: string): MessagePart => ({
+  type: 'output_text',
+  text,
+  annotations: [],
+  logprobs: [],
+});
 
 function partOf(part: FieldReader): MessagePart {
   switch (part.raw('type')) {
@@ -125,7 +174,8 @@ function inputPartOf(part: FieldReader): InputPart {
   // Parts of a chat and of answers: libraries that speak both mix them up.
   if (type === 'input_text' || type === 'output_text' || type === 'text')
     return { type: 'input_text', text: demanded(part, 'text') };
-  if (type !== 'input_image') throw part.invalid('type', 'must be input_text or input_image');
+  if (type !== 'input_image')
+    throw part.invalid('type', 'must be input_text or input_image');
   part.unsupported('file_id', 'images are given by `image_url`');
   const detail = part.oneOf('detail', ['low', 'high', 'auto']) ?? 'auto';
   return { type, image_url: demanded(part, 'image_url'), detail };

@@ -1,4 +1,7 @@
-import { type ResponseItem, type ResponseRequest } from '../../contracts/openai/responses.js';
+import {
+  type ResponseItem,
+  type ResponseRequest,
+} from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { parseChat } from '../text/parse-generation.js';
@@ -42,6 +45,15 @@ export function inWordsOfResponses(error: unknown): unknown {
   const param = paramOfResponse(error.param);
   if (param === error.param) return error;
   const { code, message, foreignCode, retryAfterMs } = error;
-  const details = { param, foreignCode, cause: error, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-  return new DomainError(code, message.replaceAll(`\`${error.param}\``, `\`${param}\``), details);
+  const details = {
+    param,
+    foreignCode,
+    cause: error,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+  return new DomainError(
+    code,
+    message.replaceAll(`\`${error.param}\``, `\`${param}\``),
+    details,
+  );
 }

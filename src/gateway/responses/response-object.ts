@@ -1,11 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { samplingIn, USUAL_SAMPLING } from '../../contracts/openai/generation.dto.js';
-import { type ResponseFailure, type ResponseObject, type ResponseRequest } from '../../contracts/openai/responses.js';
+import {
+  type ResponseFailure,
+  type ResponseObject,
+  type ResponseRequest,
+} from '../../contracts/openai/responses.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
 
 /** An id that no one can guess, which names a response of its tenant. */
-export const newId = (prefix: string): string => `${prefix}_${randomBytes(24).toString('hex')}`;
+export const newId = (prefix: string): string =>
+  `${prefix}_${randomBytes(24).toString('hex')}`;
 
 export interface ResponseHead {
   readonly id: string;
@@ -21,7 +26,13 @@ export function newResponse(
   request: ResponseRequest,
   { id, createdS, model, serviceTier }: ResponseHead,
 ): ResponseObject {
-  const { model: _, input: _input, include: _include, stream: _stream, ...repeated } = request;
+  const {
+    model: _,
+    input: _input,
+    include: _include,
+    stream: _stream,
+    ...repeated
+  } = request;
   return {
     ...{ id, object: 'response', created_at: createdS, completed_at: null },
     status: request.background ? 'queued' : 'in_progress',

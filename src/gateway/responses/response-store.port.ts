@@ -1,4 +1,8 @@
-import { type ResponseItem, type ResponseObject, type ResponseRequest } from '../../contracts/openai/responses.js';
+import {
+  type ResponseItem,
+  type ResponseObject,
+  type ResponseRequest,
+} from '../../contracts/openai/responses.js';
 import { type InferenceCaller } from '../inference/inference.service.js';
 
 /** A response and what it answered. */
@@ -47,7 +51,12 @@ export interface ResponseStore {
    * Events of a background response after number `after` (-1: all) as they are streamed, also those that are still to
    * come, until the final one.
    */
-  events(tenant: string, id: string, after: number, signal: AbortSignal): AsyncIterable<Buffer>;
+  events(
+    tenant: string,
+    id: string,
+    after: number,
+    signal: AbortSignal,
+  ): AsyncIterable<Buffer>;
 }
 
 /** Token of the `ResponseStore`; optional. */

@@ -1,6 +1,10 @@
 import { Readable } from 'node:stream';
 import { type FastifyReply } from 'fastify';
-import { FINAL_EVENTS, type ResponseEvent, type ResponseObject } from '../../contracts/openai/responses.js';
+import {
+  FINAL_EVENTS,
+  type ResponseEvent,
+  type ResponseObject,
+} from '../../contracts/openai/responses.js';
 import { SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { GenerationOutputStream, sendEvents } from '../text/generation-output-stream.js';
@@ -47,7 +51,9 @@ export class ResponseStream extends GenerationOutputStream {
   protected async lastFrame(failure: DomainError | undefined): Promise<string> {
     const why = failure ?? this.#unreadable;
     const beginning = this.#beginning();
-    const end = why ? this.writer.fail(failureOf(inWordsOfResponses(why) as DomainError)) : await this.#end();
+    const end = why
+      ? this.writer.fail(failureOf(inWordsOfResponses(why) as DomainError))
+      : await this.#end();
     return [...beginning, ...end].map(eventFrame).join('');
   }
 
@@ -56,7 +62,11 @@ export class ResponseStream extends GenerationOutputStream {
     try {
       return piecesOf(json).flatMap(piece => this.writer.take(piece));
     } catch (cause) {
-      this.#unreadable = new DomainError('engine_failed', 'The worker sent text that cannot be read.', { cause });
+      this.#unreadable = new DomainError(
+        'engine_failed',
+        'The worker sent text that cannot be read.',
+        { cause },
+      );
       return [];
     }
   }
@@ -70,6 +80,8 @@ export class ResponseStream extends GenerationOutputStream {
   async #end(): Promise<readonly ResponseEvent[]> {
     const events = this.writer.end(Math.floor(Date.now() / 1000));
     const finished = await this.finish(this.writer.response);
-    return events.map(event => ('response' in event ? { ...event, response: finished } : event));
+    return events.map(event =>
+      'response' in event ? { ...event, response: finished } : event,
+    );
   }
 }

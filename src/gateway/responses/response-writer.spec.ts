@@ -21,25 +21,52 @@ const PIECES: readonly GenerationPiece[] = [
     type: 'usage',
     usage: {
       ...{ input_tokens: 3, output_tokens: 4, total_tokens: 7 },
-      ...{ input_tokens_details: { cached_tokens: 1 }, output_tokens_details: { reasoning_tokens: 2 } },
+      ...{
+        input_tokens_details: { cached_tokens: 1 },
+        output_tokens_details: { reasoning_tokens: 2 },
+      },
     },
   },
 ];
 
-function all(writer: ResponseWriter, pieces: readonly GenerationPiece[]): readonly ResponseEvent[] {
-  return [...writer.begin(), ...pieces.flatMap(piece => writer.take(piece)), ...writer.end(105)];
+function all(
+  writer: ResponseWriter,
+  pieces: readonly GenerationPiece[],
+): readonly ResponseEvent[] {
+  return [
+    ...writer.begin(),
+    ...pieces.flatMap(piece => writer.take(piece)),
+    ...writer.end(105),
+  ];
 }
 
 const custom = { type: 'custom', name: 'patch', description: null } as const;
-const spawn = { type: 'function', name: 'spawn', description: null, parameters: null, strict: null } as const;
-const tools = [custom, { type: 'namespace', name: 'agents', description: null, tools: [spawn] }] as const;
+const spawn = {
+  type: 'function',
+  name: 'spawn',
+  description: null,
+  parameters: null,
+  strict: null,
+} as const;
+const tools = [
+  custom,
+  { type: 'namespace', name: 'agents', description: null, tools: [spawn] },
+] as const;
 const CALLS: readonly GenerationPiece[] = [
-  { type: 'tool_call', index: 0, callId: 'a', name: 'patch', arguments: '{"input":"one \\"}\\""}' },
+  {
+    type: 'tool_call',
+    index: 0,
+    callId: 'a',
+    name: 'patch',
+    arguments: '{"input":"one \\"}\\""}',
+  },
   { type: 'tool_call', index: 1, callId: 'b', name: 'agents__spawn', arguments: '{}' },
 ];
-const aCallingWriter = (): ResponseWriter => new ResponseWriter(newResponse(aRequest({ tools }), head));
+const aCallingWriter = (): ResponseWriter =>
+  new ResponseWriter(newResponse(aRequest({ tools }), head));
 
-const typesOf = (events: readonly ResponseEvent[]): string[] => events.map(({ type }) => type.replace('response.', ''));
+const typesOf = (events: readonly ResponseEvent[]): string[] =>
+  events.map(({ type }) => type.replace('response.', ''));
 
 describe('ResponseWriter', () => {
   it('tells of a text by its beginning, its pieces, and the whole of it', () => {
@@ -51,7 +78,11 @@ describe('ResponseWriter', () => {
     ]);
     expect(events.map(event => event.sequence_number)).toEqual(events.map((_, at) => at));
     expect(events[2]).toMatchObject({ item: { status: 'in_progress', content: [] } });
-    expect(events[6]).toMatchObject({ text: 'I ask them.', content_index: 0, output_index: 0 });
+    expect(events[6]).toMatchObject({
+      text: 'I ask them.',
+      content_index: 0,
+      output_index: 0,
+    });
   });
 
   it('has an item for each thought, message and call, with one id in the stream and in the response', () => {
@@ -64,17 +95,27 @@ describe('ResponseWriter', () => {
       'function_call fc_ab120002',
       'function_call fc_ab120003',
     ]);
-    expect(output[2]).toMatchObject({ call_id: 'call_a', name: 'weather', arguments: '{"at":1}', status: 'completed' });
+    expect(output[2]).toMatchObject({
+      call_id: 'call_a',
+      name: 'weather',
+      arguments: '{"at":1}',
+      status: 'completed',
+    });
     expect({ status, completed_at, total: usage?.total_tokens }).toEqual({
       status: 'completed',
       completed_at: 105,
       total: 7,
     });
-    const ids = new Set(events.flatMap(event => ('item_id' in event ? [event.item_id] : [])));
+    const ids = new Set(
+      events.flatMap(event => ('item_id' in event ? [event.item_id] : [])),
+    );
     expect([...ids]).toEqual(output.map(({ id }) => id));
     const added = events.filter(event => event.type === 'response.output_item.added');
     expect(added).toHaveLength(4);
-    expect(events.at(-1)).toMatchObject({ type: 'response.completed', response: { output, usage } });
+    expect(events.at(-1)).toMatchObject({
+      type: 'response.completed',
+      response: { output, usage },
+    });
   });
 
   it.each([
@@ -85,18 +126,37 @@ describe('ResponseWriter', () => {
     const events = all(writer, [PIECES[2]!, { type: 'finish', reason: finish }]);
     expect(events.at(-1)).toMatchObject({
       type: 'response.incomplete',
-      response: { status: 'incomplete', incomplete_details: { reason }, completed_at: null },
+      response: {
+        status: 'incomplete',
+        incomplete_details: { reason },
+        completed_at: null,
+      },
     });
-    expect(writer.response.output).toMatchObject([{ status: 'incomplete', content: [{ text: 'I ask' }] }]);
+    expect(writer.response.output).toMatchObject([
+      { status: 'incomplete', content: [{ text: 'I ask' }] },
+    ]);
   });
 
   it('keeps what a failed response had said, and says why it failed', () => {
     const writer = aWriter();
-    const failure = { type: 'server_error', code: 'worker_lost', message: 'gone', param: null };
-    const events = [...writer.begin(), ...writer.take(PIECES[2]!), ...writer.fail(failure)];
+    const failure = {
+      type: 'server_error',
+      code: 'worker_lost',
+      message: 'gone',
+      param: null,
+    };
+    const events = [
+      ...writer.begin(),
+      ...writer.take(PIECES[2]!),
+      ...writer.fail(failure),
+    ];
     expect(typesOf(events).slice(-3)).toEqual(['output_item.done', 'error', 'failed']);
     expect(writer.response).toMatchObject({
-      ...{ status: 'failed', error: { code: 'worker_lost', message: 'gone' }, completed_at: null },
+      ...{
+        status: 'failed',
+        error: { code: 'worker_lost', message: 'gone' },
+        completed_at: null,
+      },
       output: [{ status: 'incomplete', content: [{ text: 'I ask' }] }],
     });
   });
@@ -108,7 +168,9 @@ describe('ResponseWriter', () => {
       { type: 'text', text: 'a', logprobs: scored },
       { type: 'refusal', text: 'No.' },
     ]);
-    expect(typesOf(events)).toEqual(expect.arrayContaining(['refusal.delta', 'refusal.done']));
+    expect(typesOf(events)).toEqual(
+      expect.arrayContaining(['refusal.delta', 'refusal.done']),
+    );
     expect(writer.response.output).toMatchObject([
       { content: [{ type: 'output_text', logprobs: scored }] },
       { content: [{ type: 'refusal', refusal: 'No.' }] },
@@ -119,27 +181,39 @@ describe('ResponseWriter', () => {
     const writer = aWriter();
     const events = [...writer.queued(), ...writer.begin()];
     expect(typesOf(events)).toEqual(['created', 'queued', 'in_progress']);
-    expect(events.map(event => ('response' in event ? event.response.status : ''))).toEqual([
-      ...['queued', 'queued', 'in_progress'],
-    ]);
+    expect(
+      events.map(event => ('response' in event ? event.response.status : '')),
+    ).toEqual([...['queued', 'queued', 'in_progress']]);
   });
 
   it('goes on after each of its events as if it had never stopped', () => {
-    const pieces = [...PIECES.slice(0, 4), { type: 'refusal', text: 'No' }, ...PIECES.slice(4)] as GenerationPiece[];
+    const pieces = [
+      ...PIECES.slice(0, 4),
+      { type: 'refusal', text: 'No' },
+      ...PIECES.slice(4),
+    ] as GenerationPiece[];
     const whole = all(aWriter(), pieces);
     for (let stop = 0; stop <= pieces.length; stop++) {
       const first = aWriter();
-      const before = [...first.begin(), ...pieces.slice(0, stop).flatMap(piece => first.take(piece))];
+      const before = [
+        ...first.begin(),
+        ...pieces.slice(0, stop).flatMap(piece => first.take(piece)),
+      ];
       const second = ResponseWriter.resumed(before);
       expect(second.response.output).toEqual(first.response.output);
-      const rest = [...pieces.slice(stop), PIECES.at(-1)!].flatMap(piece => second.take(piece));
+      const rest = [...pieces.slice(stop), PIECES.at(-1)!].flatMap(piece =>
+        second.take(piece),
+      );
       expect([...before, ...rest, ...second.end(105)]).toEqual(whole);
     }
   });
 
   it('does not tell again of calls that were told, when a generation starts over', () => {
     const writer = aWriter();
-    const before = [...writer.begin(), ...PIECES.slice(4, 8).flatMap(piece => writer.take(piece))];
+    const before = [
+      ...writer.begin(),
+      ...PIECES.slice(4, 8).flatMap(piece => writer.take(piece)),
+    ];
     const again = ResponseWriter.resumed(before);
     expect(again.take(PIECES[4]!)).toEqual([]);
     expect(again.response.output).toEqual(writer.response.output);
@@ -148,22 +222,51 @@ describe('ResponseWriter', () => {
   it('restores custom tools and namespaces, and goes on after each of their events', () => {
     const whole = all(aCallingWriter(), CALLS);
     expect(typesOf(whole).slice(2, -1)).toEqual([
-      ...['output_item.added', 'custom_tool_call_input.delta', 'custom_tool_call_input.done', 'output_item.done'],
-      ...['output_item.added', 'function_call_arguments.delta', 'function_call_arguments.done', 'output_item.done'],
+      ...[
+        'output_item.added',
+        'custom_tool_call_input.delta',
+        'custom_tool_call_input.done',
+        'output_item.done',
+      ],
+      ...[
+        'output_item.added',
+        'function_call_arguments.delta',
+        'function_call_arguments.done',
+        'output_item.done',
+      ],
     ]);
     expect(whole.at(-1)).toMatchObject({
       response: {
         output: [
-          { type: 'custom_tool_call', id: 'ctc_ab120000', call_id: 'a', name: 'patch', input: 'one "}"' },
-          { type: 'function_call', call_id: 'b', name: 'spawn', namespace: 'agents', arguments: '{}' },
+          {
+            type: 'custom_tool_call',
+            id: 'ctc_ab120000',
+            call_id: 'a',
+            name: 'patch',
+            input: 'one "}"',
+          },
+          {
+            type: 'function_call',
+            call_id: 'b',
+            name: 'spawn',
+            namespace: 'agents',
+            arguments: '{}',
+          },
         ],
       },
     });
     for (let stop = 0; stop <= CALLS.length; stop++) {
       const first = aCallingWriter();
-      const before = [...first.begin(), ...CALLS.slice(0, stop).flatMap(piece => first.take(piece))];
+      const before = [
+        ...first.begin(),
+        ...CALLS.slice(0, stop).flatMap(piece => first.take(piece)),
+      ];
       const second = ResponseWriter.resumed(before);
-      expect([...before, ...CALLS.slice(stop).flatMap(piece => second.take(piece)), ...second.end(105)]).toEqual(whole);
+      expect([
+        ...before,
+        ...CALLS.slice(stop).flatMap(piece => second.take(piece)),
+        ...second.end(105),
+      ]).toEqual(whole);
     }
   });
 
@@ -173,10 +276,20 @@ describe('ResponseWriter', () => {
     [['{"diff":1}'], '{"diff":1}'],
   ])('reads the text of a custom tool from pieces %j', (pieces, input) => {
     const writer = aCallingWriter();
-    const first = { type: 'tool_call', index: 0, callId: 'a', name: 'patch', arguments: pieces[0]! } as const;
-    const rest = pieces.slice(1).map(piece => ({ type: 'tool_call', index: 0, arguments: piece }) as const);
+    const first = {
+      type: 'tool_call',
+      index: 0,
+      callId: 'a',
+      name: 'patch',
+      arguments: pieces[0]!,
+    } as const;
+    const rest = pieces
+      .slice(1)
+      .map(piece => ({ type: 'tool_call', index: 0, arguments: piece }) as const);
     const events = all(writer, [first, ...rest]);
     expect(typesOf(events)).toContain('custom_tool_call_input.delta');
-    expect(writer.response.output).toMatchObject([{ type: 'custom_tool_call', input, status: 'completed' }]);
+    expect(writer.response.output).toMatchObject([
+      { type: 'custom_tool_call', input, status: 'completed' },
+    ]);
   });
 });

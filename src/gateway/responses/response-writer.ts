@@ -23,7 +23,11 @@ import {
 
 /** What a generation says, in order. */
 export type GenerationPiece =
-  | { readonly type: 'text'; readonly text: string; readonly logprobs?: readonly object[] }
+  | {
+      readonly type: 'text';
+      readonly text: string;
+      readonly logprobs?: readonly object[];
+    }
   | { readonly type: 'reasoning' | 'refusal'; readonly text: string }
   | {
       readonly type: 'tool_call';
@@ -39,10 +43,14 @@ export type GenerationPiece =
   | { readonly type: 'finish'; readonly reason: string }
   | { readonly type: 'usage'; readonly usage: ResponseUsage };
 
-const INCOMPLETE = { length: 'max_output_tokens', content_filter: 'content_filter' } as const;
+const INCOMPLETE = {
+  length: 'max_output_tokens',
+  content_filter: 'content_filter',
+} as const;
 
 type IncompleteReason = keyof typeof INCOMPLETE;
-const isIncomplete = (reason: string): reason is IncompleteReason => Object.hasOwn(INCOMPLETE, reason);
+const isIncomplete = (reason: string): reason is IncompleteReason =>
+  Object.hasOwn(INCOMPLETE, reason);
 
 /**
  * Pieces of a generation to the events of a response, and to the response itself. Pure: equal pieces make equal events,
@@ -66,7 +74,8 @@ export class ResponseWriter {
 
   /** @param events all so far, from `response.created` on. @returns one that goes on where they end */
   static resumed([created, ...rest]: readonly ResponseEvent[]): ResponseWriter {
-    if (created?.type !== 'response.created') throw new Error('events begin with response.created');
+    if (created?.type !== 'response.created')
+      throw new Error('events begin with response.created');
     const writer = new ResponseWriter(created.response);
     for (const event of [created, ...rest]) writer.#apply(event);
     return writer;
@@ -98,7 +107,8 @@ export class ResponseWriter {
   }
 
   take(piece: GenerationPiece): readonly ResponseEvent[] {
-    if (piece.type === 'usage') this.#response = { ...this.#response, usage: piece.usage };
+    if (piece.type === 'usage')
+      this.#response = { ...this.#response, usage: piece.usage };
     else if (piece.type === 'finish') this.#finish(piece.reason);
     else if (piece.type === 'tool_call') this.#call(piece);
     else this.#say(piece);
@@ -108,7 +118,8 @@ export class ResponseWriter {
   /** The generation has ended, and not with a failure. @param nowS Unix seconds */
   end(nowS: number): readonly ResponseEvent[] {
     this.#close('completed');
-    if (this.#response.incomplete_details) this.#tell('response.incomplete', { status: 'incomplete' });
+    if (this.#response.incomplete_details)
+      this.#tell('response.incomplete', { status: 'incomplete' });
     else this.#tell('response.completed', { status: 'completed', completed_at: nowS });
     return this.#taken();
   }
@@ -117,7 +128,10 @@ export class ResponseWriter {
   fail(error: ResponseFailure): readonly ResponseEvent[] {
     this.#close('incomplete');
     this.#emit({ type: 'error', error });
-    this.#tell('response.failed', { status: 'failed', error: { code: error.code, message: error.message } });
+    this.#tell('response.failed', {
+      status: 'failed',
+      error: { code: error.code, message: error.message },
+    });
     return this.#taken();
   }
 
@@ -136,28 +150,44 @@ export class ResponseWriter {
       if (text === '' || (this.#isBehindCall && text.trim() === '')) return;
       this.#begin({ kind: type });
     }
-    if (text !== '' || logprobs?.length) this.#emit(eventOfDelta(this.#open!, text, logprobs));
+    if (text !== '' || logprobs?.length)
+      this.#emit(eventOfDelta(this.#open!, text, logprobs));
   }
 
   /** Line ends between calls are no message. */
   get #isBehindCall(): boolean {
-    return 'call_id' in (this.#open ? itemOf(this.#open, 'in_progress') : (this.#output.at(-1) ?? {}));
+    return (
+      'call_id' in
+      (this.#open ? itemOf(this.#open, 'in_progress') : (this.#output.at(-1) ?? {}))
+    );
   }
 
   /** Calls come one after another: what is said of one before the last was told already. */
-  #call({ index, callId, name = '', arguments: piece }: Extract<GenerationPiece, { type: 'tool_call' }>): void {
+  #call({
+    index,
+    callId,
+    name = '',
+    arguments: piece,
+  }: Extract<GenerationPiece, { type: 'tool_call' }>): void {
     const isNext = index >= this.#calls;
-    const isLast = index === this.#calls - 1 && this.#open !== undefined && isCall(this.#open);
+    const isLast =
+      index === this.#calls - 1 && this.#open !== undefined && isCall(this.#open);
     if (!isNext && !isLast) return;
-    if (isNext) this.#begin({ ...this.#called(name), ...(callId !== undefined && { callId }) });
+    if (isNext)
+      this.#begin({ ...this.#called(name), ...(callId !== undefined && { callId }) });
     const input = this.#open?.kind === 'tool_call' ? piece : this.#inputIn(piece, isNext);
     if (input !== '') this.#emit(eventOfDelta(this.#open!, input));
   }
 
   /** A function that the model called, as the request declares it. */
   #called(name: string): Pick<OpenItem, 'kind' | 'name' | 'namespace'> {
-    const { tool, namespace } = callableTools(this.#response.tools).find(one => one.name === name) ?? {};
-    return { kind: tool?.type === 'custom' ? 'custom_call' : 'tool_call', name: tool?.name ?? name, namespace };
+    const { tool, namespace } =
+      callableTools(this.#response.tools).find(one => one.name === name) ?? {};
+    return {
+      kind: tool?.type === 'custom' ? 'custom_call' : 'tool_call',
+      name: tool?.name ?? name,
+      namespace,
+    };
   }
 
   /** The text of a custom tool is an argument; a call that comes whole can be read at once. */
@@ -168,20 +198,31 @@ export class ResponseWriter {
     return input ?? '';
   }
 
-  #begin(of: Pick<OpenItem, 'kind'> & Partial<Pick<OpenItem, 'callId' | 'name' | 'namespace'>>): void {
+  #begin(
+    of: Pick<OpenItem, 'kind'> & Partial<Pick<OpenItem, 'callId' | 'name' | 'namespace'>>,
+  ): void {
     this.#close('completed');
-    const open = newItem({ ...of, response: this.#response.id, index: this.#output.length });
+    const open = newItem({
+      ...of,
+      response: this.#response.id,
+      index: this.#output.length,
+    });
     this.#emit(...eventsOfBeginning(open));
   }
 
   #finish(reason: string): void {
     const incomplete = isIncomplete(reason);
     this.#close(incomplete ? 'incomplete' : 'completed');
-    if (incomplete) this.#response = { ...this.#response, incomplete_details: { reason: INCOMPLETE[reason] } };
+    if (incomplete)
+      this.#response = {
+        ...this.#response,
+        incomplete_details: { reason: INCOMPLETE[reason] },
+      };
   }
 
   #close(status: ItemStatus): void {
-    if (this.#held !== '') this.#emit(eventOfDelta(this.#open!, inputOf(this.#held) ?? this.#held));
+    if (this.#held !== '')
+      this.#emit(eventOfDelta(this.#open!, inputOf(this.#held) ?? this.#held));
     this.#held = '';
     if (this.#open) this.#emit(...eventsOfEnd(this.#open, status));
   }

@@ -1,7 +1,13 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { CreateResponseRequest, ResponseInputRequest } from '../../contracts/openai/response.dto.js';
-import { type ResponseObject, type ResponseRequest } from '../../contracts/openai/responses.js';
+import {
+  CreateResponseRequest,
+  ResponseInputRequest,
+} from '../../contracts/openai/response.dto.js';
+import {
+  type ResponseObject,
+  type ResponseRequest,
+} from '../../contracts/openai/responses.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 import { newResponse } from './response-object.js';
@@ -16,30 +22,70 @@ const EVENTS = {
     '`sequence_number` counts from 0 without gaps.',
 };
 
-const ask = { model: 'gpt-4o-mini', input: 'What does a switchyard do?', max_output_tokens: 64 };
+const ask = {
+  model: 'gpt-4o-mini',
+  input: 'What does a switchyard do?',
+  max_output_tokens: 64,
+};
 const weather = {
   type: 'function',
   name: 'weather',
   description: 'The weather at a place.',
-  parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
+  parameters: {
+    type: 'object',
+    properties: { place: { type: 'string' } },
+    required: ['place'],
+  },
 };
 
 const EXAMPLES = {
   whole: { summary: 'The whole answer', value: ask },
   stream: { summary: 'Server-sent events', value: { ...ask, stream: true } },
-  tools: { summary: 'A function has to be called', value: { ...ask, tools: [weather], tool_choice: 'required' } },
+  tools: {
+    summary: 'A function has to be called',
+    value: { ...ask, tools: [weather], tool_choice: 'required' },
+  },
 };
 
 const REQUEST: ResponseRequest = {
-  ...{ model: 'gpt-4o-mini', input: [], include: [], stream: true, store: false, background: false },
-  ...{ instructions: null, previous_response_id: null, tools: [], tool_choice: 'auto', parallel_tool_calls: true },
-  ...{ max_output_tokens: 64, max_tool_calls: null, text: { format: { type: 'text' } }, reasoning: null },
-  ...{ truncation: 'disabled', top_logprobs: 0, metadata: {}, user: null, safety_identifier: null },
+  ...{
+    model: 'gpt-4o-mini',
+    input: [],
+    include: [],
+    stream: true,
+    store: false,
+    background: false,
+  },
+  ...{
+    instructions: null,
+    previous_response_id: null,
+    tools: [],
+    tool_choice: 'auto',
+    parallel_tool_calls: true,
+  },
+  ...{
+    max_output_tokens: 64,
+    max_tool_calls: null,
+    text: { format: { type: 'text' } },
+    reasoning: null,
+  },
+  ...{
+    truncation: 'disabled',
+    top_logprobs: 0,
+    metadata: {},
+    user: null,
+    safety_identifier: null,
+  },
   prompt_cache_key: null,
 };
 
 function example(): { readonly response: ResponseObject; readonly events: string } {
-  const head = { id: 'resp_1', createdS: 1_763_683_200, model: 'qwen3-8b', serviceTier: 'default' };
+  const head = {
+    id: 'resp_1',
+    createdS: 1_763_683_200,
+    model: 'qwen3-8b',
+    serviceTier: 'default',
+  };
   const writer = new ResponseWriter(newResponse(REQUEST, head));
   const events = [
     ...writer.begin(),
@@ -55,7 +101,8 @@ export function DescribesResponses(): MethodDecorator {
   const { response, events } = example();
   return applyDecorators(
     ApiOperation({
-      description: 'The same models as chat. Items have the same ids in the stream and in the response.',
+      description:
+        'The same models as chat. Items have the same ids in the stream and in the response.',
     }),
     ApiConsumes('application/json'),
     ApiBody({ type: CreateResponseRequest, examples: EXAMPLES }),
@@ -68,7 +115,12 @@ export function DescribesResponses(): MethodDecorator {
       },
     }),
     DescribesErrors(
-      ...(['invalid_json', 'unsupported_task', 'context_length_exceeded', 'storage_quota_exceeded'] as const),
+      ...([
+        'invalid_json',
+        'unsupported_task',
+        'context_length_exceeded',
+        'storage_quota_exceeded',
+      ] as const),
       ...FIELD_ERRORS,
       ...QUEUE_ERRORS,
     ),
@@ -79,14 +131,24 @@ export function DescribesResponses(): MethodDecorator {
 export const DescribesInputTokens = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
-      description: 'The model reads the input and draws one token: it is queued and counted like any other request.',
+      description:
+        'The model reads the input and draws one token: it is queued and counted like any other request.',
     }),
     ApiConsumes('application/json'),
     ApiBody({ type: ResponseInputRequest }),
     DescribesRequestHeaders(),
     ApiOkResponse({
       description: 'Tokens that the input comes to.',
-      schema: { type: 'object', example: { object: 'response.input_tokens', input_tokens: 11 } },
+      schema: {
+        type: 'object',
+        example: { object: 'response.input_tokens', input_tokens: 11 },
+      },
     }),
-    DescribesErrors('invalid_json', 'unsupported_task', 'context_length_exceeded', ...FIELD_ERRORS, ...QUEUE_ERRORS),
+    DescribesErrors(
+      'invalid_json',
+      'unsupported_task',
+      'context_length_exceeded',
+      ...FIELD_ERRORS,
+      ...QUEUE_ERRORS,
+    ),
   );

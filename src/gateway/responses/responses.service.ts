@@ -9,10 +9,18 @@ import { httpCaller, type InferenceCaller } from '../inference/inference.service
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { sendEvents } from '../text/generation-output-stream.js';
-import { type Generation, TextGenerationService } from '../text/text-generation.service.js';
+import {
+  type Generation,
+  TextGenerationService,
+} from '../text/text-generation.service.js';
 import { Conversations, type KnownConversation } from './conversations.js';
 import { piecesOf } from './generation-pieces.js';
-import { type ParsedResponse, parseInputCount, type ParseOptions, parseResponse } from './parse-response.js';
+import {
+  type ParsedResponse,
+  parseInputCount,
+  type ParseOptions,
+  parseResponse,
+} from './parse-response.js';
 import { generationOf, inWordsOfResponses } from './response-generation.js';
 import { NativeResponses } from './native-responses.js';
 import { newId, newResponse } from './response-object.js';
@@ -49,7 +57,10 @@ export class ResponsesService {
     if (await this.native.serve(body, reply, this.store !== undefined)) return;
     const turn = await this.#turn(parseResponse, body, reply);
     if (turn.request.background && this.store) await this.#answerLater(turn, this.store);
-    else await (turn.request.stream ? this.#answerInEvents(turn) : this.#answerAsAWhole(turn));
+    else
+      await (turn.request.stream
+        ? this.#answerInEvents(turn)
+        : this.#answerAsAWhole(turn));
   }
 
   /** Counted by the model itself, which draws one token more: only it knows its template and its tokens. */
@@ -63,12 +74,20 @@ export class ResponsesService {
   }
 
   async #turn(
-    parse: (body: Readonly<Record<string, unknown>>, options: ParseOptions) => ParsedResponse,
+    parse: (
+      body: Readonly<Record<string, unknown>>,
+      options: ParseOptions,
+    ) => ParsedResponse,
     { fields }: JsonRequest,
     reply: FastifyReply,
   ): Promise<Turn> {
     const ignored = new IgnoredFields(this.settings.compat.strict);
-    const options = { catalog: this.catalog, newId, stores: this.store !== undefined, ignored };
+    const options = {
+      catalog: this.catalog,
+      newId,
+      stores: this.store !== undefined,
+      ignored,
+    };
     const parsed = parse(fields, options);
     const { model, tier } = parsed;
     const caller = httpCaller(reply, { tier, model });
@@ -76,22 +95,41 @@ export class ResponsesService {
     const generation = generationOf(parsed.request, conversation.all, this.catalog);
     const serviceTier = usedTier(caller.priority, tier);
     const head = { id: newId('resp'), createdS: nowS(), model: model.id, serviceTier };
-    return { ...parsed, caller, conversation, generation, response: newResponse(parsed.request, head), ignored, reply };
+    return {
+      ...parsed,
+      caller,
+      conversation,
+      generation,
+      response: newResponse(parsed.request, head),
+      ignored,
+      reply,
+    };
   }
 
   async #answerAsAWhole(turn: Turn): Promise<void> {
     const { writer, usage, timings } = await this.#answerOf(turn);
     writer.end(nowS());
     const response = await this.#finish(turn)(writer.response);
-    const counted = usage && { promptTokens: usage.input_tokens, completionTokens: usage.output_tokens };
+    const counted = usage && {
+      promptTokens: usage.input_tokens,
+      completionTokens: usage.output_tokens,
+    };
     void turn.reply
-      .headers(answerHeaders(turn.model.id, { ...timings, ...(counted && { usage: counted }) }, turn.ignored.paths))
+      .headers(
+        answerHeaders(
+          turn.model.id,
+          { ...timings, ...(counted && { usage: counted }) },
+          turn.ignored.paths,
+        ),
+      )
       .send(response);
   }
 
   async #answerOf({ caller, generation, response }: Turn) {
     try {
-      const { reply, timings } = await this.generations.start(caller, generation).answer('generation');
+      const { reply, timings } = await this.generations
+        .start(caller, generation)
+        .answer('generation');
       const writer = new ResponseWriter(response);
       for (const piece of piecesOf(reply.answer)) writer.take(piece);
       return { writer, usage: writer.response.usage, timings };
@@ -104,31 +142,50 @@ export class ResponsesService {
   async #answerInEvents(turn: Turn): Promise<void> {
     const { caller, generation, response, ignored } = turn;
     const { maxBufferedBytes } = this.settings.generation;
-    const output = new ResponseStream(maxBufferedBytes, new ResponseWriter(response), this.#finish(turn));
+    const output = new ResponseStream(
+      maxBufferedBytes,
+      new ResponseWriter(response),
+      this.#finish(turn),
+    );
     const running = this.generations.start(caller, generation, output);
     const first = await running.firstOutput().catch((error: unknown) => {
       throw inWordsOfResponses(error);
     });
     const { phases, firstOutputMs } = first;
-    const headers = answerHeaders(turn.model.id, { phases, ttftMs: firstOutputMs }, ignored.paths);
+    const headers = answerHeaders(
+      turn.model.id,
+      { phases, ttftMs: firstOutputMs },
+      ignored.paths,
+    );
     sendEvents(turn.reply, headers, output.chunks);
   }
 
   async #answerLater(turn: Turn, store: ResponseStore): Promise<void> {
     const { request, response, conversation, caller, reply, ignored } = turn;
     const { reply: _, ...who } = caller;
-    const work = { request, response, conversation: conversation.all, input: conversation.input, caller: who };
+    const work = {
+      request,
+      response,
+      conversation: conversation.all,
+      input: conversation.input,
+      caller: who,
+    };
     await store.startBackground(work);
     const headers = answerHeaders(turn.model.id, { phases: {} }, ignored.paths);
     if (!request.stream) return void reply.headers(headers).send(response);
-    followEvents(reply, headers, signal => store.events(caller.tenant, response.id, -1, signal));
+    followEvents(reply, headers, signal =>
+      store.events(caller.tenant, response.id, -1, signal),
+    );
   }
 
   /** A response is stored before its end is sent. */
   #finish({ request, conversation: { input }, caller }: Turn): FinishResponse {
     return async response => {
       if (!request.store) return response;
-      return { ...response, store: await this.conversations.save(caller.tenant, { response, input }) };
+      return {
+        ...response,
+        store: await this.conversations.save(caller.tenant, { response, input }),
+      };
     };
   }
 }

@@ -10,7 +10,11 @@ import type { WorkerTask } from '../worker-pool/worker-task.js';
 import { WorkerCalls } from './worker-calls.js';
 
 /** Events after which another request may be the next. */
-const WORK: ReadonlySet<DispatchEvent['type']> = new Set(['accepted', 'requeued', 'reprioritized']);
+const WORK: ReadonlySet<DispatchEvent['type']> = new Set([
+  'accepted',
+  'requeued',
+  'reprioritized',
+]);
 
 /**
  * Asks the dispatcher for plans and runs them, whenever something could have changed (more requests, more capacity, or
@@ -46,7 +50,9 @@ export class DispatchLoop {
   start(): void {
     if (this.#wakes) return;
     const work$ = this.events.events$.pipe(filter(({ type }) => WORK.has(type)));
-    this.#wakes = merge(work$, this.pool.capacity$, this.timers.wakes$).subscribe(() => this.wake());
+    this.#wakes = merge(work$, this.pool.capacity$, this.timers.wakes$).subscribe(() =>
+      this.wake(),
+    );
     this.#turn();
   }
 
@@ -77,8 +83,10 @@ export class DispatchLoop {
   #turn(): void {
     this.#turns += 1;
     try {
-      for (const { key } of this.dispatcher.aged(this.clock.nowMs())) this.calls.promoted(key);
-      for (const { key } of this.dispatcher.expire(this.clock.nowMs())) this.calls.expired(key);
+      for (const { key } of this.dispatcher.aged(this.clock.nowMs()))
+        this.calls.promoted(key);
+      for (const { key } of this.dispatcher.expire(this.clock.nowMs()))
+        this.calls.expired(key);
       for (let plan = this.#next(); plan; plan = this.#next()) this.calls.run(plan);
       this.timers.wakeAt(this.dispatcher.nextWakeMs(this.clock.nowMs()));
     } catch (error) {

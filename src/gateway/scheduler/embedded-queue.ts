@@ -49,14 +49,21 @@ export class EmbeddedQueue implements SchedulerQueue<WorkerTask, WorkerReply> {
     return this.dispatcher.estimateMs(model, workSizeOf(payload));
   }
 
-  enqueue(request: ScheduledRequest<WorkerTask>, reports: QueueReports<WorkerReply>): DomainError | undefined {
+  enqueue(
+    request: ScheduledRequest<WorkerTask>,
+    reports: QueueReports<WorkerReply>,
+  ): DomainError | undefined {
     const submission = this.dispatcher.submit(request, this.clock.nowMs());
     if (!submission.accepted) return submission.error;
     reports.accepted(request.key);
     return undefined;
   }
 
-  async cancel({ key }: ScheduledRequest, reason: CancelReason, workerId: string | undefined): Promise<void> {
+  async cancel(
+    { key }: ScheduledRequest,
+    reason: CancelReason,
+    workerId: string | undefined,
+  ): Promise<void> {
     if (workerId === undefined) this.dispatcher.withdraw(key);
     else await this.pool.cancel(workerId, key, reason);
   }
@@ -64,7 +71,8 @@ export class EmbeddedQueue implements SchedulerQueue<WorkerTask, WorkerReply> {
   /** False: it does not wait here. */
   reprioritize(ref: RequestRef, priority: RequestPriority): boolean {
     const tracked = this.registry.get(requestKey(ref));
-    if (tracked?.queue !== this || !this.dispatcher.reprioritize(tracked.key, priority)) return false;
+    if (tracked?.queue !== this || !this.dispatcher.reprioritize(tracked.key, priority))
+      return false;
     this.registry.reprioritized(tracked, priority);
     return true;
   }
@@ -77,7 +85,9 @@ export class EmbeddedQueue implements SchedulerQueue<WorkerTask, WorkerReply> {
 
   /** In dispatch order. */
   list(): RequestView[] {
-    return this.queue.snapshot(this.clock.nowMs()).flatMap(place => this.#view(place) ?? []);
+    return this.queue
+      .snapshot(this.clock.nowMs())
+      .flatMap(place => this.#view(place) ?? []);
   }
 
   find(ref: RequestRef): RequestView | undefined {
@@ -88,10 +98,14 @@ export class EmbeddedQueue implements SchedulerQueue<WorkerTask, WorkerReply> {
   /** One entry per configured model. */
   depths(): QueueDepth[] {
     const nowMs = this.clock.nowMs();
-    const running = this.registry.live().filter(({ queue, state }) => queue === this && state === 'leased');
+    const running = this.registry
+      .live()
+      .filter(({ queue, state }) => queue === this && state === 'leased');
     return this.models.map(({ id: model }) => {
       const { realtime, batch } = this.queue.depthOf(model);
-      const since = this.queue.lanes.filter(lane => lane.model === model).map(lane => lane.firstEnqueuedAtMs);
+      const since = this.queue.lanes
+        .filter(lane => lane.model === model)
+        .map(lane => lane.firstEnqueuedAtMs);
       const oldestWaitMs = since.length === 0 ? undefined : nowMs - Math.min(...since);
       const runningHere = running.filter(record => record.model === model).length;
       return { model, realtime, batch, running: runningHere, oldestWaitMs };
@@ -102,7 +116,12 @@ export class EmbeddedQueue implements SchedulerQueue<WorkerTask, WorkerReply> {
     const tracked = this.registry.get(request.key);
     if (!tracked) return undefined;
     const isBatchWindow = request.priority === RequestPriority.BATCH && !aged;
-    return { ...this.registry.view(tracked), position, aged, waitsFor: this.#waitsFor(request, isBatchWindow) };
+    return {
+      ...this.registry.view(tracked),
+      position,
+      aged,
+      waitsFor: this.#waitsFor(request, isBatchWindow),
+    };
   }
 
   #waitsFor(request: ScheduledRequest<WorkerTask>, windowApplies: boolean): WaitsFor {

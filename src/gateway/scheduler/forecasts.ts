@@ -3,7 +3,10 @@ import { BatchWindow } from '../../core/batching/batch-window.js';
 import { isLive, keyOf, type RequestView } from '../../core/dispatch/request-view.js';
 import { Forecaster } from '../../core/forecast/forecaster.js';
 import { type WorkerCapacity } from '../../core/forecast/virtual-workers.js';
-import { type ProspectiveRequest, type WaitForecast } from '../../core/forecast/wait-forecast.js';
+import {
+  type ProspectiveRequest,
+  type WaitForecast,
+} from '../../core/forecast/wait-forecast.js';
 import { type WaitExplanation } from '../../core/forecast/wait-explanation.js';
 import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
@@ -33,11 +36,21 @@ export class Forecasts {
     private readonly admission: Admission,
     events: DispatchEventBus,
   ) {
-    const workers = (model: string) => (pool.model(model)?.workers ?? []).flatMap(worker => capacityOf(worker) ?? []);
+    const workers = (model: string) =>
+      (pool.model(model)?.workers ?? []).flatMap(worker => capacityOf(worker) ?? []);
     const record = (key: RequestKey) => embedded(registry.record(key));
     const running = (model: string) =>
-      registry.live().filter(one => one.model === model && one.state === 'leased' && embedded(one));
-    this.#forecaster = new Forecaster({ queue, window, workers, choose: leastLoaded, record, running });
+      registry
+        .live()
+        .filter(one => one.model === model && one.state === 'leased' && embedded(one));
+    this.#forecaster = new Forecaster({
+      queue,
+      window,
+      workers,
+      choose: leastLoaded,
+      record,
+      running,
+    });
     events.events$.subscribe(event => this.#forecaster.apply(event));
   }
 
@@ -60,11 +73,16 @@ export class Forecasts {
   }
 
   #byDrainRate({ model, position }: RequestView): WaitForecast | undefined {
-    const startMs = position && this.admission.drainMs(model, position, this.registry.nowMs());
+    const startMs =
+      position && this.admission.drainMs(model, position, this.registry.nowMs());
     const callMs = this.#forecaster.modelOf(model).service.callMs();
     if (startMs === undefined || !Number.isFinite(startMs + callMs)) return undefined;
     const spread = (ms: number) => ({ p50: ms, p90: DRAIN_P90 * ms });
-    return { startInMs: spread(startMs), endInMs: spread(startMs + callMs), basis: 'drain_rate' };
+    return {
+      startInMs: spread(startMs),
+      endInMs: spread(startMs + callMs),
+      basis: 'drain_rate',
+    };
   }
 }
 
@@ -79,5 +97,11 @@ function capacityOf(worker: WorkerView): WorkerCapacity | undefined {
   const { maxBatch, maxConcurrent, kind } = health;
   // A generation is no group: each has a device of its own, and is slower beside others.
   const shape = kind === 'llm' ? { maxBatch: 1 } : { maxBatch };
-  return { id, slots: slots.total, overdraft: slotOverdraft(health), ...shape, parallel: maxConcurrent };
+  return {
+    id,
+    slots: slots.total,
+    overdraft: slotOverdraft(health),
+    ...shape,
+    parallel: maxConcurrent,
+  };
 }

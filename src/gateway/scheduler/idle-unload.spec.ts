@@ -17,10 +17,14 @@ function unloadedOf(model: Partial<ModelView>, waiting = 0): string[] {
   const unloaded: string[] = [];
   const pool = {
     models: () => [{ ...IDLE, ...model }],
-    unload: (id: string, hold: boolean) => Promise.resolve(void unloaded.push(`${id} ${hold ? 'held' : 'on request'}`)),
+    unload: (id: string, hold: boolean) =>
+      Promise.resolve(void unloaded.push(`${id} ${hold ? 'held' : 'on request'}`)),
   };
   const queue = { depthOf: () => ({ realtime: 0, batch: waiting, bytes: 0 }) };
-  new IdleUnload(pool as unknown as WorkerPoolService, queue as unknown as PriorityQueue<WorkerTask>).check();
+  new IdleUnload(
+    pool as unknown as WorkerPoolService,
+    queue as unknown as PriorityQueue<WorkerTask>,
+  ).check();
   return unloaded;
 }
 
@@ -43,7 +47,10 @@ describe('IdleUnload', () => {
     expect(unloadedOf({ running: 1 })).toEqual([]);
   });
 
-  it.each(['unloaded', 'unloading', 'loading'] as const)('leaves a model alone that is %s', state => {
-    expect(unloadedOf({ state })).toEqual([]);
-  });
+  it.each(['unloaded', 'unloading', 'loading'] as const)(
+    'leaves a model alone that is %s',
+    state => {
+      expect(unloadedOf({ state })).toEqual([]);
+    },
+  );
 });

@@ -1,4 +1,9 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
@@ -33,9 +38,13 @@ export class IdleUnload implements OnApplicationBootstrap, OnApplicationShutdown
   check(): void {
     for (const model of this.pool.models()) {
       // Pulled work is not sent by the pool, and may belong to another gateway.
-      if (model.workers.some(({ health }) => (health?.inFlight ?? 0) > 0)) this.pool.demand(model.id);
+      if (model.workers.some(({ health }) => (health?.inFlight ?? 0) > 0))
+        this.pool.demand(model.id);
       if (!this.#isIdle(model)) continue;
-      this.#logger.log({ model: model.id, idleS: Math.floor(model.idleMs / 1000) }, 'idle');
+      this.#logger.log(
+        { model: model.id, idleS: Math.floor(model.idleMs / 1000) },
+        'idle',
+      );
       void this.pool.unload(model.id, false);
     }
   }
@@ -43,7 +52,8 @@ export class IdleUnload implements OnApplicationBootstrap, OnApplicationShutdown
   /** A request that waits for a starting worker counts as work. */
   #isIdle({ id, state, idleMs, running, idleUnloadS = Infinity }: ModelView): boolean {
     const { realtime, batch } = this.queue.depthOf(id);
-    if (state === 'unloaded' || state === 'unloading' || state === 'loading') return false;
+    if (state === 'unloaded' || state === 'unloading' || state === 'loading')
+      return false;
     return running === 0 && realtime + batch === 0 && idleMs >= idleUnloadS * 1000;
   }
 }

@@ -1,4 +1,8 @@
-import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { Subscription } from 'rxjs';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
@@ -51,8 +55,13 @@ export class RequestCanceller implements OnApplicationBootstrap, OnApplicationSh
   }
 
   /** Those that match and that this call stopped, oldest first. All callers are settled before a worker answers. */
-  async cancelMatching(matches: (record: TrackedRequest) => boolean, reason: CancelReason): Promise<RequestKey[]> {
-    const keys = this.registry.live().flatMap(record => (matches(record) ? record.key : []));
+  async cancelMatching(
+    matches: (record: TrackedRequest) => boolean,
+    reason: CancelReason,
+  ): Promise<RequestKey[]> {
+    const keys = this.registry
+      .live()
+      .flatMap(record => (matches(record) ? record.key : []));
     const stopped = await Promise.all(keys.map(key => this.cancel(key, reason)));
     return keys.filter((_, index) => stopped[index]);
   }
@@ -65,13 +74,20 @@ export class RequestCanceller implements OnApplicationBootstrap, OnApplicationSh
     this.registry.emit(record, { type: 'cancel_requested', stage, reason });
     this.registry.settle(record, this.failures.stopped(record.request, reason));
     await record.queue.cancel(record.request, reason, workerId);
-    this.registry.emit(record, { type: 'cancel_signalled', stage, latencyMs: this.clock.nowMs() - startedAtMs });
+    this.registry.emit(record, {
+      type: 'cancel_signalled',
+      stage,
+      latencyMs: this.clock.nowMs() - startedAtMs,
+    });
     return true;
   }
 
   #refuse(model: string): void {
     void this.cancelMatching(
-      record => record.model === model && record.state === 'queued' && this.failures.unserved(record) !== undefined,
+      record =>
+        record.model === model &&
+        record.state === 'queued' &&
+        this.failures.unserved(record) !== undefined,
       'load_failed',
     );
   }

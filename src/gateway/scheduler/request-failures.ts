@@ -16,7 +16,8 @@ import { type TrackedRequest } from './tracked-request.js';
 type Unanswered = Exclude<Settlement<never>, { status: 'completed' }>;
 
 type QueuedRequest = Pick<TrackedRequest, 'request' | 'queue'>;
-type LostRequest = QueuedRequest & Pick<TrackedRequest, 'outputStarted' | 'attempts' | 'lossCode'>;
+type LostRequest = QueuedRequest &
+  Pick<TrackedRequest, 'outputStarted' | 'attempts' | 'lossCode'>;
 
 /** An operator who unloads a model has no date for its return. */
 const UNLOADED_RETRY_MS = 30_000;
@@ -46,11 +47,19 @@ export class RequestFailures {
     }
     // A crashed worker is restarted, and an absent upstream probed, at least this often.
     const retryAfterMs = this.settings.workers.restartMaxMs;
-    if (this.pool.model(model)?.workers.some(({ health }) => health && isUpstreamAway(health))) {
+    if (
+      this.pool
+        .model(model)
+        ?.workers.some(({ health }) => health && isUpstreamAway(health))
+    ) {
       const message = `The upstream of ${model} cannot be reached; waited ${timeoutMs} ms for it.`;
       return failed('upstream_unavailable', message, retryAfterMs);
     }
-    return failed('no_worker', `No worker of ${model} is up; waited ${timeoutMs} ms for one.`, retryAfterMs);
+    return failed(
+      'no_worker',
+      `No worker of ${model} is up; waited ${timeoutMs} ms for one.`,
+      retryAfterMs,
+    );
   }
 
   /** Its worker gave it back, and it cannot be sent again (D-06). */
@@ -61,7 +70,12 @@ export class RequestFailures {
       return failed(lossCode, `${alone}; it had ${attempts} attempts.`, undefined, cause);
     }
     const message = `${lossOf(cause, request.model)}, and ${whyNotAgain(lost)}.`;
-    return failed('worker_lost', message, this.#backlogMs(request.model, queue.backlog(request)), cause);
+    return failed(
+      'worker_lost',
+      message,
+      this.#backlogMs(request.model, queue.backlog(request)),
+      cause,
+    );
   }
 
   /**
@@ -82,7 +96,10 @@ export class RequestFailures {
       }
       case 'silence': {
         const { generationIdleMs } = this.settings.inference;
-        return failed('inference_timeout', `The worker sent nothing for ${generationIdleMs} ms in mid-answer.`);
+        return failed(
+          'inference_timeout',
+          `The worker sent nothing for ${generationIdleMs} ms in mid-answer.`,
+        );
       }
       case 'shutdown':
         return { status: 'failed', error: shuttingDown() };
@@ -90,7 +107,9 @@ export class RequestFailures {
         return { status: 'failed', error: unloaded(request.model) };
       case 'load_failed': {
         const error = this.pool.loadFailure(request.model);
-        return error ? { status: 'failed', error } : this.unexpected(new Error('the model can be loaded again'));
+        return error
+          ? { status: 'failed', error }
+          : this.unexpected(new Error('the model can be loaded again'));
       }
     }
   }
@@ -129,15 +148,25 @@ function lossOf(cause: unknown, model: string): string {
 }
 
 const whyNotAgain = ({ outputStarted, attempts }: LostRequest): string =>
-  outputStarted ? 'part of the answer had been sent already' : `it was not tried again after ${attempts} attempts`;
+  outputStarted
+    ? 'part of the answer had been sent already'
+    : `it was not tried again after ${attempts} attempts`;
 
 function unloaded(model: string): DomainError {
   const message = `The model ${model} has been unloaded by an operator.`;
   return new DomainError('model_unloaded', message, { retryAfterMs: UNLOADED_RETRY_MS });
 }
 
-function failed(code: ErrorCode, message: string, retryAfterMs?: number, cause?: unknown): Unanswered {
-  return { status: 'failed', error: new DomainError(code, message, { retryAfterMs, cause }) };
+function failed(
+  code: ErrorCode,
+  message: string,
+  retryAfterMs?: number,
+  cause?: unknown,
+): Unanswered {
+  return {
+    status: 'failed',
+    error: new DomainError(code, message, { retryAfterMs, cause }),
+  };
 }
 
 function cancelled(message: string): Unanswered {

@@ -43,7 +43,8 @@ export class RequestIntake {
    */
   submit(spec: RequestSpec): TrackedRequest {
     // Queues and metric labels are made from model ids: only configured ones may get this far (D-10).
-    if (!this.models.find(spec.model)) throw new DomainError('model_not_found', `There is no model ${spec.model}.`);
+    if (!this.models.find(spec.model))
+      throw new DomainError('model_not_found', `There is no model ${spec.model}.`);
     const { record, refusal } = this.queues.track(this.#schedule(spec), spec.deadlines);
     const rejection = this.#check(record) ?? refusal ?? this.#enqueue(record);
     if (rejection === undefined) return record;
@@ -54,7 +55,10 @@ export class RequestIntake {
   #check(record: TrackedRequest): DomainError | undefined {
     if (!this.#accepting) return shuttingDown();
     if (this.registry.has(record.key)) {
-      return new DomainError('duplicate_request_id', `A request with the id ${record.id} is still running.`);
+      return new DomainError(
+        'duplicate_request_id',
+        `A request with the id ${record.id} is still running.`,
+      );
     }
     return this.failures.unserved(record);
   }
@@ -65,7 +69,8 @@ export class RequestIntake {
   }
 
   #schedule(spec: RequestSpec): ScheduledRequest<WorkerTask> {
-    const { id, model, priority, tenant, keyId, traceparent, affinity, bytes, payload } = spec;
+    const { id, model, priority, tenant, keyId, traceparent, affinity, bytes, payload } =
+      spec;
     const { queue, inference } = this.settings;
     const nowMs = this.clock.nowMs();
     const policy = { minMs: inference.timeoutMinMs, factor: inference.timeoutFactor };
@@ -82,7 +87,8 @@ export class RequestIntake {
       payload,
       enqueuedAtMs: nowMs,
       queueDeadlineMs: nowMs + queue.timeoutMs,
-      inferenceTimeoutMs: spec.timeoutMs ?? inferenceTimeoutMs(spec.audioDurationS, policy),
+      inferenceTimeoutMs:
+        spec.timeoutMs ?? inferenceTimeoutMs(spec.audioDurationS, policy),
     };
   }
 }

@@ -5,7 +5,13 @@ import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { RequestLog } from './request-log.js';
 
-const base = { key: aKey('r1'), requestId: 'r1', model: 'm', priority: 'batch', atMs: 5 } as const;
+const base = {
+  key: aKey('r1'),
+  requestId: 'r1',
+  model: 'm',
+  priority: 'batch',
+  atMs: 5,
+} as const;
 const settled = (fields: object): DispatchEvent => ({
   ...base,
   type: 'settled',
@@ -21,8 +27,12 @@ describe('RequestLog', () => {
 
   beforeEach(() => {
     lines.length = 0;
-    jest.spyOn(Logger.prototype, 'log').mockImplementation((...args: unknown[]) => void lines.push(['log', ...args]));
-    jest.spyOn(Logger.prototype, 'warn').mockImplementation((...args: unknown[]) => void lines.push(['warn', ...args]));
+    jest
+      .spyOn(Logger.prototype, 'log')
+      .mockImplementation((...args: unknown[]) => void lines.push(['log', ...args]));
+    jest
+      .spyOn(Logger.prototype, 'warn')
+      .mockImplementation((...args: unknown[]) => void lines.push(['warn', ...args]));
     bus = new DispatchEventBus();
     new RequestLog(bus);
   });
@@ -31,8 +41,17 @@ describe('RequestLog', () => {
   it('writes one line per settled request, with its phases to the microsecond', () => {
     bus.emit({ ...base, type: 'accepted', bytes: 1 });
     bus.emit(settled({ phases: { queueWaitMs: 1.23456, totalMs: 20 }, batchSize: 8 }));
-    const fields = { requestId: 'r1', model: 'm', priority: 'batch', status: 'completed', attempts: 1, batchSize: 8 };
-    expect(lines).toEqual([['log', { ...fields, queueWaitMs: 1.235, totalMs: 20 }, 'request completed']]);
+    const fields = {
+      requestId: 'r1',
+      model: 'm',
+      priority: 'batch',
+      status: 'completed',
+      attempts: 1,
+      batchSize: 8,
+    };
+    expect(lines).toEqual([
+      ['log', { ...fields, queueWaitMs: 1.235, totalMs: 20 }, 'request completed'],
+    ]);
   });
 
   it('warns of what the server is to blame for, and of nothing else', () => {
@@ -44,11 +63,15 @@ describe('RequestLog', () => {
 
   it('warns when a worker died under a request', () => {
     bus.emit({ ...base, type: 'requeued', workerId: 'w1', code: 'worker_lost' });
-    expect(lines).toEqual([['warn', { requestId: 'r1', model: 'm', workerId: 'w1' }, expect.any(String)]]);
+    expect(lines).toEqual([
+      ['warn', { requestId: 'r1', model: 'm', workerId: 'w1' }, expect.any(String)],
+    ]);
   });
 
   it('does not warn when a worker that drains gave a request back', () => {
     bus.emit({ ...base, type: 'requeued', workerId: 'w1', code: 'shutting_down' });
-    expect(lines).toEqual([['log', { requestId: 'r1', model: 'm', workerId: 'w1' }, expect.any(String)]]);
+    expect(lines).toEqual([
+      ['log', { requestId: 'r1', model: 'm', workerId: 'w1' }, expect.any(String)],
+    ]);
   });
 });

@@ -24,11 +24,23 @@ export class RequestLog {
   }
 
   /** What a worker gives back is no warning: nothing was lost. */
-  #requeued({ requestId, model, workerId, code }: Extract<DispatchEvent, { type: 'requeued' }>): void {
+  #requeued({
+    requestId,
+    model,
+    workerId,
+    code,
+  }: Extract<DispatchEvent, { type: 'requeued' }>): void {
     const line = { requestId, model, workerId };
     if (code === 'shutting_down')
-      this.#logger.log(line, 'the worker gave the request back; it is queued again in its old place');
-    else this.#logger.warn(line, 'worker lost; the request is queued again in its old place');
+      this.#logger.log(
+        line,
+        'the worker gave the request back; it is queued again in its old place',
+      );
+    else
+      this.#logger.warn(
+        line,
+        'worker lost; the request is queued again in its old place',
+      );
   }
 }
 
@@ -39,5 +51,7 @@ function isServerFault({ code }: Pick<Settled, 'code'>): boolean {
 /** Microseconds are enough, and keep the line readable. */
 function rounded(phases: Settled['phases']): Record<string, number> {
   const entries = Object.entries(phases) as [string, number][];
-  return Object.fromEntries(entries.map(([phase, ms]) => [phase, Math.round(ms * 1000) / 1000]));
+  return Object.fromEntries(
+    entries.map(([phase, ms]) => [phase, Math.round(ms * 1000) / 1000]),
+  );
 }

@@ -8,15 +8,23 @@ import { RequestQueues } from './request-queues.js';
 function queues(isIdle: boolean): RequestQueues {
   const shared = { accepts: () => false };
   const embedded = { isIdle: () => isIdle, startMs: () => 5000, estimateMs: () => 10 };
-  const parts = [shared, embedded, {}, new ProcessClock()] as never as ConstructorParameters<typeof RequestQueues>;
+  const parts = [
+    shared,
+    embedded,
+    {},
+    new ProcessClock(),
+  ] as never as ConstructorParameters<typeof RequestQueues>;
   return new RequestQueues(...parts);
 }
 
 it.each([
   [false, 'deadline_unreachable'],
   [true, undefined],
-])('with a worker at rest %j, a wait longer than the deadline is refused with %j', (isIdle, code) => {
-  const deadlines = [{ until: 'answer', withinMs: 1000, leftMs: 1000 } as const];
-  const request = { ...aRequest('r'), payload: transcribe() };
-  expect(queues(isIdle).track(request, deadlines).refusal?.code).toBe(code);
-});
+])(
+  'with a worker at rest %j, a wait longer than the deadline is refused with %j',
+  (isIdle, code) => {
+    const deadlines = [{ until: 'answer', withinMs: 1000, leftMs: 1000 } as const];
+    const request = { ...aRequest('r'), payload: transcribe() };
+    expect(queues(isIdle).track(request, deadlines).refusal?.code).toBe(code);
+  },
+);

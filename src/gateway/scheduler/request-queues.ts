@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { AnswerTimes } from '../../core/queue/answer-times.js';
-import { type TimedRequest, type WantedDeadline, withLatestStart } from '../../core/queue/latest-start.js';
+import {
+  type TimedRequest,
+  type WantedDeadline,
+  withLatestStart,
+} from '../../core/queue/latest-start.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
@@ -31,7 +35,10 @@ export class RequestQueues {
   ) {}
 
   /** Estimates the cost of a request, chooses its queue and gives it its latest start. */
-  track(request: ScheduledRequest<WorkerTask>, deadlines: readonly WantedDeadline[] = []): TrackedEntry {
+  track(
+    request: ScheduledRequest<WorkerTask>,
+    deadlines: readonly WantedDeadline[] = [],
+  ): TrackedEntry {
     // The embedded queue accepts whatever the shared one does not.
     const queue = this.shared.accepts(request) ? this.shared : this.embedded;
     const estimated = { ...request, costMs: this.embedded.estimateMs(request) };
@@ -58,7 +65,8 @@ export class RequestQueues {
     return withLatestStart(request, deadlines, {
       ...this.#times.estimate(request, !isIdle, nowMs),
       // Whatever forecasts have learned from a rush: this one starts at once, and is what they learn from next.
-      startMs: timed => (isIdle ? 0 : queue.startMs(timed, this.#times.meanMs(model, nowMs))),
+      startMs: timed =>
+        isIdle ? 0 : queue.startMs(timed, this.#times.meanMs(model, nowMs)),
     });
   }
 
@@ -67,7 +75,12 @@ export class RequestQueues {
     { settlement, phases: { grpcMs, readyMs } }: SettledRequest,
     predictedMs: number | undefined,
   ): void {
-    if (settlement.status !== 'completed' || grpcMs === undefined || readyMs === undefined) return;
+    if (
+      settlement.status !== 'completed' ||
+      grpcMs === undefined ||
+      readyMs === undefined
+    )
+      return;
     const { reply } = settlement;
     const firstOutputMs = reply.kind === 'generation' ? reply.firstTokenMs : undefined;
     const spent = {
@@ -75,6 +88,10 @@ export class RequestQueues {
       readyMs,
       computeMs: Math.max(0, grpcMs - readyMs),
     };
-    this.#times.observe(model, { ...spent, firstOutputMs, predictedMs }, this.clock.nowMs());
+    this.#times.observe(
+      model,
+      { ...spent, firstOutputMs, predictedMs },
+      this.clock.nowMs(),
+    );
   }
 }

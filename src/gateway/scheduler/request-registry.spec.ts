@@ -3,25 +3,32 @@ import { aRegistry, LEASE, opened } from '../../../test/support/records.js';
 import { aKey } from '../../../test/support/requests.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 
-const GONE = { status: 'cancelled', error: new DomainError('request_cancelled', 'gone') } as const;
+const GONE = {
+  status: 'cancelled',
+  error: new DomainError('request_cancelled', 'gone'),
+} as const;
 
 describe('RequestRegistry', () => {
   it('lists the latest first and finds by id', () => {
     const registry = aRegistry();
     for (const id of ['a', 'b']) registry.settle(opened(registry, id), GONE);
     expect(registry.allEnded().map(({ id }) => id)).toEqual(['b', 'a']);
-    expect(registry.ended(aKey('a'))).toMatchObject({ id: 'a', state: 'cancelled', code: 'request_cancelled' });
+    expect(registry.ended(aKey('a'))).toMatchObject({
+      id: 'a',
+      state: 'cancelled',
+      code: 'request_cancelled',
+    });
   });
 
   it('keeps the newest thousand that have ended, and all that run', () => {
     const registry = aRegistry();
     const running = opened(registry, 'running');
     for (let n = 0; n <= 1000; n += 1) registry.settle(opened(registry, `r${n}`), GONE);
-    expect([registry.allEnded().length, registry.ended(aKey('r0')), registry.live()]).toEqual([
-      1000,
-      undefined,
-      [running],
-    ]);
+    expect([
+      registry.allEnded().length,
+      registry.ended(aKey('r0')),
+      registry.live(),
+    ]).toEqual([1000, undefined, [running]]);
   });
 
   it('remembers the later of two requests that used the same id', () => {
@@ -42,7 +49,11 @@ describe('RequestRegistry', () => {
     const record = opened(registry, 'a');
     record.calls = 2;
     registry.settle(record, GONE);
-    expect([registry.has(record.key), registry.get(record.key), registry.size]).toEqual([true, undefined, 0]);
+    expect([registry.has(record.key), registry.get(record.key), registry.size]).toEqual([
+      true,
+      undefined,
+      0,
+    ]);
     registry.callEnded(record);
     expect(registry.has(record.key)).toBe(true);
     registry.callEnded(record);

@@ -115,7 +115,8 @@ export class RequestRegistry {
   /** Its queue has accepted it. */
   open(key: RequestKey): void {
     const record = this.entering(key);
-    if (!record) throw new Error(`request ${key} is accepted without having been submitted`);
+    if (!record)
+      throw new Error(`request ${key} is accepted without having been submitted`);
     const { bytes, traceparent } = record.request;
     record.accepted = true;
     this.#size += 1;
@@ -130,7 +131,11 @@ export class RequestRegistry {
   }
 
   /** @param aged it is BATCH and was taken because of its age (D-03) */
-  leased(record: TrackedRequest, lease: Omit<RequestLease, 'queueWaitMs'>, aged: boolean): void {
+  leased(
+    record: TrackedRequest,
+    lease: Omit<RequestLease, 'queueWaitMs'>,
+    aged: boolean,
+  ): void {
     const nowMs = this.clock.nowMs();
     record.leased(lease.workerId, nowMs, lease.batchWaitMs);
     record.lease = { ...lease, queueWaitMs: nowMs - record.request.enqueuedAtMs };
@@ -141,7 +146,10 @@ export class RequestRegistry {
   /** It is aged (D-03). Counted and emitted once, also across re-queues. */
   promoted(record: TrackedRequest): void {
     if (!record.promote()) return;
-    this.emit(record, { type: 'promoted', waitedMs: this.clock.nowMs() - record.request.enqueuedAtMs });
+    this.emit(record, {
+      type: 'promoted',
+      waitedMs: this.clock.nowMs() - record.request.enqueuedAtMs,
+    });
   }
 
   reprioritized(record: TrackedRequest, priority: RequestPriority): void {
@@ -159,7 +167,8 @@ export class RequestRegistry {
   /** A worker has ended a call: after the last one, the id of a settled request can be used again. */
   callEnded(record: TrackedRequest): void {
     record.calls -= 1;
-    if (record.calls === 0 && record.state === 'settled') this.#records.delete(record.key);
+    if (record.calls === 0 && record.state === 'settled')
+      this.#records.delete(record.key);
   }
 
   /** @param requeue puts it back into its queue: runs between the change of state and its event */
@@ -178,7 +187,8 @@ export class RequestRegistry {
     if (record.state === 'queued' && this.isAged(record)) this.promoted(record);
     if (!record.settle(settlement, nowMs)) return false;
     record.stopDeadline();
-    if (settlement.status === 'completed') record.readyMs = settlement.reply.execution.readyWaitMs;
+    if (settlement.status === 'completed')
+      record.readyMs = settlement.reply.execution.readyWaitMs;
     this.#size -= 1;
     this.#ended.add(record.key, record.view(nowMs));
     this.#announce(record, settlement, nowMs);
@@ -196,14 +206,33 @@ export class RequestRegistry {
   emit(record: TrackedRequest, fields: OwnFields<DispatchEvent>): void {
     const { key, id: requestId, tenant, model, priority } = record;
     const { keyId } = record.request;
-    this.events.emit({ ...fields, key, requestId, tenant, keyId, model, priority, atMs: this.clock.nowMs() });
+    this.events.emit({
+      ...fields,
+      key,
+      requestId,
+      tenant,
+      keyId,
+      model,
+      priority,
+      atMs: this.clock.nowMs(),
+    });
   }
 
-  #announce(record: TrackedRequest, settlement: Settlement<WorkerReply>, nowMs: number): void {
+  #announce(
+    record: TrackedRequest,
+    settlement: Settlement<WorkerReply>,
+    nowMs: number,
+  ): void {
     const { attempts, phases, request } = record;
     const { status } = settlement;
     if (settlement.status !== 'completed') {
-      this.emit(record, { type: 'settled', status, code: settlement.error.code, phases, attempts });
+      this.emit(record, {
+        type: 'settled',
+        status,
+        code: settlement.error.code,
+        phases,
+        attempts,
+      });
       return record.answer({ settlement, phases, attempts });
     }
     const { reply } = settlement;
@@ -225,7 +254,10 @@ export class RequestRegistry {
 }
 
 /** Undefined: it had no deadline. Without output on the way, its first output is the whole answer. */
-function metDeadline({ request: { deadline }, firstOutputAtMs }: TrackedRequest, nowMs: number): boolean | undefined {
+function metDeadline(
+  { request: { deadline }, firstOutputAtMs }: TrackedRequest,
+  nowMs: number,
+): boolean | undefined {
   if (deadline === undefined) return undefined;
   const atMs = deadline.until === 'first_output' ? (firstOutputAtMs ?? nowMs) : nowMs;
   return atMs <= deadline.atMs;

@@ -45,14 +45,19 @@ export class RequestReports implements QueueReports<WorkerReply> {
   leased(key: RequestKey, { workerId, groupId, aged, isHeld }: QueueLease): void {
     const tracked = this.registry.get(key);
     if (tracked?.state !== 'queued') return;
-    this.registry.leased(tracked, { workerId, groupId, groupSize: 1, reason: 'pulled', batchWaitMs: 0 }, aged);
+    this.registry.leased(
+      tracked,
+      { workerId, groupId, groupSize: 1, reason: 'pulled', batchWaitMs: 0 },
+      aged,
+    );
     tracked.sent(tracked.leasedAtMs ?? 0);
     tracked.startDeadline(() => void this.#overdue(tracked, isHeld));
   }
 
   requeued(key: RequestKey, lost: boolean): void {
     const tracked = this.registry.get(key);
-    if (tracked?.state === 'leased') this.registry.requeued(tracked, lost ? 'worker_lost' : 'shutting_down');
+    if (tracked?.state === 'leased')
+      this.registry.requeued(tracked, lost ? 'worker_lost' : 'shutting_down');
   }
 
   reprioritized(key: RequestKey, priority: RequestPriority): void {
@@ -86,10 +91,14 @@ export class RequestReports implements QueueReports<WorkerReply> {
   /** Its worker charged the tenant; estimates are learned here. */
   #learn({ request: { model, payload } }: TrackedRequest, reply: WorkerReply): void {
     const deviceMs = deviceShareMs(reply.execution);
-    if (deviceMs !== undefined) this.dispatcher.observed(model, measuredWork(reply, payload), deviceMs);
+    if (deviceMs !== undefined)
+      this.dispatcher.observed(model, measuredWork(reply, payload), deviceMs);
   }
 
-  #settlement(tracked: TrackedRequest, end: QueueEnd<WorkerReply>): Settlement<WorkerReply> {
+  #settlement(
+    tracked: TrackedRequest,
+    end: QueueEnd<WorkerReply>,
+  ): Settlement<WorkerReply> {
     switch (end.type) {
       case 'completed':
         return { status: 'completed', reply: end.reply };
@@ -101,12 +110,18 @@ export class RequestReports implements QueueReports<WorkerReply> {
         return this.failures.stopped(tracked.request, end.reason);
       case 'failed':
         // Taken too late: the worker knows no deadline but that of the queue.
-        if (tracked.request.deadline && isLate(end.error)) return this.failures.expired(tracked);
-        if (end.error instanceof DomainError) return { status: 'failed', error: end.error };
-        this.#logger.error({ err: end.error, requestId: tracked.id }, 'a queued request failed without an error code');
+        if (tracked.request.deadline && isLate(end.error))
+          return this.failures.expired(tracked);
+        if (end.error instanceof DomainError)
+          return { status: 'failed', error: end.error };
+        this.#logger.error(
+          { err: end.error, requestId: tracked.id },
+          'a queued request failed without an error code',
+        );
         return this.failures.unexpected(end.error);
     }
   }
 }
 
-const isLate = (error: unknown): boolean => error instanceof DomainError && error.code === 'queue_timeout';
+const isLate = (error: unknown): boolean =>
+  error instanceof DomainError && error.code === 'queue_timeout';

@@ -9,7 +9,11 @@ import { metricProvider } from '../../platform/metrics/metric-provider.js';
 import { RequestRegistry } from './request-registry.js';
 import { SchedulerService } from './scheduler.service.js';
 
-function readRunning(gauge: Gauge, registry: RequestRegistry, models: readonly ModelSpec[]): void {
+function readRunning(
+  gauge: Gauge,
+  registry: RequestRegistry,
+  models: readonly ModelSpec[],
+): void {
   for (const { id: model } of models) {
     gauge.set({ priority: 'realtime', model }, 0);
     gauge.set({ priority: 'batch', model }, 0);
@@ -58,14 +62,23 @@ class ScrapedTotal {
 }
 
 export const schedulerMetricProviders: Provider[] = [
-  metricProvider('scheduler_queue_depth', { inject: [SchedulerService], collect: readDepth }),
-  metricProvider('switchyard_queue_bytes', { inject: [SchedulerService], collect: readBytes }),
+  metricProvider('scheduler_queue_depth', {
+    inject: [SchedulerService],
+    collect: readDepth,
+  }),
+  metricProvider('switchyard_queue_bytes', {
+    inject: [SchedulerService],
+    collect: readBytes,
+  }),
   metricProvider('scheduler_requests_total'),
   metricProvider('switchyard_requests_accepted_total'),
   metricProvider('switchyard_requests_rejected_total'),
   metricProvider('switchyard_requests_retried_total'),
   metricProvider('switchyard_deadlines_total'),
-  metricProvider('switchyard_requests_running', { inject: [RequestRegistry, MODELS], collect: readRunning }),
+  metricProvider('switchyard_requests_running', {
+    inject: [RequestRegistry, MODELS],
+    collect: readRunning,
+  }),
 ];
 
 /**
@@ -81,7 +94,8 @@ export class SchedulerMetrics {
     events: DispatchEventBus,
     @InjectMetric('scheduler_requests_total') settled: Counter,
     @InjectMetric('switchyard_requests_accepted_total') accepted: Counter,
-    @InjectMetric('switchyard_requests_rejected_total') private readonly rejected: Counter,
+    @InjectMetric('switchyard_requests_rejected_total')
+    private readonly rejected: Counter,
     @InjectMetric('switchyard_requests_retried_total') private readonly retried: Counter,
     @InjectMetric('switchyard_deadlines_total') private readonly deadlines: Counter,
   ) {
@@ -93,17 +107,22 @@ export class SchedulerMetrics {
   #count(event: DispatchEvent): void {
     const { model, priority } = event;
     if (event.type === 'accepted') this.#accepted.add({ priority, model });
-    else if (event.type === 'settled') this.#settled.add({ status: event.status, priority, model });
+    else if (event.type === 'settled')
+      this.#settled.add({ status: event.status, priority, model });
     else if (event.type === 'rejected') this.rejected.inc({ code: event.code, model });
-    else if (event.type === 'requeued' && event.code === 'worker_lost') this.retried.inc({ model });
+    else if (event.type === 'requeued' && event.code === 'worker_lost')
+      this.retried.inc({ model });
     const outcome = deadlineOutcome(event);
     if (outcome !== undefined) this.deadlines.inc({ outcome, model });
   }
 }
 
 /** Undefined: the request had no deadline, or ended for another reason. */
-function deadlineOutcome(event: DispatchEvent): 'met' | 'late' | 'missed' | 'refused' | undefined {
-  if (event.type === 'rejected') return event.code === 'deadline_unreachable' ? 'refused' : undefined;
+function deadlineOutcome(
+  event: DispatchEvent,
+): 'met' | 'late' | 'missed' | 'refused' | undefined {
+  if (event.type === 'rejected')
+    return event.code === 'deadline_unreachable' ? 'refused' : undefined;
   if (event.type !== 'settled') return undefined;
   if (event.metDeadline !== undefined) return event.metDeadline ? 'met' : 'late';
   return event.code === 'deadline_missed' ? 'missed' : undefined;

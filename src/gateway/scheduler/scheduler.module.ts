@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type BeforeApplicationShutdown, Module, type OnApplicationBootstrap } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  Module,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
 import { BatchWindow } from '../../core/batching/batch-window.js';
 import { WindowTimers } from '../../core/batching/window-timers.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
@@ -57,7 +61,13 @@ const timersProvider = {
  * close.
  */
 @Module({
-  imports: [QueueModule, CancellationModule, LatencyModule, SharedQueueModule, WorkerPoolModule],
+  imports: [
+    QueueModule,
+    CancellationModule,
+    LatencyModule,
+    SharedQueueModule,
+    WorkerPoolModule,
+  ],
   providers: [
     dispatcherProvider,
     timersProvider,
@@ -81,9 +91,17 @@ const timersProvider = {
     ...schedulerMetricProviders,
     ...tenantMetricProviders,
   ],
-  exports: [SharedQueueModule, SchedulerService, RequestRegistry, ShutdownGrace, Forecasts],
+  exports: [
+    SharedQueueModule,
+    SchedulerService,
+    RequestRegistry,
+    ShutdownGrace,
+    Forecasts,
+  ],
 })
-export class SchedulerModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class SchedulerModule
+  implements OnApplicationBootstrap, BeforeApplicationShutdown
+{
   constructor(
     private readonly loop: DispatchLoop,
     private readonly scheduler: SchedulerService,
@@ -92,7 +110,8 @@ export class SchedulerModule implements OnApplicationBootstrap, BeforeApplicatio
   /** A scheduler that was built but never started looks healthy until the first request hangs. */
   onApplicationBootstrap(): void {
     this.loop.start();
-    if (!this.loop.running || this.loop.turns === 0) throw new Error('The dispatch loop did not start.');
+    if (!this.loop.running || this.loop.turns === 0)
+      throw new Error('The dispatch loop did not start.');
   }
 
   beforeApplicationShutdown(): Promise<void> {

@@ -7,7 +7,12 @@ import {
   type RequestFilter,
   type RequestView,
 } from '../../core/dispatch/request-view.js';
-import { callersId, DEFAULT_TENANT, requestKey, type RequestRef } from '../../core/request/request-key.js';
+import {
+  callersId,
+  DEFAULT_TENANT,
+  requestKey,
+  type RequestRef,
+} from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { Forecasts } from './forecasts.js';
@@ -74,7 +79,10 @@ export class SchedulerService {
    */
   async cancel(ref: RequestRef, reason: CancelReason): Promise<boolean> {
     if (await this.canceller.cancel(requestKey(ref), reason)) return true;
-    return (reason === 'client' || reason === 'operator') && this.queues.shared.cancelElsewhere(ref, reason);
+    return (
+      (reason === 'client' || reason === 'operator') &&
+      this.queues.shared.cancelElsewhere(ref, reason)
+    );
   }
 
   /**
@@ -88,7 +96,10 @@ export class SchedulerService {
       record => matchesFilter(this.registry.view(record), filter),
       reason,
     );
-    const elsewhere = await this.queues.shared.cancelMatching(view => matchesFilter(view, filter), reason);
+    const elsewhere = await this.queues.shared.cancelMatching(
+      view => matchesFilter(view, filter),
+      reason,
+    );
     return [...new Set([...own, ...elsewhere])].map(callersId);
   }
 
@@ -98,7 +109,10 @@ export class SchedulerService {
    */
   async reprioritize(ref: RequestRef, priority: RequestPriority): Promise<boolean> {
     // The embedded queue first: it answers without Redis.
-    return this.queues.embedded.reprioritize(ref, priority) || (await this.queues.shared.reprioritize(ref, priority));
+    return (
+      this.queues.embedded.reprioritize(ref, priority) ||
+      (await this.queues.shared.reprioritize(ref, priority))
+    );
   }
 
   /**
@@ -135,9 +149,13 @@ export class SchedulerService {
 
   /** The requests of that id, of every tenant and gateway: for operators only. Ended ones of this gateway only. */
   async named(id: string): Promise<RequestView[]> {
-    const ended = this.registry.allEnded().filter(view => view.id === id && !this.registry.get(keyOf(view)));
+    const ended = this.registry
+      .allEnded()
+      .filter(view => view.id === id && !this.registry.get(keyOf(view)));
     const known = new Set(ended.map(keyOf));
-    const live = (await this.list()).filter(view => view.id === id && !known.has(keyOf(view)));
+    const live = (await this.list()).filter(
+      view => view.id === id && !known.has(keyOf(view)),
+    );
     return [...live, ...ended];
   }
 
@@ -149,7 +167,8 @@ export class SchedulerService {
     const all = [...(await this.queues.shared.depths()), ...own];
     return own.map(({ model }) => {
       const depths = all.filter(depth => depth.model === model);
-      const sum = (count: (depth: QueueDepth) => number) => depths.reduce((total, depth) => total + count(depth), 0);
+      const sum = (count: (depth: QueueDepth) => number) =>
+        depths.reduce((total, depth) => total + count(depth), 0);
       const waits = depths.flatMap(({ oldestWaitMs }) => oldestWaitMs ?? []);
       return {
         model,
@@ -177,7 +196,10 @@ export class SchedulerService {
     for (const record of this.registry.live()) {
       const { model, tenant = DEFAULT_TENANT, state } = record;
       if (state !== 'queued') continue;
-      const waiting = found.get(model) ?? { aged: 0, byTenant: new Map<string, number>() };
+      const waiting = found.get(model) ?? {
+        aged: 0,
+        byTenant: new Map<string, number>(),
+      };
       found.set(model, waiting);
       if (this.registry.isAged(record)) waiting.aged += 1;
       waiting.byTenant.set(tenant, (waiting.byTenant.get(tenant) ?? 0) + 1);

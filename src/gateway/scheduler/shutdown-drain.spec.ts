@@ -2,7 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { ShutdownGrace } from './shutdown-drain.js';
 
-const SETTINGS = settingsFrom({ 'server.shutdown_grace_ms': 10_000, 'cancellation.rpc_timeout_ms': 100 });
+const SETTINGS = settingsFrom({
+  'server.shutdown_grace_ms': 10_000,
+  'cancellation.rpc_timeout_ms': 100,
+});
 const never = new Promise<void>(() => undefined);
 
 describe('the grace of a shutdown', () => {

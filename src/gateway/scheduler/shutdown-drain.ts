@@ -42,7 +42,10 @@ export class ShutdownGrace implements OnModuleDestroy {
    * @param spareMs how much earlier the time is up
    */
   async wait(requests: Promise<unknown>, spareMs = 0): Promise<void> {
-    const waitMs = Math.max(0, this.leftMs() - this.settings.cancellation.rpcTimeoutMs - spareMs);
+    const waitMs = Math.max(
+      0,
+      this.leftMs() - this.settings.cancellation.rpcTimeoutMs - spareMs,
+    );
     let timer: NodeJS.Timeout | undefined;
     const timeIsUp = new Promise<void>(resolve => (timer = setTimeout(resolve, waitMs)));
     await Promise.race([Promise.all([requests, ...this.#work]), timeIsUp]);
@@ -74,7 +77,11 @@ export class ShutdownDrain {
     await this.canceller.cancelMatching(({ state }) => state === 'queued', 'shutdown');
     await this.grace.wait(this.registry.idle());
     const { size } = this.registry;
-    if (size > 0) this.#logger.warn({ requests: size }, 'shutdown grace is over: cancelling the remaining requests');
+    if (size > 0)
+      this.#logger.warn(
+        { requests: size },
+        'shutdown grace is over: cancelling the remaining requests',
+      );
     await this.canceller.cancelMatching(() => true, 'shutdown');
     this.loop.stop();
     await this.pool.close();

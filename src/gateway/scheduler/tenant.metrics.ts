@@ -26,8 +26,10 @@ export class TenantMetrics {
     clock: ProcessClock,
     @Inject(SETTINGS) { metrics }: Settings,
     @InjectMetric('switchyard_tenant_requests_total') private readonly requests: Counter,
-    @InjectMetric('switchyard_tenant_queue_wait_seconds') private readonly waits: Histogram,
-    @InjectMetric('switchyard_tenant_device_seconds_total') private readonly device: Counter,
+    @InjectMetric('switchyard_tenant_queue_wait_seconds')
+    private readonly waits: Histogram,
+    @InjectMetric('switchyard_tenant_device_seconds_total')
+    private readonly device: Counter,
   ) {
     this.#labels = new TenantLabels(
       metrics.tenants,
@@ -44,10 +46,14 @@ export class TenantMetrics {
     if (event.type === 'rejected') this.requests.inc({ tenant, status: 'rejected' });
     else if (event.type === 'settled') this.#settled(tenant, event);
     // As in `scheduler_queue_wait_seconds`: the wait for a second lease is not the queue's doing.
-    else if (event.type === 'leased' && event.attempt === 1) this.waits.observe({ tenant }, event.queueWaitMs / 1000);
+    else if (event.type === 'leased' && event.attempt === 1)
+      this.waits.observe({ tenant }, event.queueWaitMs / 1000);
   }
 
-  #settled(tenant: string, { status, deviceMs }: Extract<DispatchEvent, { type: 'settled' }>): void {
+  #settled(
+    tenant: string,
+    { status, deviceMs }: Extract<DispatchEvent, { type: 'settled' }>,
+  ): void {
     this.requests.inc({ tenant, status });
     if (deviceMs !== undefined) this.device.inc({ tenant }, deviceMs / 1000);
   }
@@ -72,6 +78,7 @@ export const tenantMetricProviders: Provider[] = [
   metricProvider('switchyard_tenant_device_seconds_total'),
   metricProvider('switchyard_tenant_queue_depth', {
     inject: [TenantMetrics, RequestRegistry],
-    collect: (depth, metrics: TenantMetrics, registry: RequestRegistry) => metrics.readDepth(depth, registry),
+    collect: (depth, metrics: TenantMetrics, registry: RequestRegistry) =>
+      metrics.readDepth(depth, registry),
   }),
 ];

@@ -2,7 +2,10 @@ import { type WindowReason } from '../../core/dispatch/dispatch-plan.js';
 import { type SchedulerQueue } from '../../core/dispatch/request-queue.port.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { type RequestKey } from '../../core/request/request-key.js';
-import { type PriorityLabel, priorityLabel } from '../../core/request/request-priority.js';
+import {
+  type PriorityLabel,
+  priorityLabel,
+} from '../../core/request/request-priority.js';
 import { RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
@@ -83,7 +86,8 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
     if (this.lossCode !== undefined || this.outputStarted) return undefined;
     const { request } = this;
     const { failedBy, mostTogether } = this.#retries;
-    const lastStartMs = request.deadline === undefined ? Infinity : (request.latestStartMs ?? Infinity);
+    const lastStartMs =
+      request.deadline === undefined ? Infinity : (request.latestStartMs ?? Infinity);
     const queueDeadlineMs = Math.min(request.queueDeadlineMs + this.#lostMs, lastStartMs);
     return { ...request, queueDeadlineMs, avoid: failedBy, mostTogether };
   }
@@ -101,7 +105,10 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
   /** As operators see it, live or settled, without its place in the queue. */
   view(nowMs: number): RequestView {
     const { state, phases, settlement, request } = this;
-    const waitedMs = state === 'queued' ? nowMs - request.enqueuedAtMs : (phases.queueWaitMs ?? phases.totalMs ?? 0);
+    const waitedMs =
+      state === 'queued'
+        ? nowMs - request.enqueuedAtMs
+        : (phases.queueWaitMs ?? phases.totalMs ?? 0);
     return {
       id: this.id,
       model: this.model,
@@ -127,7 +134,9 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
   }
 }
 
-const endOf = (settlement: Settlement<WorkerReply>): Pick<RequestView, 'code' | 'batchSize'> =>
+const endOf = (
+  settlement: Settlement<WorkerReply>,
+): Pick<RequestView, 'code' | 'batchSize'> =>
   settlement.status === 'completed'
     ? { batchSize: settlement.reply.execution.batchSize }
     : { code: settlement.error.code };

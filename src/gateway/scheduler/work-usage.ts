@@ -11,11 +11,16 @@ export function workSizeOf(task: WorkerTask): WorkSize {
   switch (task.kind) {
     case 'transcribe':
       // Of audio by URL only the largest possible duration is known.
-      return 'url' in task.audio || task.durationS === undefined ? {} : { input: task.durationS };
+      return 'url' in task.audio || task.durationS === undefined
+        ? {}
+        : { input: task.durationS };
     case 'synthesize':
       return { input: task.text.length };
     case 'generate':
-      return { input: task.body.length / BYTES_PER_TOKEN, mostOutput: (task.maxTokens || Infinity) * (task.n || 1) };
+      return {
+        input: task.body.length / BYTES_PER_TOKEN,
+        mostOutput: (task.maxTokens || Infinity) * (task.n || 1),
+      };
     case 'embed':
       return { input: task.body.length / BYTES_PER_TOKEN };
   }
@@ -27,7 +32,10 @@ export function usageOf(reply: WorkerReply, task: WorkerTask): WorkUsage | undef
     case 'transcript':
       return { audioSeconds: reply.transcript.durationS };
     case 'speech':
-      return { audioSeconds: reply.durationS, ...(task.kind === 'synthesize' && { characters: task.text.length }) };
+      return {
+        audioSeconds: reply.durationS,
+        ...(task.kind === 'synthesize' && { characters: task.text.length }),
+      };
     default:
       return reply.usage && tokensOf(reply.usage);
   }
@@ -41,10 +49,12 @@ const tokensOf = ({ promptTokens, completionTokens }: TokenUsage): WorkUsage => 
 
 /** In the units of `workSizeOf`. */
 export function measuredWork(reply: WorkerReply, task: WorkerTask): MeasuredWork {
-  const { characters, audioSeconds, inputTokens, outputTokens } = usageOf(reply, task) ?? {};
+  const { characters, audioSeconds, inputTokens, outputTokens } =
+    usageOf(reply, task) ?? {};
   const input = characters ?? audioSeconds ?? inputTokens;
   return {
     ...(input !== undefined && { input }),
-    ...(reply.kind === 'generation' && outputTokens !== undefined && { output: outputTokens }),
+    ...(reply.kind === 'generation' &&
+      outputTokens !== undefined && { output: outputTokens }),
   };
 }

@@ -1,6 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
-import { type DispatchPlan, type PlannedRequest } from '../../core/dispatch/dispatch-plan.js';
+import {
+  type DispatchPlan,
+  type PlannedRequest,
+} from '../../core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type RequestKey } from '../../core/request/request-key.js';
@@ -60,11 +63,19 @@ export class WorkerCalls {
     }
   }
 
-  #send(tracked: TrackedRequest, plan: DispatchPlan<WorkerTask>, { lease }: PlannedRequest<WorkerTask>): void {
+  #send(
+    tracked: TrackedRequest,
+    plan: DispatchPlan<WorkerTask>,
+    { lease }: PlannedRequest<WorkerTask>,
+  ): void {
     const { workerId, groupId, members, agingShare } = plan;
     const { key, request } = tracked;
     const sentAtMs = this.clock.nowMs();
-    const call = this.pool.execute({ workerId, request, group: { id: groupId, size: members.length, agingShare } });
+    const call = this.pool.execute({
+      workerId,
+      request,
+      group: { id: groupId, size: members.length, agingShare },
+    });
     tracked.sent(sentAtMs);
     tracked.calls += 1;
     tracked.startDeadline(() => void this.canceller.cancel(key, 'deadline'));
@@ -81,14 +92,17 @@ export class WorkerCalls {
         reply => this.#completed(tracked, reply),
         (error: unknown) => this.#failed(tracked, error, sentAtMs),
       )
-      .catch((error: unknown) => this.#logger.error({ err: error, requestId: tracked.id }, 'settling failed'));
+      .catch((error: unknown) =>
+        this.#logger.error({ err: error, requestId: tracked.id }, 'settling failed'),
+      );
   }
 
   /** Also of a request that was cancelled meanwhile: its device time is spent. */
   #completed(tracked: TrackedRequest, reply: WorkerReply): void {
     const { request } = tracked;
     const deviceMs = deviceShareMs(reply.execution);
-    if (deviceMs !== undefined) this.dispatcher.measured(request, measuredWork(reply, request.payload), deviceMs);
+    if (deviceMs !== undefined)
+      this.dispatcher.measured(request, measuredWork(reply, request.payload), deviceMs);
     this.registry.settle(tracked, { status: 'completed', reply });
   }
 
@@ -96,21 +110,29 @@ export class WorkerCalls {
     // Settled by a cancel or the deadline: this reply comes too late.
     if (tracked.state !== 'leased') return;
     if (error instanceof WorkerLostError) return this.#lost(tracked, error, sentAtMs);
-    if (error instanceof DomainError) return void this.registry.settle(tracked, { status: 'failed', error });
-    this.#logger.error({ err: error, requestId: tracked.id }, 'the call failed without an error code');
+    if (error instanceof DomainError)
+      return void this.registry.settle(tracked, { status: 'failed', error });
+    this.#logger.error(
+      { err: error, requestId: tracked.id },
+      'the call failed without an error code',
+    );
     this.registry.settle(tracked, this.failures.unexpected(error));
   }
 
   #lost(tracked: TrackedRequest, error: WorkerLostError, sentAtMs: number): void {
     // Only waiting counts against the queue deadline, not the time that the lost worker had the request.
     const again = tracked.retry(error, this.clock.nowMs() - sentAtMs);
-    if (!again) return void this.registry.settle(tracked, this.failures.workerLost(tracked, error));
+    if (!again)
+      return void this.registry.settle(tracked, this.failures.workerLost(tracked, error));
     const code = countsAsAttempt(error.kind) ? 'worker_lost' : 'shutting_down';
     this.registry.requeued(tracked, code, () => this.dispatcher.requeue(again));
   }
 }
 
-const leaseOf = (plan: DispatchPlan<WorkerTask>, { batchWaitMs }: PlannedRequest<WorkerTask>) => ({
+const leaseOf = (
+  plan: DispatchPlan<WorkerTask>,
+  { batchWaitMs }: PlannedRequest<WorkerTask>,
+) => ({
   workerId: plan.workerId,
   groupId: plan.groupId,
   groupSize: plan.members.length,

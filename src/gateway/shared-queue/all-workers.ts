@@ -39,7 +39,10 @@ export class AllWorkers {
 
   workers(): WorkerView[] {
     const pooled = this.pool.workers();
-    const views = pooled.map(view => ({ ...view, drained: view.drained || this.#pulling(view)?.drained }));
+    const views = pooled.map(view => ({
+      ...view,
+      drained: view.drained || this.#pulling(view)?.drained,
+    }));
     return [...views, ...this.#others(pooled)];
   }
 
@@ -72,16 +75,27 @@ export class AllWorkers {
   /** Where requests are pulled, a worker that only the pool could send them to does not count as ready. */
   #withPulling(view: ModelView): ModelView {
     if (!this.link.enabled || this.list.find(view.id)?.kind === 'llm') return view;
-    if (!this.link.usable) return { ...view, state: 'failed', reason: 'the queue in Redis is unreachable or full' };
+    if (!this.link.usable)
+      return {
+        ...view,
+        state: 'failed',
+        reason: 'the queue in Redis is unreachable or full',
+      };
     const workers = [...view.workers, ...this.#others(view.workers, view.id)];
-    const state = this.hasPulling(view.id) ? 'loaded' : view.state === 'loaded' ? 'loading' : view.state;
+    const state = this.hasPulling(view.id)
+      ? 'loaded'
+      : view.state === 'loaded'
+        ? 'loading'
+        : view.state;
     return { ...view, state, workers };
   }
 
   /** Pulling workers that are not in the pool. A local one is: it announces its id followed by its host and pid. */
   #others(pooled: readonly WorkerView[], model?: string): WorkerView[] {
     const isPooled = ({ id, pid }: WorkerAnnouncement) =>
-      pooled.some(own => own.id === id || (own.pid === pid && id.startsWith(`${own.id}.`)));
+      pooled.some(
+        own => own.id === id || (own.pid === pid && id.startsWith(`${own.id}.`)),
+      );
     return this.directory
       .workers(model)
       .filter(announced => !isPooled(announced))
@@ -89,7 +103,14 @@ export class AllWorkers {
   }
 }
 
-function workerView({ id, model, pid, health, drained, slots: { total, inUse } }: WorkerAnnouncement): WorkerView {
+function workerView({
+  id,
+  model,
+  pid,
+  health,
+  drained,
+  slots: { total, inUse },
+}: WorkerAnnouncement): WorkerView {
   return {
     ...{ id, model, pid, drained },
     state: health.state === 'ready' && inUse > 0 ? 'busy' : health.state,

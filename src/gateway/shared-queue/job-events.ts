@@ -1,4 +1,9 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { type Redis } from 'ioredis';
 import { type Observable, Subject } from 'rxjs';
 import { Admission } from '../../core/queue/admission.js';
@@ -63,7 +68,9 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
     if (!this.link.enabled) return;
     for (const { id } of this.models.current) this.#listen(id);
     // From the first entry on: none of a job may be missed, and those of earlier jobs change nothing.
-    this.models.changes$.subscribe(({ added }) => added.forEach(id => this.#cursors.set(this.#listen(id), '0-0')));
+    this.models.changes$.subscribe(({ added }) =>
+      added.forEach(id => this.#cursors.set(this.#listen(id), '0-0')),
+    );
     // What is taken leaves the queue for all gateways: its bounds and the places in it are those of all.
     this.events$.subscribe(({ event, model }) => {
       if (event === 'active') this.admission.drained(model, this.clock.nowMs());
@@ -111,14 +118,24 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
 
   async #findEnds(client: Redis, streams: readonly string[]): Promise<void> {
     const ends = await Promise.all(
-      streams.map(async key => [key, await client.xrevrange(key, '+', '-', 'COUNT', 1)] as const),
+      streams.map(
+        async key => [key, await client.xrevrange(key, '+', '-', 'COUNT', 1)] as const,
+      ),
     );
     for (const [key, [last]] of ends) this.#cursors.set(key, last?.[0] ?? '0-0');
   }
 
   async #read(client: Redis): Promise<void> {
     const keys = [...this.#cursors.keys()];
-    const replies = await client.xread('COUNT', 1000, 'BLOCK', BLOCK_MS, 'STREAMS', ...keys, ...this.#cursors.values());
+    const replies = await client.xread(
+      'COUNT',
+      1000,
+      'BLOCK',
+      BLOCK_MS,
+      'STREAMS',
+      ...keys,
+      ...this.#cursors.values(),
+    );
     for (const [key, entries] of replies ?? []) this.#take(key, entries);
   }
 
@@ -127,7 +144,8 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
     for (const [id, pairs] of entries) {
       this.#cursors.set(key, id);
       const fields = fieldsOf(pairs);
-      if (fields.jobId !== undefined && fields.event !== undefined) this.#emit({ ...fields, ...queue } as QueueEvent);
+      if (fields.jobId !== undefined && fields.event !== undefined)
+        this.#emit({ ...fields, ...queue } as QueueEvent);
     }
   }
 
@@ -136,13 +154,17 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
     try {
       this.#events.next(event);
     } catch (error) {
-      this.#logger.error({ err: error, jobId: event.jobId }, 'an event of the queue could not be handled');
+      this.#logger.error(
+        { err: error, jobId: event.jobId },
+        'an event of the queue could not be handled',
+      );
     }
   }
 }
 
 function fieldsOf(pairs: readonly string[]): Partial<Record<string, string>> {
   const fields: Record<string, string> = {};
-  for (let at = 0; at + 1 < pairs.length; at += 2) fields[pairs[at] ?? ''] = pairs[at + 1] ?? '';
+  for (let at = 0; at + 1 < pairs.length; at += 2)
+    fields[pairs[at] ?? ''] = pairs[at + 1] ?? '';
   return fields;
 }

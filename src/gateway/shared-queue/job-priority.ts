@@ -34,15 +34,28 @@ export interface JobPriorityChange {
  * Gateways that wait for it learn of it from the event stream.
  * @returns false when no such job waits. @throws when Redis does not answer.
  */
-export async function changeJobPriority(redis: Redis, change: JobPriorityChange): Promise<boolean> {
+export async function changeJobPriority(
+  redis: Redis,
+  change: JobPriorityChange,
+): Promise<boolean> {
   const { base, jobId, priority } = change;
   const keys = ['prioritized', 'wait', 'events'].map(part => base + part);
   for (;;) {
     const [data, opts] = await redis.hmget(base + jobId, 'data', 'opts');
     if (data == null || opts == null) return false;
     const asked = [jobId, classOf(priority), priority, data, opts];
-    const written = [changed(data, { priority }), changed(opts, { priority: classOf(priority) })];
-    const done = await redis.eval(CHANGE, keys.length, ...keys, base, ...asked, ...written);
+    const written = [
+      changed(data, { priority }),
+      changed(opts, { priority: classOf(priority) }),
+    ];
+    const done = await redis.eval(
+      CHANGE,
+      keys.length,
+      ...keys,
+      base,
+      ...asked,
+      ...written,
+    );
     if (done !== -1) return done === 1;
   }
 }

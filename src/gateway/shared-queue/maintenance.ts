@@ -1,4 +1,10 @@
-import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -15,7 +21,9 @@ const LONGEST_WORK_MS = 3_600_000;
 
 /** What any gateway does for all of them: sweeping up after the dead. Doing it twice is harmless. */
 @Injectable()
-export class SharedQueueMaintenance implements OnApplicationBootstrap, OnApplicationShutdown {
+export class SharedQueueMaintenance
+  implements OnApplicationBootstrap, OnApplicationShutdown
+{
   readonly #logger = new Logger(SharedQueueMaintenance.name);
   #timers: NodeJS.Timeout[] = [];
 
@@ -32,7 +40,10 @@ export class SharedQueueMaintenance implements OnApplicationBootstrap, OnApplica
     const { resultTtlMs } = this.settings.redis;
     this.#timers = [
       setInterval(() => void this.#quietly(() => this.sweep()), SWEEP_MS).unref(),
-      setInterval(() => void this.#quietly(() => this.expire()), sweepEveryMs(resultTtlMs)).unref(),
+      setInterval(
+        () => void this.#quietly(() => this.expire()),
+        sweepEveryMs(resultTtlMs),
+      ).unref(),
     ];
   }
 
@@ -44,7 +55,10 @@ export class SharedQueueMaintenance implements OnApplicationBootstrap, OnApplica
   sweep(nowMs = Date.now()): Promise<number> {
     const { queue, redis } = this.settings;
     const resultsMs = nowMs - redis.resultTtlMs - LATE_DELIVERY_MS;
-    return this.blobs.sweep({ resultsMs, inputsMs: nowMs - queue.timeoutMs - redis.resultTtlMs - LONGEST_WORK_MS });
+    return this.blobs.sweep({
+      resultsMs,
+      inputsMs: nowMs - queue.timeoutMs - redis.resultTtlMs - LONGEST_WORK_MS,
+    });
   }
 
   /** Removes unread results and old events. @throws when Redis does not answer. */
@@ -54,6 +68,8 @@ export class SharedQueueMaintenance implements OnApplicationBootstrap, OnApplica
   }
 
   async #quietly(work: () => Promise<unknown>): Promise<void> {
-    await work().catch((error: unknown) => this.#logger.debug({ err: error }, 'upkeep failed; done again'));
+    await work().catch((error: unknown) =>
+      this.#logger.debug({ err: error }, 'upkeep failed; done again'),
+    );
   }
 }

@@ -1,4 +1,11 @@
-import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit, Optional } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+  Optional,
+} from '@nestjs/common';
 import { type Queue } from 'bullmq';
 import { classOf, MAX_EVENTS } from '../../contracts/queue-jobs/queue-keys.js';
 import { type TenantLoad } from '../../core/order/fair-lane.js';
@@ -43,7 +50,16 @@ export interface JobFacts {
   readonly failedReason?: string;
 }
 
-const FACTS = ['priority', 'timestamp', 'pb', 'processedOn', 'finishedOn', 'returnvalue', 'failedReason', 'ats'];
+const FACTS = [
+  'priority',
+  'timestamp',
+  'pb',
+  'processedOn',
+  'finishedOn',
+  'returnvalue',
+  'failedReason',
+  'ats',
+];
 
 /** The BullMQ queues, one per model: adding, removing, and what they say about one job. */
 @Injectable()
@@ -64,7 +80,9 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([...this.#queues.values()].map(queue => queue.close().catch(() => undefined)));
+    await Promise.all(
+      [...this.#queues.values()].map(queue => queue.close().catch(() => undefined)),
+    );
   }
 
   ref(model: string, requestId: string, tenant: string | undefined): JobRef {
@@ -83,12 +101,21 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Queues the job, unless one of that id is there: then nothing happens. A stop of an earlier one is forgotten. */
-  async add({ job, costMs: cost }: PlacedJob, { model, queue, jobId }: JobRef): Promise<void> {
+  async add(
+    { job, costMs: cost }: PlacedJob,
+    { model, queue, jobId }: JobRef,
+  ): Promise<void> {
     const age = Math.ceil((this.link.access?.resultTtlMs ?? 0) / 1000);
     await this.link.redis.del(this.link.keys.stop(queue, jobId));
     const kept = { removeOnComplete: { age }, removeOnFail: { age } };
     // BullMQ keeps options that it does not know: the scripts of the order read the cost there.
-    const options = { jobId, timestamp: job.acceptedMs, priority: classOf(job.priority), ...kept, cost };
+    const options = {
+      jobId,
+      timestamp: job.acceptedMs,
+      priority: classOf(job.priority),
+      ...kept,
+      cost,
+    };
     await this.#queue(model).add(job.kind, job, options);
     await this.#quietly(this.weigh(model, job.tenant));
   }
@@ -100,9 +127,15 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** What one tenant has waiting, by model. Bytes are not known in Redis. */
-  async loadOf(tenant: string | undefined): Promise<ReadonlyMap<string, Omit<TenantLoad, 'bytes'>>> {
+  async loadOf(
+    tenant: string | undefined,
+  ): Promise<ReadonlyMap<string, Omit<TenantLoad, 'bytes'>>> {
     const [order, owner] = [this.#order(), this.link.keys.owner(tenant)];
-    return new Map(await Promise.all(this.models.map(async ({ id }) => [id, await order.load(id, owner)] as const)));
+    return new Map(
+      await Promise.all(
+        this.models.map(async ({ id }) => [id, await order.load(id, owner)] as const),
+      ),
+    );
   }
 
   /** The accounts of tenants, and what waits. */
@@ -111,8 +144,15 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Moves a waiting job to another class, placed by age. False: it does not wait. */
-  async reprioritize({ model, queue, jobId }: JobRef, priority: PriorityLabel): Promise<boolean> {
-    const changed = await changeJobPriority(this.link.redis, { base: this.base(queue), jobId, priority });
+  async reprioritize(
+    { model, queue, jobId }: JobRef,
+    priority: PriorityLabel,
+  ): Promise<boolean> {
+    const changed = await changeJobPriority(this.link.redis, {
+      base: this.base(queue),
+      jobId,
+      priority,
+    });
     if (changed) await this.#quietly(this.#order().sort(model));
     return changed;
   }
@@ -151,7 +191,9 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
       if (error) throw error;
       return reply;
     });
-    return refs.map((_, at) => factsOf(replies[2 * at + 1] as (string | null)[], replies[2 * at] as number));
+    return refs.map((_, at) =>
+      factsOf(replies[2 * at + 1] as (string | null)[], replies[2 * at] as number),
+    );
   }
 
   /** The data of a job, from any writer; undefined: there is none, or it is no JSON. */
@@ -175,17 +217,29 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
       if (error) throw error;
       return count as number;
     });
-    return new Map(this.models.map(({ id }, at) => [id, (replies[2 * at] ?? 0) + (replies[2 * at + 1] ?? 0)]));
+    return new Map(
+      this.models.map(({ id }, at) => [
+        id,
+        (replies[2 * at] ?? 0) + (replies[2 * at + 1] ?? 0),
+      ]),
+    );
   }
 
   /** What the accounts miss now is found when the next job is taken. */
   async #quietly(work: Promise<void>): Promise<void> {
-    await work.catch((error: unknown) => this.#logger.debug({ err: error }, 'the order of the queue was not updated'));
+    await work.catch((error: unknown) =>
+      this.#logger.debug({ err: error }, 'the order of the queue was not updated'),
+    );
   }
 
   #order(): RedisOrder {
     const { redis, keys, access } = this.link;
-    return new RedisOrder({ redis, keys, agingMs: access?.agingMs ?? 0, agingShare: access?.agingShare ?? 1 });
+    return new RedisOrder({
+      redis,
+      keys,
+      agingMs: access?.agingMs ?? 0,
+      agingShare: access?.agingShare ?? 1,
+    });
   }
 
   #expiry(): ResultExpiry {
@@ -199,7 +253,12 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     const { redis, keys } = this.link;
     const queue = new this.#bullmq.Queue(keys.queue(model), {
       // A queue whose first command fails, while Redis hangs, would fail for ever: it asks nothing before it is used.
-      ...{ connection: redis, prefix: keys.prefix, skipWaitingForReady: true, skipVersionCheck: true },
+      ...{
+        connection: redis,
+        prefix: keys.prefix,
+        skipWaitingForReady: true,
+        skipVersionCheck: true,
+      },
       streams: { events: { maxLen: MAX_EVENTS } },
     });
     // The link reports its connection; what else goes wrong is answered by the call that met it.
@@ -209,8 +268,20 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-function factsOf(values: readonly (string | null)[], lockLeftMs: number): JobFacts | undefined {
-  const [priority, timestamp, workerId, processedOn, finishedOn, returnValue, failedReason, attempts] = values;
+function factsOf(
+  values: readonly (string | null)[],
+  lockLeftMs: number,
+): JobFacts | undefined {
+  const [
+    priority,
+    timestamp,
+    workerId,
+    processedOn,
+    finishedOn,
+    returnValue,
+    failedReason,
+    attempts,
+  ] = values;
   if (timestamp == null) return undefined;
   return {
     priority: Number(priority ?? 0),

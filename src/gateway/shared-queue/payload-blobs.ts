@@ -1,8 +1,15 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { type JobCompleted, type JobValue } from '../../contracts/queue-jobs/job-result.js';
+import {
+  type JobCompleted,
+  type JobValue,
+} from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { MAX_INLINE_BYTES, QUEUE_BLOBS, QUEUE_RESULT_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
+import {
+  MAX_INLINE_BYTES,
+  QUEUE_BLOBS,
+  QUEUE_RESULT_BLOBS,
+} from '../../contracts/queue-jobs/queue-keys.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
@@ -32,13 +39,23 @@ export class PayloadBlobs {
    * that is used again for something else is found out.
    * @throws DomainError `storage_full`, or what the signal was aborted with; nothing stays behind.
    */
-  async place({ work, costMs, ...entry }: QueueEntry, signal: AbortSignal): Promise<PlacedJob> {
+  async place(
+    { work, costMs, ...entry }: QueueEntry,
+    signal: AbortSignal,
+  ): Promise<PlacedJob> {
     const blobs: string[] = [];
     const digest = createHash('sha256');
     try {
-      const asked = await orStorageFull(this.#asked(work, { blobs, digest, signal }), 'No room for the upload.');
+      const asked = await orStorageFull(
+        this.#asked(work, { blobs, digest, signal }),
+        'No room for the upload.',
+      );
       digest.update(JSON.stringify([entry.model, work.kind, work.options]));
-      return { job: { v: 1, ...entry, ...asked, fingerprint: digest.digest('hex') }, costMs, blobs };
+      return {
+        job: { v: 1, ...entry, ...asked, fingerprint: digest.digest('hex') },
+        costMs,
+        blobs,
+      };
     } catch (error) {
       await this.remove(blobs);
       throw error;
@@ -62,7 +79,9 @@ export class PayloadBlobs {
     for (const key of keys) {
       await this.store
         .remove(key)
-        .catch((error: unknown) => this.#logger.warn({ key, err: error }, 'blob not removed'));
+        .catch((error: unknown) =>
+          this.#logger.warn({ key, err: error }, 'blob not removed'),
+        );
     }
   }
 
@@ -78,7 +97,10 @@ export class PayloadBlobs {
    * Removes what is no longer needed: unread results, and inputs of gateways that died.
    * @param before epoch milliseconds of writing
    */
-  async sweep(before: { readonly inputsMs: number; readonly resultsMs: number }): Promise<number> {
+  async sweep(before: {
+    readonly inputsMs: number;
+    readonly resultsMs: number;
+  }): Promise<number> {
     let removed = 0;
     for await (const { key, writtenAtMs } of this.store.keys(QUEUE_BLOBS)) {
       const isResult = QUEUE_RESULT_BLOBS.some(prefix => key.startsWith(prefix));
@@ -93,24 +115,37 @@ export class PayloadBlobs {
     if (work.kind === 'speech') return { kind: work.kind, options: work.options };
     if (work.kind === 'embedding') return this.#embedding(work, placing);
     const { kind, options } = work;
-    const audio = 'url' in work.audio ? named(work.audio, placing) : await this.#write('audio', work.audio, placing);
+    const audio =
+      'url' in work.audio
+        ? named(work.audio, placing)
+        : await this.#write('audio', work.audio, placing);
     const knownSpeakers = [];
     for (const { name, reference } of work.speakers) {
       placing.digest.update(name);
-      knownSpeakers.push({ name, ...(await this.#write('voice', whole(reference), placing)) });
+      knownSpeakers.push({
+        name,
+        ...(await this.#write('voice', whole(reference), placing)),
+      });
     }
     return { kind, audio, options: { ...options, knownSpeakers } };
   }
 
   async #embedding({ kind, options, body }: Of<'embedding'>, placing: Placing) {
     if (body.byteLength > MAX_INLINE_BYTES) {
-      return { kind, options: { ...options, body: await this.#write('inputs', whole(body), placing) } };
+      return {
+        kind,
+        options: { ...options, body: await this.#write('inputs', whole(body), placing) },
+      };
     }
     placing.digest.update(body);
     return { kind, options: { ...options, body: body.toString('utf8') } };
   }
 
-  async #write(kind: string, bytes: InlineBytes, { blobs, digest, signal }: Placing): Promise<{ blob: string }> {
+  async #write(
+    kind: string,
+    bytes: InlineBytes,
+    { blobs, digest, signal }: Placing,
+  ): Promise<{ blob: string }> {
     const blob = `${QUEUE_BLOBS}${kind}/${randomUUID()}`;
     blobs.push(blob);
     await this.store.write(blob, measured(bytes.chunks(), digest), signal);
@@ -131,7 +166,10 @@ function named({ url }: { readonly url: string }, { digest }: Placing) {
   return { url };
 }
 
-async function* measured(bytes: AsyncIterable<Uint8Array>, digest: Hash): AsyncIterable<Uint8Array> {
+async function* measured(
+  bytes: AsyncIterable<Uint8Array>,
+  digest: Hash,
+): AsyncIterable<Uint8Array> {
   for await (const chunk of bytes) {
     digest.update(chunk);
     yield chunk;

@@ -1,10 +1,24 @@
 import { type SpeechParams } from '../../contracts/formats/speech.js';
-import { decodeJobTranscript, type JobCompleted, type JobValue } from '../../contracts/queue-jobs/job-result.js';
-import { type EmbeddingOptions, type TranscriptionOptions } from '../../contracts/queue-jobs/queue-job.js';
+import {
+  decodeJobTranscript,
+  type JobCompleted,
+  type JobValue,
+} from '../../contracts/queue-jobs/job-result.js';
+import {
+  type EmbeddingOptions,
+  type TranscriptionOptions,
+} from '../../contracts/queue-jobs/queue-job.js';
 import { costOf } from '../../core/queue/request-place.js';
-import { type PriorityLabel, priorityLabel } from '../../core/request/request-priority.js';
+import {
+  type PriorityLabel,
+  priorityLabel,
+} from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { type TranscribeTask, type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+import {
+  type TranscribeTask,
+  type WorkerReply,
+  type WorkerTask,
+} from '../worker-pool/worker-task.js';
 
 /** Bytes that can be read from the beginning. */
 export interface InlineBytes {
@@ -35,21 +49,33 @@ export type QueueEntryWork =
       readonly kind: 'transcription' | 'translation';
       readonly audio: InlineBytes | { readonly url: string };
       readonly options: Omit<TranscriptionOptions, 'knownSpeakers'>;
-      readonly speakers: readonly { readonly name: string; readonly reference: Uint8Array }[];
+      readonly speakers: readonly {
+        readonly name: string;
+        readonly reference: Uint8Array;
+      }[];
     }
   | { readonly kind: 'speech'; readonly options: SpeechParams }
-  | { readonly kind: 'embedding'; readonly options: Omit<EmbeddingOptions, 'body'>; readonly body: Buffer };
+  | {
+      readonly kind: 'embedding';
+      readonly options: Omit<EmbeddingOptions, 'body'>;
+      readonly body: Buffer;
+    };
 
 /** Work that goes through the shared queue. Text generation needs a connection to its worker (D-21). */
 export type PulledTask = Exclude<WorkerTask, { readonly kind: 'generate' }>;
 
-export const isPulled = (task: WorkerTask): task is PulledTask => task.kind !== 'generate';
+export const isPulled = (task: WorkerTask): task is PulledTask =>
+  task.kind !== 'generate';
 
 /**
  * Instants become epoch milliseconds: the monotonic clocks of two machines cannot be compared.
  * @param nowMs monotonic, like the instants of the request
  */
-export function toQueueEntry(request: ScheduledRequest<WorkerTask>, task: PulledTask, nowMs: number): QueueEntry {
+export function toQueueEntry(
+  request: ScheduledRequest<WorkerTask>,
+  task: PulledTask,
+  nowMs: number,
+): QueueEntry {
   const { id, model, tenant, priority, inferenceTimeoutMs } = request;
   const epochMs = Date.now() - nowMs;
   return {
@@ -82,15 +108,31 @@ function toWork(task: PulledTask): QueueEntryWork {
 
 /** Segments arrive with the result: a queue cannot send them while they are made. */
 function transcription(task: TranscribeTask): QueueEntryWork {
-  const { kind: _kind, task: what, audio, knownSpeakers: speakers, onSegment: _onSegment, ...options } = task;
-  return { kind: what === 'translate' ? 'translation' : 'transcription', audio, options, speakers };
+  const {
+    kind: _kind,
+    task: what,
+    audio,
+    knownSpeakers: speakers,
+    onSegment: _onSegment,
+    ...options
+  } = task;
+  return {
+    kind: what === 'translate' ? 'translation' : 'transcription',
+    audio,
+    options,
+    speakers,
+  };
 }
 
 /** The audio of speech is not part of it: it is read from the blob store before. */
 export function toWorkerReply({ value, execution }: JobCompleted<JobValue>): WorkerReply {
   switch (value.kind) {
     case 'transcript':
-      return { kind: 'transcript', transcript: decodeJobTranscript(value.transcript), execution };
+      return {
+        kind: 'transcript',
+        transcript: decodeJobTranscript(value.transcript),
+        execution,
+      };
     case 'speech':
       return { kind: 'speech', durationS: value.durationS, execution };
     case 'embeddings': {

@@ -5,7 +5,11 @@ import { isPromoted, QueueJobClass } from '../../contracts/queue-jobs/queue-keys
 import { type QueueDepth } from '../../core/dispatch/request-queue.port.js';
 import { keyOf, type RequestView } from '../../core/dispatch/request-view.js';
 import { type LatencyPhases } from '../../core/request/latency-phases.js';
-import { DEFAULT_TENANT, requestKey, type RequestRef } from '../../core/request/request-key.js';
+import {
+  DEFAULT_TENANT,
+  requestKey,
+  type RequestRef,
+} from '../../core/request/request-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
@@ -70,13 +74,17 @@ export class QueueListing {
   }
 
   /** The request of that id, running or ended lately. Without a tenant only requests without one are found. */
-  async find(requestId: string, tenant: string | undefined): Promise<ListedJob | undefined> {
+  async find(
+    requestId: string,
+    tenant: string | undefined,
+  ): Promise<ListedJob | undefined> {
     const refs = this.queues.refs(requestId, tenant);
     const facts = await this.queues.facts(refs);
     const at = facts.findIndex(found => found !== undefined);
     const ref = refs[at];
     const isWaiting = facts[at]?.taken === false && !facts[at].finished;
-    const position = isWaiting && ref ? (await this.#waiting(ref.model)).indexOf(ref.jobId) + 1 : 0;
+    const position =
+      isWaiting && ref ? (await this.#waiting(ref.model)).indexOf(ref.jobId) + 1 : 0;
     return ref && (await this.#job(ref, facts[at], position || undefined));
   }
 
@@ -95,7 +103,12 @@ export class QueueListing {
     const { redis, keys } = this.link;
     const base = this.queues.base(keys.queue(model));
     const places = ['wait', 'prioritized', 'active'].map(state => `${base}${state}`);
-    const counts = (await redis.eval(COUNT, places.length, ...places, base)) as [number, number, number, number];
+    const counts = (await redis.eval(COUNT, places.length, ...places, base)) as [
+      number,
+      number,
+      number,
+      number,
+    ];
     const [realtime, batch, running, oldestMs] = counts;
     const oldestWaitMs = oldestMs < 0 ? undefined : Date.now() - oldestMs;
     return { model, realtime, batch, running, oldestWaitMs };
@@ -106,9 +119,16 @@ export class QueueListing {
    */
   async #waiting(model: string): Promise<string[]> {
     const { redis, keys, access } = this.link;
-    const returned = redis.lrange(`${this.queues.base(keys.queue(model))}wait`, -MAX_LISTED, -1);
+    const returned = redis.lrange(
+      `${this.queues.base(keys.queue(model))}wait`,
+      -MAX_LISTED,
+      -1,
+    );
     const accounts = this.queues.accounts(model);
-    return [...(await returned).reverse(), ...(access ? dispatchOrder(await accounts, access) : [])];
+    return [
+      ...(await returned).reverse(),
+      ...(access ? dispatchOrder(await accounts, access) : []),
+    ];
   }
 
   async #listed(model: string): Promise<ListedJob[]> {
@@ -118,28 +138,49 @@ export class QueueListing {
     const running = redis.lrange(`${base}active`, 0, MAX_LISTED - 1);
     const [all, active] = await Promise.all([this.#waiting(model), running]);
     const waiting = all.slice(0, MAX_LISTED);
-    const refs = [...waiting, ...active.reverse()].map(jobId => ({ model, queue, jobId }));
+    const refs = [...waiting, ...active.reverse()].map(jobId => ({
+      model,
+      queue,
+      jobId,
+    }));
     const facts = await this.queues.facts(refs);
     const jobs = await Promise.all(
-      refs.map((ref, at) => this.#job(ref, facts[at], at < waiting.length ? at + 1 : undefined)),
+      refs.map((ref, at) =>
+        this.#job(ref, facts[at], at < waiting.length ? at + 1 : undefined),
+      ),
     );
     return jobs.filter(job => job !== undefined);
   }
 
   /** Undefined: the job was removed meanwhile. */
-  async #job(ref: JobRef, facts?: JobFacts, position?: number): Promise<ListedJob | undefined> {
+  async #job(
+    ref: JobRef,
+    facts?: JobFacts,
+    position?: number,
+  ): Promise<ListedJob | undefined> {
     const data = facts && (await this.queues.data(ref));
     if (!facts || data === undefined) return undefined;
     return { ref, view: this.#view(ref, facts, data ?? {}, position) };
   }
 
-  #view(ref: JobRef, facts: JobFacts, job: Partial<QueueJob>, position: number | undefined): RequestView {
+  #view(
+    ref: JobRef,
+    facts: JobFacts,
+    job: Partial<QueueJob>,
+    position: number | undefined,
+  ): RequestView {
     const result = facts.finished ? jobResultOf(facts.returnValue) : undefined;
     const priority = priorityOf(job, facts);
     const state = result?.outcome ?? (facts.taken ? 'running' : 'queued');
-    const waitedMs = Math.max(0, (facts.takenMs ?? Date.now()) - (job.acceptedMs ?? facts.timestamp));
+    const waitedMs = Math.max(
+      0,
+      (facts.takenMs ?? Date.now()) - (job.acceptedMs ?? facts.timestamp),
+    );
     const isQueued = state === 'queued';
-    const isOld = isQueued && priority === 'batch' && waitedMs >= (this.link.access?.agingMs ?? Infinity);
+    const isOld =
+      isQueued &&
+      priority === 'batch' &&
+      waitedMs >= (this.link.access?.agingMs ?? Infinity);
     const waitsFor = this.workers.hasReady(ref.model) ? 'slot' : 'worker';
     return {
       id: job.id ?? ref.jobId,
@@ -163,7 +204,8 @@ const priorityOf = ({ priority }: Partial<QueueJob>, facts: JobFacts): PriorityL
   priority ?? (facts.priority === QueueJobClass.REALTIME ? 'realtime' : 'batch');
 
 function phasesOf(result: QueueJobResult, queueWaitMs: number): LatencyPhases {
-  const readyMs = result.outcome === 'completed' ? result.execution.readyWaitMs : undefined;
+  const readyMs =
+    result.outcome === 'completed' ? result.execution.readyWaitMs : undefined;
   return { queueWaitMs, grpcMs: result.phases.totalMs, readyMs };
 }
 

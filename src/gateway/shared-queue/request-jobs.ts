@@ -1,8 +1,20 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
-import { type QueueJobResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
+import {
+  type QueueJobResult,
+  readJobResult,
+} from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { readStopNote, type StopNote, type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
+import {
+  readStopNote,
+  type StopNote,
+  type StopReason,
+} from '../../contracts/queue-jobs/queue-messages.js';
 import { type TenantLoad } from '../../core/order/fair-lane.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
@@ -76,15 +88,21 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   /** What one tenant has waiting at all gateways, by model. @throws DomainError `queue_unavailable` */
-  loadOf(tenant: string | undefined): Promise<ReadonlyMap<string, Omit<TenantLoad, 'bytes'>>> {
+  loadOf(
+    tenant: string | undefined,
+  ): Promise<ReadonlyMap<string, Omit<TenantLoad, 'bytes'>>> {
     return this.#answered(this.queues.loadOf(tenant));
   }
 
   /** @throws DomainError `duplicate_request_id` when the job of that id asks for something else, `queue_unavailable` */
   async rejectOther(ref: JobRef, { job }: PlacedJob): Promise<void> {
-    const other = (await this.#answered(this.queues.data(ref))) as Partial<QueueJob> | undefined;
+    const other = (await this.#answered(this.queues.data(ref))) as
+      Partial<QueueJob> | undefined;
     if (other === undefined || other.fingerprint === job.fingerprint) return;
-    throw new DomainError('duplicate_request_id', `The request id ${job.id} is in use by a different request.`);
+    throw new DomainError(
+      'duplicate_request_id',
+      `The request id ${job.id} is in use by a different request.`,
+    );
   }
 
   /**
@@ -114,7 +132,10 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
       const ms = await this.queues.answered(ref);
       if (blob !== undefined) this.blobs.removeLater(blob, ms);
     } catch (error) {
-      this.#logger.debug({ jobId: ref.jobId, err: error }, 'an answered request stays in Redis until it expires');
+      this.#logger.debug(
+        { jobId: ref.jobId, err: error },
+        'an answered request stays in Redis until it expires',
+      );
     }
   }
 
@@ -129,10 +150,18 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     const { redis, keys, access } = this.link;
     const note = JSON.stringify({ queue, jobId, reason } satisfies StopNote);
     try {
-      const kept = redis.set(keys.stop(queue, jobId), note, 'PX', access?.resultTtlMs ?? 1);
+      const kept = redis.set(
+        keys.stop(queue, jobId),
+        note,
+        'PX',
+        access?.resultTtlMs ?? 1,
+      );
       await Promise.all([this.queues.remove(ref), kept, redis.publish(keys.stops, note)]);
     } catch (error) {
-      this.#logger.warn({ jobId, reason, err: error }, 'Redis did not answer; the stop may be lost');
+      this.#logger.warn(
+        { jobId, reason, err: error },
+        'Redis did not answer; the stop may be lost',
+      );
     }
   }
 
@@ -143,7 +172,11 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   /** Stops the job of that id, whichever gateway accepted it. False: there is none to stop. */
-  async stopKnown(requestId: string, tenant: string | undefined, reason: StopReason): Promise<boolean> {
+  async stopKnown(
+    requestId: string,
+    tenant: string | undefined,
+    reason: StopReason,
+  ): Promise<boolean> {
     const refs = this.queues.refs(requestId, tenant);
     const facts = await this.queues.facts(refs).catch(() => []);
     const live = refs.filter((_, at) => facts[at] !== undefined && !facts[at].finished);
@@ -160,7 +193,8 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   }
 }
 
-const succeeded = ({ returnValue }: JobFacts): boolean => jobResultOf(returnValue)?.outcome === 'completed';
+const succeeded = ({ returnValue }: JobFacts): boolean =>
+  jobResultOf(returnValue)?.outcome === 'completed';
 
 /** What a worker completed its job with. Undefined: nothing, or nothing that this version can read. */
 export function jobResultOf(returnValue = 'null'): QueueJobResult | undefined {
@@ -172,4 +206,5 @@ export function jobResultOf(returnValue = 'null'): QueueJobResult | undefined {
 }
 
 /** False for a caller that left and a gateway that shuts down: another gateway may wait for the same id. */
-export const isMeantForAll = (reason: StopReason): boolean => reason !== 'disconnect' && reason !== 'shutdown';
+export const isMeantForAll = (reason: StopReason): boolean =>
+  reason !== 'disconnect' && reason !== 'shutdown';

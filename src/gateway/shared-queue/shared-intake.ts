@@ -44,7 +44,8 @@ export class SharedIntake implements OnModuleDestroy {
   /** Reports later whether the request is accepted. */
   enter(request: ScheduledRequest<WorkerTask>, reports: QueueReports<WorkerReply>): void {
     const { payload } = request;
-    if (!isPulled(payload)) throw new Error(`${payload.kind} does not go through the shared queue`);
+    if (!isPulled(payload))
+      throw new Error(`${payload.kind} does not go through the shared queue`);
     const shared = new SharedRequest(request, reports, this.jobs.ref(request));
     this.requests.add(shared);
     if (this.#closed) shared.entering.abort(shuttingDown());
@@ -57,7 +58,10 @@ export class SharedIntake implements OnModuleDestroy {
 
   /** Ends a request that is not accepted yet: it is reported as rejected. */
   stop({ entering }: SharedRequest, reason: CancelReason): void {
-    const cancelled = new DomainError('request_cancelled', 'The request was cancelled before it was queued.');
+    const cancelled = new DomainError(
+      'request_cancelled',
+      'The request was cancelled before it was queued.',
+    );
     entering.abort(reason === 'shutdown' ? shuttingDown() : cancelled);
   }
 
@@ -67,7 +71,10 @@ export class SharedIntake implements OnModuleDestroy {
     const redis = new WaitBudget(waitMs, () => this.jobs.overdue());
     const known = await redis.spend(this.jobs.known(ref));
     if (!known) await redis.spend(this.#demandRoom(shared));
-    const placed = await this.blobs.place(toQueueEntry(request, task, this.clock.nowMs()), entering.signal);
+    const placed = await this.blobs.place(
+      toQueueEntry(request, task, this.clock.nowMs()),
+      entering.signal,
+    );
     try {
       if (known) await redis.spend(this.jobs.rejectOther(ref, placed));
       entering.signal.throwIfAborted();
@@ -89,15 +96,22 @@ export class SharedIntake implements OnModuleDestroy {
     // Only at a bound it matters how much of the queue its tenant holds.
     const loadOf = await this.#tenantLoad(request, ahead);
     const refusal = this.admission.check({ ...load, loadOf }, request);
-    if (refusal) throw this.admission.queueFull(refusal, request.model, this.clock.nowMs());
+    if (refusal)
+      throw this.admission.queueFull(refusal, request.model, this.clock.nowMs());
   }
 
-  async #tenantLoad({ tenant }: ScheduledRequest, ahead: readonly ScheduledRequest[]): Promise<QueueLoad['loadOf']> {
+  async #tenantLoad(
+    { tenant }: ScheduledRequest,
+    ahead: readonly ScheduledRequest[],
+  ): Promise<QueueLoad['loadOf']> {
     const byModel = await this.jobs.loadOf(tenant);
     const isOwn = (model?: string) => (request: ScheduledRequest) =>
       request.tenant === tenant && (model === undefined || request.model === model);
     return (_tenant, model) => {
-      const inRedis = model === undefined ? [...byModel.values()] : [byModel.get(model) ?? { requests: 0, tenants: 0 }];
+      const inRedis =
+        model === undefined
+          ? [...byModel.values()]
+          : [byModel.get(model) ?? { requests: 0, tenants: 0 }];
       const entering = ahead.filter(isOwn(model));
       const own = [...this.#waiting().filter(isOwn(model)), ...entering];
       return {
@@ -109,15 +123,19 @@ export class SharedIntake implements OnModuleDestroy {
   }
 
   #waiting(): ScheduledRequest[] {
-    return this.requests.all().flatMap(({ isWaiting, request }) => (isWaiting ? request : []));
+    return this.requests
+      .all()
+      .flatMap(({ isWaiting, request }) => (isWaiting ? request : []));
   }
 
   /** Requests are counted over all gateways; bytes for this one, whose folder or bucket traffic they are. */
   async #load(ahead: readonly ScheduledRequest[]): Promise<QueueLoad> {
     const waiting = await this.jobs.waiting();
     const own = [...this.#waiting(), ...ahead];
-    const bytesOf = (requests: readonly ScheduledRequest[]) => requests.reduce((sum, { bytes }) => sum + bytes, 0);
-    const ofModel = (requests: readonly ScheduledRequest[], model: string) => requests.filter(r => r.model === model);
+    const bytesOf = (requests: readonly ScheduledRequest[]) =>
+      requests.reduce((sum, { bytes }) => sum + bytes, 0);
+    const ofModel = (requests: readonly ScheduledRequest[], model: string) =>
+      requests.filter(r => r.model === model);
     const depth = [...waiting.values()].reduce((sum, count) => sum + count, ahead.length);
     // Redis counts without priorities: every request counts as ahead.
     return {
@@ -136,4 +154,6 @@ export class SharedIntake implements OnModuleDestroy {
 const rejection = (error: unknown): DomainError =>
   error instanceof DomainError
     ? error
-    : new DomainError('internal_error', 'The request could not be queued.', { cause: error });
+    : new DomainError('internal_error', 'The request could not be queued.', {
+        cause: error,
+      });

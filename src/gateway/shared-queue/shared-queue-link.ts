@@ -7,7 +7,10 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
 import { queueUnavailable } from '../../platform/http/passing-errors.js';
-import { sharedQueueAccess, type SharedQueueAccess } from '../../platform/config/shared-queue-access.js';
+import {
+  sharedQueueAccess,
+  type SharedQueueAccess,
+} from '../../platform/config/shared-queue-access.js';
 import { RedisLink } from '../../platform/redis/redis.module.js';
 
 /** A Redis that does not answer for this long is away; longer than any script of ours on a slow machine. */
@@ -88,14 +91,19 @@ export class SharedQueueLink implements OnApplicationShutdown {
   /** For who only looks: `otherwise` when Redis is not there, fails, or hangs. Never rejects. */
   async look<T>(read: () => Promise<T>, otherwise: T): Promise<T> {
     if (!this.usable) return otherwise;
-    return Promise.race([read().catch(() => otherwise), sleep(LOOK_MS, otherwise, { ref: false })]);
+    return Promise.race([
+      read().catch(() => otherwise),
+      sleep(LOOK_MS, otherwise, { ref: false }),
+    ]);
   }
 }
 
 /** The command was refused for want of memory (`maxmemory`), not lost. */
-export const isFull = (error: unknown): boolean => error instanceof Error && error.message.includes('OOM');
+export const isFull = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes('OOM');
 
-const isTimeout = (error: unknown): boolean => error instanceof Error && error.message === 'Command timed out';
+const isTimeout = (error: unknown): boolean =>
+  error instanceof Error && error.message === 'Command timed out';
 
 function unavailable(cause: unknown): DomainError {
   const state = isFull(cause) ? 'is full' : 'cannot be reached';

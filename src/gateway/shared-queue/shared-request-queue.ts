@@ -58,15 +58,22 @@ export class SharedRequestQueue implements SchedulerQueue<WorkerTask, WorkerRepl
   startMs({ model, priority }: ScheduledRequest, meanMs: number): number {
     const depth = this.#ownDepth(model);
     if (depth === undefined || depth.running === 0) return 0;
-    const waiting = depth.realtime + (priority === RequestPriority.BATCH ? depth.batch : 0);
+    const waiting =
+      depth.realtime + (priority === RequestPriority.BATCH ? depth.batch : 0);
     return (waiting / depth.running) * meanMs;
   }
 
-  enqueue(request: ScheduledRequest<WorkerTask>, reports: QueueReports<WorkerReply>): undefined {
+  enqueue(
+    request: ScheduledRequest<WorkerTask>,
+    reports: QueueReports<WorkerReply>,
+  ): undefined {
     this.intake.enter(request, reports);
   }
 
-  async cancel(request: ScheduledRequest<WorkerTask>, reason: CancelReason): Promise<void> {
+  async cancel(
+    request: ScheduledRequest<WorkerTask>,
+    reason: CancelReason,
+  ): Promise<void> {
     const shared = this.requests.get(this.jobs.ref(request));
     if (shared?.placed) await this.requests.cancel(shared, reason);
     else if (shared) this.intake.stop(shared, reason);
@@ -81,26 +88,42 @@ export class SharedRequestQueue implements SchedulerQueue<WorkerTask, WorkerRepl
     if (!this.jobs.link.enabled) return false;
     this.jobs.link.demand();
     try {
-      const job = (await this.listing.find(ref.id, ref.tenant)) ?? (await this.listing.writtenByOthers(ref))[0];
-      return job !== undefined && (await this.jobs.reprioritize(job.ref, priorityLabel(priority)));
+      const job =
+        (await this.listing.find(ref.id, ref.tenant)) ??
+        (await this.listing.writtenByOthers(ref))[0];
+      return (
+        job !== undefined &&
+        (await this.jobs.reprioritize(job.ref, priorityLabel(priority)))
+      );
     } catch (error) {
       throw this.jobs.link.failure(error);
     }
   }
 
   backlog({ model }: ScheduledRequest<WorkerTask>): QueueBacklog {
-    return { hasReady: this.workers.hasPulling(model), waiting: this.jobs.lastWaiting.get(model) ?? 0 };
+    return {
+      hasReady: this.workers.hasPulling(model),
+      waiting: this.jobs.lastWaiting.get(model) ?? 0,
+    };
   }
 
   /** Waiting requests in dispatch order, then running ones. */
   async list(): Promise<readonly RequestView[]> {
-    return (await this.jobs.link.look(() => this.listing.live(), [])).map(({ view }) => view);
+    return (await this.jobs.link.look(() => this.listing.live(), [])).map(
+      ({ view }) => view,
+    );
   }
 
   async find(ref: RequestRef): Promise<RequestView | undefined> {
-    const job = await this.jobs.link.look(() => this.listing.find(ref.id, ref.tenant), undefined);
+    const job = await this.jobs.link.look(
+      () => this.listing.find(ref.id, ref.tenant),
+      undefined,
+    );
     if (job) return job.view;
-    const [written] = await this.jobs.link.look(() => this.listing.writtenByOthers(ref), []);
+    const [written] = await this.jobs.link.look(
+      () => this.listing.writtenByOthers(ref),
+      [],
+    );
     return written?.view;
   }
 
@@ -113,14 +136,22 @@ export class SharedRequestQueue implements SchedulerQueue<WorkerTask, WorkerRepl
   async cancelElsewhere(ref: RequestRef, reason: CancelReason): Promise<boolean> {
     if (!this.jobs.link.usable) return false;
     if (await this.jobs.stopKnown(ref.id, ref.tenant, reason)) return true;
-    const written = await this.jobs.link.look(() => this.listing.writtenByOthers(ref), []);
+    const written = await this.jobs.link.look(
+      () => this.listing.writtenByOthers(ref),
+      [],
+    );
     await Promise.all(written.map(job => this.jobs.stop(job.ref, reason)));
     return written.length > 0;
   }
 
   /** Stops what other gateways put into this queue and `matches`. */
-  async cancelMatching(matches: (view: RequestView) => boolean, reason: CancelReason): Promise<RequestKey[]> {
-    const found = (await this.jobs.link.look(() => this.listing.live(), [])).filter(({ view }) => matches(view));
+  async cancelMatching(
+    matches: (view: RequestView) => boolean,
+    reason: CancelReason,
+  ): Promise<RequestKey[]> {
+    const found = (await this.jobs.link.look(() => this.listing.live(), [])).filter(
+      ({ view }) => matches(view),
+    );
     await Promise.all(found.map(({ ref }) => this.jobs.stop(ref, reason)));
     return found.map(({ view }) => keyOf(view));
   }
@@ -138,7 +169,9 @@ export class SharedRequestQueue implements SchedulerQueue<WorkerTask, WorkerRepl
     );
     return Array.from(accepted, ([model, requests]) => {
       const waiting = requests.filter(({ isWaiting }) => isWaiting);
-      const realtime = waiting.filter(({ request }) => request.priority === RequestPriority.REALTIME).length;
+      const realtime = waiting.filter(
+        ({ request }) => request.priority === RequestPriority.REALTIME,
+      ).length;
       const running = requests.length - waiting.length;
       const oldest = waiting[0]?.request;
       const oldestWaitMs = oldest && nowMs - oldest.enqueuedAtMs;

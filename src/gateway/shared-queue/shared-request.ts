@@ -1,6 +1,9 @@
 import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
 import { type QueueReports } from '../../core/dispatch/request-queue.port.js';
-import { type PriorityLabel, priorityLevel } from '../../core/request/request-priority.js';
+import {
+  type PriorityLabel,
+  priorityLevel,
+} from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { type JobRef } from './model-queues.js';
@@ -42,7 +45,8 @@ export class SharedRequest {
     readonly ref: JobRef,
   ) {
     const { payload } = request;
-    this.relay = payload.kind === 'synthesize' ? new SpeechRelay(payload.sink) : undefined;
+    this.relay =
+      payload.kind === 'synthesize' ? new SpeechRelay(payload.sink) : undefined;
     this.#queueDeadlineMs = request.queueDeadlineMs;
   }
 
@@ -77,7 +81,8 @@ export class SharedRequest {
   requeued(nowMs: number): void {
     const { deadline, latestStartMs = Infinity } = this.request;
     this.#queueDeadlineMs += nowMs - (this.leasedAtMs ?? nowMs);
-    if (deadline !== undefined) this.#queueDeadlineMs = Math.min(this.#queueDeadlineMs, latestStartMs);
+    if (deadline !== undefined)
+      this.#queueDeadlineMs = Math.min(this.#queueDeadlineMs, latestStartMs);
     this.leasedAtMs = undefined;
   }
 }

@@ -1,8 +1,20 @@
-import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { merge } from 'rxjs';
-import { decodeJobError, type JobCompleted, type JobValue } from '../../contracts/queue-jobs/job-result.js';
+import {
+  decodeJobError,
+  type JobCompleted,
+  type JobValue,
+} from '../../contracts/queue-jobs/job-result.js';
 import { isPromoted } from '../../contracts/queue-jobs/queue-keys.js';
-import { type StopNote, type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
+import {
+  type StopNote,
+  type StopReason,
+} from '../../contracts/queue-jobs/queue-messages.js';
 import { type QueueEnd } from '../../core/dispatch/request-queue.port.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type CancelReason } from '../../core/request/settlement.js';
@@ -50,7 +62,9 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   onModuleInit(): void {
     const { link } = this.jobs;
     if (!link.enabled) return;
-    merge(this.events.events$, this.jobs.stops$).subscribe(received => this.#receive(received));
+    merge(this.events.events$, this.jobs.stops$).subscribe(received =>
+      this.#receive(received),
+    );
     link.back$.subscribe(() => void this.#reconcile());
     this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS).unref();
   }
@@ -111,7 +125,10 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
       shared.watched = false;
       if (isFull(error)) throw this.jobs.link.failure(error);
       watch();
-      this.#logger.warn({ jobId: ref.jobId, err: error }, 'Redis did not answer; the request is queued when it does');
+      this.#logger.warn(
+        { jobId: ref.jobId, err: error },
+        'Redis did not answer; the request is queued when it does',
+      );
     }
   }
 
@@ -133,7 +150,10 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
       const facts = await this.jobs.facts(watched.map(({ ref }) => ref));
       await Promise.all(watched.map((shared, at) => this.#compare(shared, facts[at])));
     } catch (error) {
-      this.#logger.debug({ err: error }, 'reading the jobs of own requests failed; read again later');
+      this.#logger.debug(
+        { err: error },
+        'reading the jobs of own requests failed; read again later',
+      );
     }
   }
 
@@ -144,13 +164,18 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     else if (isMeantForAll(received.reason)) this.#stoppedForAll(shared, received.reason);
   }
 
-  #happened(shared: SharedRequest, { event, prev, returnvalue, failedReason, priority }: QueueEvent): void {
+  #happened(
+    shared: SharedRequest,
+    { event, prev, returnvalue, failedReason, priority }: QueueEvent,
+  ): void {
     if (event === 'completed') return this.#finished(shared, returnvalue);
     if (event === 'failed') return this.#failed(shared, failedReason);
     if (event === 'stalled') return this.#requeued(shared, true);
     // Also the first of the two events of a job whose worker died: the other one was read with it.
-    if (event === 'waiting' && prev === 'active') return queueMicrotask(() => this.#requeued(shared, false));
-    if (event === 'reprioritized') return this.#reprioritized(shared, priority === 'realtime' ? 'realtime' : 'batch');
+    if (event === 'waiting' && prev === 'active')
+      return queueMicrotask(() => this.#requeued(shared, false));
+    if (event === 'reprioritized')
+      return this.#reprioritized(shared, priority === 'realtime' ? 'realtime' : 'batch');
     // Only a hint: it may belong to an earlier job of that id, and `active` does not name the worker.
     if (event === 'active' || event === 'removed') void this.#reconcile([shared]);
   }
@@ -162,14 +187,23 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     if (facts.finished) return this.#finished(shared, facts.returnValue);
     if (!facts.taken) return this.#requeued(shared, true);
     const { workerId = '', priority } = facts;
-    this.#leased(shared, workerId, isPromoted(priority, shared.placed?.job.priority ?? 'batch'));
+    this.#leased(
+      shared,
+      workerId,
+      isPromoted(priority, shared.placed?.job.priority ?? 'batch'),
+    );
   }
 
   #leased(shared: SharedRequest, workerId: string, aged: boolean): void {
     if (shared.leasedAtMs !== undefined) return;
     shared.leased(this.clock.nowMs());
     const isHeld = () => this.#isHeld(shared);
-    shared.reports.leased(shared.request.key, { workerId, groupId: shared.ref.jobId, aged, isHeld });
+    shared.reports.leased(shared.request.key, {
+      workerId,
+      groupId: shared.ref.jobId,
+      aged,
+      isHeld,
+    });
   }
 
   /** Its worker renewed its lock lately: each does so within a third of its time. True while Redis cannot tell. */
@@ -202,11 +236,15 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
 
   #finished(shared: SharedRequest, json: string | undefined): void {
     const result = jobResultOf(json);
-    if (result?.outcome === 'cancelled') return void this.#gone(shared).catch(() => undefined);
+    if (result?.outcome === 'cancelled')
+      return void this.#gone(shared).catch(() => undefined);
     if (result?.outcome === 'completed') return void this.#load(shared, result);
     shared.watched = false;
     if (!result) {
-      const error = new DomainError('engine_failed', 'The result that the worker returned cannot be read.');
+      const error = new DomainError(
+        'engine_failed',
+        'The result that the worker returned cannot be read.',
+      );
       return this.#end(shared, { type: 'failed', error });
     }
     shared.result = { blob: undefined };
@@ -228,8 +266,12 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
       );
     } catch (error) {
       shared.loading = false;
-      if (error instanceof BlobMissing) return void (await this.#gone(shared).catch(() => undefined));
-      this.#logger.warn({ jobId: shared.ref.jobId, err: error }, 'a result could not be read; it is read again later');
+      if (error instanceof BlobMissing)
+        return void (await this.#gone(shared).catch(() => undefined));
+      this.#logger.warn(
+        { jobId: shared.ref.jobId, err: error },
+        'a result could not be read; it is read again later',
+      );
     }
   }
 
@@ -239,7 +281,8 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     const { request, reports, relay, leasedAtMs = this.clock.nowMs() } = shared;
     reports.computed(request.key, { leasedAtMs, batchWaitMs: phases.batchWaitMs });
     this.pool.reported(request.model, execution);
-    if (value.kind === 'speech') await relay?.complete(value, (blob, from) => this.blobs.read(blob, from));
+    if (value.kind === 'speech')
+      await relay?.complete(value, (blob, from) => this.blobs.read(blob, from));
     this.#end(shared, { type: 'completed', reply: toWorkerReply(result) });
   }
 
@@ -254,7 +297,8 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     const { ref, placed } = shared;
     const reason = await this.jobs.stopReason(ref);
     if (!shared.watched || !placed) return;
-    if (reason !== undefined && isMeantForAll(reason)) return this.#stoppedForAll(shared, reason);
+    if (reason !== undefined && isMeantForAll(reason))
+      return this.#stoppedForAll(shared, reason);
     shared.requeues += 1;
     if (shared.requeues > MAX_REQUEUES) return this.#end(shared, { type: 'lost' });
     await this.jobs.again(ref, placed);
@@ -262,7 +306,10 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   }
 
   #stoppedForAll(shared: SharedRequest, reason: StopReason): void {
-    this.#end(shared, reason === 'queue_timeout' ? { type: 'expired' } : { type: 'stopped', reason });
+    this.#end(
+      shared,
+      reason === 'queue_timeout' ? { type: 'expired' } : { type: 'stopped', reason },
+    );
   }
 
   #startQueueDeadline(shared: SharedRequest): void {

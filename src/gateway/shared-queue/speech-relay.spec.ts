@@ -21,7 +21,8 @@ function relayed(highWaterMark = 1000) {
     reads.push(from);
     yield whole.subarray(from);
   };
-  const text = async (): Promise<string> => Buffer.concat((await audio.toArray()) as Buffer[]).toString();
+  const text = async (): Promise<string> =>
+    Buffer.concat((await audio.toArray()) as Buffer[]).toString();
   return { relay, audio, headers, reads, read, text };
 }
 
@@ -78,6 +79,8 @@ describe('SpeechRelay', () => {
     relay.piece(piece(0, 3));
     relay.piece(piece(0, 3, 'b2'));
     expect(audio.readableLength).toBe(3);
-    await expect(relay.complete(value('b2'), read)).rejects.toMatchObject({ code: 'worker_lost' });
+    await expect(relay.complete(value('b2'), read)).rejects.toMatchObject({
+      code: 'worker_lost',
+    });
   });
 });

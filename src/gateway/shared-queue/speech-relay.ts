@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { type Redis } from 'ioredis';
 import { type JobSpeech } from '../../contracts/queue-jobs/job-result.js';
-import { decodeSpeechPiece, type SpeechPiece } from '../../contracts/queue-jobs/queue-messages.js';
+import {
+  decodeSpeechPiece,
+  type SpeechPiece,
+} from '../../contracts/queue-jobs/queue-messages.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { SinkWriter } from '../worker-pool/sink-writer.js';
 import { type SpeechSink } from '../worker-pool/worker-task.js';
@@ -29,7 +32,8 @@ export class SpeechFeed {
 
   forget({ queue, jobId }: JobRef): void {
     const channel = this.link.keys.speech(queue, jobId);
-    if (this.#listeners.delete(channel)) void this.#client?.unsubscribe(channel).catch(() => undefined);
+    if (this.#listeners.delete(channel))
+      void this.#client?.unsubscribe(channel).catch(() => undefined);
   }
 
   #connection(): Redis {
@@ -85,7 +89,10 @@ export class SpeechRelay {
    *   `request_cancelled` when the
    *   caller disconnected; what `read` throws
    */
-  async complete({ blob, contentType, sampleRate }: JobSpeech, read: ReadFrom): Promise<void> {
+  async complete(
+    { blob, contentType, sampleRate }: JobSpeech,
+    read: ReadFrom,
+  ): Promise<void> {
     this.open();
     this.#behind = true;
     if (this.begun && blob !== this.#blob) throw lostMidway();
@@ -95,7 +102,8 @@ export class SpeechRelay {
       if (!this.begun) this.sink.header({ contentType, sampleRate });
       for await (const chunk of read(blob, this.#sent)) {
         await writer.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-        if (writer.gone) throw new DomainError('request_cancelled', 'The caller disconnected.');
+        if (writer.gone)
+          throw new DomainError('request_cancelled', 'The caller disconnected.');
       }
       succeeded = true;
     } finally {

@@ -1,4 +1,10 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown, Optional } from '@nestjs/common';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  Optional,
+} from '@nestjs/common';
 import { type Subscription } from 'rxjs';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { ModelQueues } from './model-queues.js';
@@ -19,7 +25,8 @@ export class TenantWeights implements OnApplicationBootstrap, OnApplicationShutd
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.link.enabled) this.#changes = this.keyRing?.changed$.subscribe(() => void this.#weigh());
+    if (this.link.enabled)
+      this.#changes = this.keyRing?.changed$.subscribe(() => void this.#weigh());
   }
 
   onApplicationShutdown(): void {

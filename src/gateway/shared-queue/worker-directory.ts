@@ -1,6 +1,11 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import {
   ANNOUNCEMENT_TTL_MS,
   DRAINED_TTL_MS,
@@ -67,12 +72,16 @@ export class WorkerDirectory implements OnApplicationBootstrap, OnApplicationShu
   /** Of one model, or all. None while Redis is away: no worker could take anything. */
   workers(model?: string): readonly WorkerAnnouncement[] {
     if (!this.link.enabled || !this.link.usable) return [];
-    return model === undefined ? this.#workers : this.#workers.filter(worker => worker.model === model);
+    return model === undefined
+      ? this.#workers
+      : this.#workers.filter(worker => worker.model === model);
   }
 
   /** Some worker takes work of the model now. */
   hasReady(model: string): boolean {
-    return this.workers(model).some(({ health, drained }) => health.state === 'ready' && !drained);
+    return this.workers(model).some(
+      ({ health, drained }) => health.state === 'ready' && !drained,
+    );
   }
 
   /** It sees that with its next heartbeat. @throws DomainError `queue_unavailable` */
@@ -94,7 +103,8 @@ export class WorkerDirectory implements OnApplicationBootstrap, OnApplicationShu
       const before = this.#workers;
       this.#workers = await this.#read();
       const owners = new Set(this.#workers.map(({ lockOwner }) => lockOwner));
-      for (const worker of before) if (!owners.has(worker.lockOwner)) void this.#missed(worker);
+      for (const worker of before)
+        if (!owners.has(worker.lockOwner)) void this.#missed(worker);
     } catch (error) {
       this.#logger.debug({ err: error }, 'reading announcements failed');
     }
@@ -120,9 +130,16 @@ export class WorkerDirectory implements OnApplicationBootstrap, OnApplicationShu
     try {
       const rest = [base, `${lockOwner}:`, access.lockMs - silentMs];
       const jobs = await redis.eval(FREE, 2, `${base}active`, `${base}stalled`, ...rest);
-      if (jobs !== 0) this.#logger.log({ worker: id, jobs }, 'a worker that pulls is gone; its jobs are free');
+      if (jobs !== 0)
+        this.#logger.log(
+          { worker: id, jobs },
+          'a worker that pulls is gone; its jobs are free',
+        );
     } catch (error) {
-      this.#logger.debug({ worker: id, err: error }, 'the jobs of a dead worker were not freed');
+      this.#logger.debug(
+        { worker: id, err: error },
+        'the jobs of a dead worker were not freed',
+      );
     }
   }
 
@@ -131,7 +148,11 @@ export class WorkerDirectory implements OnApplicationBootstrap, OnApplicationShu
     await redis.zremrangebyscore(keys.workers, '-inf', Date.now() - FORGOTTEN_MS);
     const ids = await redis.zrange(keys.workers, 0, '-1');
     if (ids.length === 0) return [];
-    const found = (await redis.mget(ids.map(id => keys.worker(id)))).map(readAnnouncement);
-    return found.filter(worker => worker !== undefined).sort((a, b) => (a.id < b.id ? -1 : 1));
+    const found = (await redis.mget(ids.map(id => keys.worker(id)))).map(
+      readAnnouncement,
+    );
+    return found
+      .filter(worker => worker !== undefined)
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 }

@@ -2,7 +2,11 @@ import { Controller, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
-import { DescribesChat, DescribesCompletion, DescribesEmbeddings } from './text.openapi.js';
+import {
+  DescribesChat,
+  DescribesCompletion,
+  DescribesEmbeddings,
+} from './text.openapi.js';
 import { EmbeddingsService } from './embeddings.service.js';
 import { CompletionsService } from './completions.service.js';
 

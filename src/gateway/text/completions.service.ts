@@ -4,7 +4,11 @@ import { withJsonFields } from '../../contracts/formats/json-fields.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';
-import { httpCaller, type InferenceCaller, type InferenceRequest } from '../inference/inference.service.js';
+import {
+  httpCaller,
+  type InferenceCaller,
+  type InferenceRequest,
+} from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { sendEvents } from './generation-output-stream.js';
@@ -33,11 +37,18 @@ export class CompletionsService {
   ) {}
 
   /** @throws DomainError as long as no chunk was sent; later failures are the last event of the stream. */
-  async serve(route: keyof typeof PARSERS, { fields: sent, bytes }: JsonRequest, reply: FastifyReply): Promise<void> {
+  async serve(
+    route: keyof typeof PARSERS,
+    { fields: sent, bytes }: JsonRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
     const params = PARSERS[route](sent, this.catalog, this.settings.compat);
     const { service_tier: tier, stream } = params.dto;
     const caller = httpCaller(reply, { tier, model: params.model });
-    const fields = { model: params.model.id, service_tier: usedTier(caller.priority, tier) };
+    const fields = {
+      model: params.model.id,
+      service_tier: usedTier(caller.priority, tier),
+    };
     const call = { params, caller, bytes, reply, fields };
     await (stream ? this.#answerInChunks(call) : this.#answerAsAWhole(call));
   }
@@ -45,7 +56,13 @@ export class CompletionsService {
   async #answerAsAWhole(call: GenerationCall): Promise<void> {
     const { reply, timings } = await this.#start(call).answer('generation');
     void call.reply
-      .headers(answerHeaders(call.fields.model, { ...timings, usage: reply.usage }, call.params.ignored))
+      .headers(
+        answerHeaders(
+          call.fields.model,
+          { ...timings, usage: reply.usage },
+          call.params.ignored,
+        ),
+      )
       .type('application/json; charset=utf-8')
       .send(withJsonFields(reply.answer, call.fields));
   }
@@ -53,13 +70,23 @@ export class CompletionsService {
   /** Until the first chunk a failure is a normal error. The headers hold only what is known by then. */
   async #answerInChunks(call: GenerationCall): Promise<void> {
     const { reply, fields, params } = call;
-    const output = new GenerationStream(this.settings.generation.maxBufferedBytes, fields);
+    const output = new GenerationStream(
+      this.settings.generation.maxBufferedBytes,
+      fields,
+    );
     const { phases, firstOutputMs } = await this.#start(call, output).firstOutput();
-    const headers = answerHeaders(fields.model, { phases, ttftMs: firstOutputMs }, params.ignored);
+    const headers = answerHeaders(
+      fields.model,
+      { phases, ttftMs: firstOutputMs },
+      params.ignored,
+    );
     sendEvents(reply, headers, output.chunks);
   }
 
-  #start({ params, caller, bytes }: GenerationCall, output?: GenerationStream): InferenceRequest {
+  #start(
+    { params, caller, bytes }: GenerationCall,
+    output?: GenerationStream,
+  ): InferenceRequest {
     return this.generation.start(caller, { ...params, body: bytes }, output);
   }
 }

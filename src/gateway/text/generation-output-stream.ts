@@ -4,7 +4,10 @@ import { OutputStream } from '../inference/output-stream.js';
 import { type GenerationOutput } from '../worker-pool/worker-task.js';
 
 /** Output of a generation on its way to one reader. */
-export abstract class GenerationOutputStream extends OutputStream implements GenerationOutput {
+export abstract class GenerationOutputStream
+  extends OutputStream
+  implements GenerationOutput
+{
   readonly chunks = this.body;
 
   begin(): void {
@@ -13,7 +16,11 @@ export abstract class GenerationOutputStream extends OutputStream implements Gen
 }
 
 /** Server-sent events, which no proxy may keep or collect. */
-export const sendEvents = (reply: FastifyReply, headers: Record<string, string>, events: NodeJS.ReadableStream): void =>
+export const sendEvents = (
+  reply: FastifyReply,
+  headers: Record<string, string>,
+  events: NodeJS.ReadableStream,
+): void =>
   void reply
     .headers({ ...headers, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
     .type(SSE_CONTENT_TYPE)

@@ -1,5 +1,9 @@
 import { JsonFields } from '../../contracts/formats/json-fields.js';
-import { onOneLine, SSE_DONE, sseData } from '../../contracts/formats/server-sent-event.js';
+import {
+  onOneLine,
+  SSE_DONE,
+  sseData,
+} from '../../contracts/formats/server-sent-event.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
 import { GenerationOutputStream } from './generation-output-stream.js';

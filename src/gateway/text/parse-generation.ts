@@ -1,5 +1,9 @@
 import { hash } from 'node:crypto';
-import { ChatCompletionDto, CompletionDto, type TextGenerationFields } from '../../contracts/openai/generation.dto.js';
+import {
+  ChatCompletionDto,
+  CompletionDto,
+  type TextGenerationFields,
+} from '../../contracts/openai/generation.dto.js';
 import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { IgnoredFields, PASSED_ON } from '../../contracts/openai/field-rules.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
@@ -7,7 +11,12 @@ import { readTools } from '../../contracts/tools/read-tools.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
-import { demandAbilities, demandsOf, demandTask, type Strictness } from '../models/model-abilities.js';
+import {
+  demandAbilities,
+  demandsOf,
+  demandTask,
+  type Strictness,
+} from '../models/model-abilities.js';
 import { canHonour, type ModelCatalog } from '../models/model-catalog.js';
 import { type GenerateTask } from '../worker-pool/worker-task.js';
 
@@ -19,8 +28,12 @@ const IDENTIFYING_MESSAGES = 2;
 const textOf = (content: unknown): string => {
   if (typeof content === 'string') return content.slice(0, IDENTIFYING_CHARACTERS);
   if (!Array.isArray(content)) return '';
-  const part: unknown = content.find(item => typeof (item as { text?: unknown } | null)?.text === 'string');
-  return part === undefined ? '' : (part as { text: string }).text.slice(0, IDENTIFYING_CHARACTERS);
+  const part: unknown = content.find(
+    item => typeof (item as { text?: unknown } | null)?.text === 'string',
+  );
+  return part === undefined
+    ? ''
+    : (part as { text: string }).text.slice(0, IDENTIFYING_CHARACTERS);
 };
 
 /** How a conversation begins; the same for each of its turns. */
@@ -35,7 +48,9 @@ export function beginningOfPrompt(prompt: string | readonly unknown[]): string {
   if (typeof prompt === 'string') return textOf(prompt);
   const [first] = prompt;
   if (typeof first === 'string') return textOf(first);
-  return ((Array.isArray(first) ? first : prompt) as readonly unknown[]).slice(0, IDENTIFYING_CHARACTERS).join();
+  return ((Array.isArray(first) ? first : prompt) as readonly unknown[])
+    .slice(0, IDENTIFYING_CHARACTERS)
+    .join();
 }
 
 /** What the pool chooses a worker by: prefixes are kept per tenant, so two tenants have nothing to share. */
@@ -58,37 +73,63 @@ const MOST_CHOICES = 2048;
 type Body = Readonly<Record<string, unknown>>;
 
 /** @throws DomainError for the first thing wrong with the body. */
-export function parseChat(body: Body, catalog: ModelCatalog, compat?: Strictness): ParsedGeneration {
+export function parseChat(
+  body: Body,
+  catalog: ModelCatalog,
+  compat?: Strictness,
+): ParsedGeneration {
   // The texts themselves are handed on as they came: copying them into the DTO would cost more than all the rest.
   const { messages, tools } = body;
-  const dto = parseDto(ChatCompletionDto, body, { messages: shapeOf(messages), tools: shapeOf(tools) });
+  const dto = parseDto(ChatCompletionDto, body, {
+    messages: shapeOf(messages),
+    tools: shapeOf(tools),
+  });
   const model = catalog.getOfKind(dto.model, 'llm');
   demandTask(model, 'chat', catalog);
   demandMessages(messages as readonly unknown[]);
   demandStreamOptions(dto);
   const unserved = new IgnoredFields(compat?.strict);
-  const offersTools = Array.isArray(tools) && tools.length > 0 && offersServed(body, model, unserved);
+  const offersTools =
+    Array.isArray(tools) && tools.length > 0 && offersServed(body, model, unserved);
   const demands = demandsOf(dto, body, { tools: offersTools });
-  const ignored = [...demandAbilities(model, demands, catalog, compat), ...unserved.paths];
+  const ignored = [
+    ...demandAbilities(model, demands, catalog, compat),
+    ...unserved.paths,
+  ];
   if (dto.top_logprobs !== undefined && !dto.logprobs) {
     throw invalid('top_logprobs', '`top_logprobs` needs `logprobs` to be true.');
   }
   const maxTokens = dto.max_completion_tokens ?? dto.max_tokens ?? 0;
-  return { model, dto, task: { form: 'chat', maxTokens, n: dto.n }, beginning: beginningOfChat(messages), ignored };
+  return {
+    model,
+    dto,
+    task: { form: 'chat', maxTokens, n: dto.n },
+    beginning: beginningOfChat(messages),
+    ignored,
+  };
 }
 
 /** A server behind the gateway may know tools that nothing here knows. */
 const offersServed = (body: Body, model: ModelSpec, unserved: IgnoredFields): boolean =>
-  canHonour(model, PASSED_ON) || readTools(new FieldReader(body, '', unserved), 'chat').tools.length > 0;
+  canHonour(model, PASSED_ON) ||
+  readTools(new FieldReader(body, '', unserved), 'chat').tools.length > 0;
 
 /** @throws DomainError for the first thing wrong with the body. */
-export function parseCompletion(body: Body, catalog: ModelCatalog, compat?: Strictness): ParsedGeneration {
+export function parseCompletion(
+  body: Body,
+  catalog: ModelCatalog,
+  compat?: Strictness,
+): ParsedGeneration {
   const dto = parseDto(CompletionDto, body);
   const model = catalog.getOfKind(dto.model, 'llm');
   demandTask(model, 'completions', catalog);
   demandStreamOptions(dto);
   const ignored = demandAbilities(model, demandsOf(dto, body), catalog, compat);
-  const task = { form: 'completion', maxTokens: dto.max_tokens ?? 0, n: choicesOf(dto) } as const;
+  const task = {
+    form: 'completion',
+    maxTokens: dto.max_tokens ?? 0,
+    n: choicesOf(dto),
+  } as const;
   return { model, dto, task, beginning: beginningOfPrompt(dto.prompt), ignored };
 }
 
@@ -105,14 +146,21 @@ const shapeOf = (value: unknown): unknown => (Array.isArray(value) ? [] : value)
 
 function demandMessages(messages: readonly unknown[]): void {
   if (messages.length === 0) {
-    throw new DomainError('missing_required_parameter', '`messages` is required: it must hold at least one message.', {
-      param: 'messages',
-    });
+    throw new DomainError(
+      'missing_required_parameter',
+      '`messages` is required: it must hold at least one message.',
+      {
+        param: 'messages',
+      },
+    );
   }
   messages.forEach((message, index) => {
     const param = `messages[${index}]`;
     if (typeof message !== 'object' || message === null || Array.isArray(message)) {
-      throw invalid(param, `\`${param}\` must be an object with a role; got ${JSON.stringify(message).slice(0, 80)}.`);
+      throw invalid(
+        param,
+        `\`${param}\` must be an object with a role; got ${JSON.stringify(message).slice(0, 80)}.`,
+      );
     }
     demandRole((message as { role?: unknown }).role, `${param}.role`);
   });
@@ -123,17 +171,29 @@ function demandRole(role: unknown, param: string): void {
   if (typeof role === 'string' && role !== '') return;
   const rule = 'must be a text such as user';
   if (role !== undefined && role !== null && role !== '')
-    throw invalid(param, `\`${param}\` ${rule}; got ${JSON.stringify(role).slice(0, 80)}.`);
-  throw new DomainError('missing_required_parameter', `\`${param}\` is required: it ${rule}.`, { param });
+    throw invalid(
+      param,
+      `\`${param}\` ${rule}; got ${JSON.stringify(role).slice(0, 80)}.`,
+    );
+  throw new DomainError(
+    'missing_required_parameter',
+    `\`${param}\` is required: it ${rule}.`,
+    { param },
+  );
 }
 
 function demandStreamOptions({ stream, stream_options }: TextGenerationFields): void {
   if (stream_options === undefined) return;
-  if (!stream) throw invalid('stream_options', '`stream_options` is for `stream: true` only.');
+  if (!stream)
+    throw invalid('stream_options', '`stream_options` is for `stream: true` only.');
   const { include_usage = false } = stream_options;
   if (typeof include_usage === 'boolean' || include_usage === null) return;
   const param = 'stream_options.include_usage';
-  throw invalid(param, `\`${param}\` must be true or false; got ${JSON.stringify(include_usage).slice(0, 80)}.`);
+  throw invalid(
+    param,
+    `\`${param}\` must be true or false; got ${JSON.stringify(include_usage).slice(0, 80)}.`,
+  );
 }
 
-const invalid = (param: string, message: string): DomainError => new DomainError('invalid_value', message, { param });
+const invalid = (param: string, message: string): DomainError =>
+  new DomainError('invalid_value', message, { param });

@@ -1,6 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { type InferenceCaller, type InferenceRequest, InferenceService } from '../inference/inference.service.js';
+import {
+  type InferenceCaller,
+  type InferenceRequest,
+  InferenceService,
+} from '../inference/inference.service.js';
 import { type GenerationOutputStream } from './generation-output-stream.js';
 import { affinityOf, type ParsedGeneration } from './parse-generation.js';
 
@@ -8,7 +12,10 @@ import { affinityOf, type ParsedGeneration } from './parse-generation.js';
  * What is to be generated, in the one form that scheduler, workers and engines know (D-30): the body of a chat or of a
  * completion, byte by byte. Other dialects are translated to a chat before they come here.
  */
-export interface Generation extends Pick<ParsedGeneration, 'model' | 'task' | 'beginning'> {
+export interface Generation extends Pick<
+  ParsedGeneration,
+  'model' | 'task' | 'beginning'
+> {
   readonly body: Buffer;
 }
 
@@ -26,7 +33,8 @@ export class TextGenerationService {
     { model, task, beginning, body }: Generation,
     output?: GenerationOutputStream,
   ): InferenceRequest {
-    const { generationTimeoutMs: timeoutMs, generationIdleMs: idleMs } = this.settings.inference;
+    const { generationTimeoutMs: timeoutMs, generationIdleMs: idleMs } =
+      this.settings.inference;
     const work = {
       model: model.id,
       affinity: affinityOf(caller.tenant, beginning),

@@ -13,7 +13,12 @@ import { TextGenerationService } from './text-generation.service.js';
 @Module({
   imports: [InferenceModule, ModelsModule],
   controllers: [CompletionsController, RerankController, TokensController],
-  providers: [EmbeddingsService, RerankService, CompletionsService, TextGenerationService],
+  providers: [
+    EmbeddingsService,
+    RerankService,
+    CompletionsService,
+    TextGenerationService,
+  ],
   exports: [TextGenerationService],
 })
 export class TextModule {}

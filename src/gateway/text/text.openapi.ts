@@ -1,8 +1,14 @@
 import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { generationBody, generationChunk } from '../../contracts/formats/generation-body.js';
+import {
+  generationBody,
+  generationChunk,
+} from '../../contracts/formats/generation-body.js';
 import { SSE_DONE, sseData } from '../../contracts/formats/server-sent-event.js';
-import { ChatCompletionDto, CompletionDto } from '../../contracts/openai/generation.dto.js';
+import {
+  ChatCompletionDto,
+  CompletionDto,
+} from '../../contracts/openai/generation.dto.js';
 import { EmbeddingDto } from '../../contracts/openai/embedding.dto.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
@@ -17,20 +23,29 @@ const EVENTS = {
 interface TextDescription {
   readonly body: Type;
   readonly description: string;
-  readonly examples: Readonly<Record<string, { readonly summary: string; readonly value: object }>>;
+  readonly examples: Readonly<
+    Record<string, { readonly summary: string; readonly value: object }>
+  >;
   readonly content: Readonly<
     Record<
       string,
-      { readonly schema: { readonly type: string; readonly description?: string }; readonly example?: unknown }
+      {
+        readonly schema: { readonly type: string; readonly description?: string };
+        readonly example?: unknown;
+      }
     >
   >;
 }
 
-const PASSED_ON = 'Fields that the gateway does not know are forwarded to the engine unchanged.';
+const PASSED_ON =
+  'Fields that the gateway does not know are forwarded to the engine unchanged.';
 const question = [{ role: 'user', content: 'What does a switchyard do?' }];
 const ask = { model: 'gpt-4o-mini', messages: question, max_completion_tokens: 64 };
 const complete = { model: 'gpt-4o-mini', prompt: 'A switchyard is', max_tokens: 16 };
-const embed = { model: 'text-embedding-3-small', input: ['on the right track', 'a place in the line'] };
+const embed = {
+  model: 'text-embedding-3-small',
+  input: ['on the right track', 'a place in the line'],
+};
 
 /** OpenAPI of the chat route. */
 export const DescribesChat = (): MethodDecorator =>
@@ -75,15 +90,32 @@ const VECTORS = {
 function answersOf(form: 'chat' | 'completion'): TextDescription['content'] {
   const head = { form, id: 'chatcmpl-1', created: 1_763_683_200, model: 'qwen3-8b' };
   const usage = { promptTokens: 6, completionTokens: 2, cachedTokens: 0 };
-  const chunk = generationChunk(head, { index: 0, text: 'It sorts', first: true, finishReason: null });
-  const whole = generationBody(head, [{ text: 'It sorts.', finishReason: 'stop' }], usage);
+  const chunk = generationChunk(head, {
+    index: 0,
+    text: 'It sorts',
+    first: true,
+    finishReason: null,
+  });
+  const whole = generationBody(
+    head,
+    [{ text: 'It sorts.', finishReason: 'stop' }],
+    usage,
+  );
   return {
-    'application/json': { schema: { type: 'object' }, example: { ...whole, service_tier: 'default' } },
+    'application/json': {
+      schema: { type: 'object' },
+      example: { ...whole, service_tier: 'default' },
+    },
     'text/event-stream': { schema: EVENTS, example: sseData(chunk) + SSE_DONE },
   };
 }
 
-function describesText({ body, description, examples, content }: TextDescription): MethodDecorator {
+function describesText({
+  body,
+  description,
+  examples,
+  content,
+}: TextDescription): MethodDecorator {
   return applyDecorators(
     ApiOperation({ description }),
     ApiConsumes('application/json'),

@@ -1,4 +1,12 @@
-import { applyDecorators, Controller, HttpCode, Inject, Post, Res, type Type } from '@nestjs/common';
+import {
+  applyDecorators,
+  Controller,
+  HttpCode,
+  Inject,
+  Post,
+  Res,
+  type Type,
+} from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { DetokenizeDto, TokenizeDto } from '../../contracts/openai/token.dto.js';
@@ -23,7 +31,9 @@ const describes = (path: string, body: Type, example: object): MethodDecorator =
     HttpCode(200),
     ApiConsumes('application/json'),
     ApiBody({ type: body }),
-    ApiOkResponse({ content: { 'application/json': { schema: { type: 'object' }, example } } }),
+    ApiOkResponse({
+      content: { 'application/json': { schema: { type: 'object' }, example } },
+    }),
     DescribesErrors('invalid_json', ...FIELD_ERRORS, ...QUEUE_ERRORS),
   );
 
@@ -37,22 +47,42 @@ export class TokensController {
   ) {}
 
   @Post('tokenize')
-  @describes('/tokenize', TokenizeDto, { tokens: [1, 300, 301], count: 3, max_model_len: 4096 })
+  @describes('/tokenize', TokenizeDto, {
+    tokens: [1, 300, 301],
+    count: 3,
+    max_model_len: 4096,
+  })
   tokenize(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.#serve('tokenize', body, reply);
   }
 
   @Post('detokenize')
-  @describes('/detokenize', DetokenizeDto, { prompt: 'A switchyard is', content: 'A switchyard is' })
+  @describes('/detokenize', DetokenizeDto, {
+    prompt: 'A switchyard is',
+    content: 'A switchyard is',
+  })
   detokenize(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.#serve('detokenize', body, reply);
   }
 
-  async #serve(form: keyof typeof TOKEN_PARSERS, { fields, bytes }: JsonRequest, reply: FastifyReply): Promise<void> {
-    const { model, ignored } = TOKEN_PARSERS[form](fields, this.catalog, this.settings.compat);
+  async #serve(
+    form: keyof typeof TOKEN_PARSERS,
+    { fields, bytes }: JsonRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const { model, ignored } = TOKEN_PARSERS[form](
+      fields,
+      this.catalog,
+      this.settings.compat,
+    );
     const caller = httpCaller(reply, { tier: 'auto', model });
     const task = { form, maxTokens: 0, n: 1 } as const;
-    const started = this.generation.start(caller, { model, task, beginning: '', body: bytes });
+    const started = this.generation.start(caller, {
+      model,
+      task,
+      beginning: '',
+      body: bytes,
+    });
     const { reply: answer, timings } = await started.answer('generation');
     void reply
       .headers(answerHeaders(model.id, timings, ignored))

@@ -3,7 +3,10 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AbstractWsAdapter } from '@nestjs/websockets';
-import { Server as SocketIoServer, type ServerOptions as SocketIoOptions } from 'socket.io';
+import {
+  Server as SocketIoServer,
+  type ServerOptions as SocketIoOptions,
+} from 'socket.io';
 import { type ServerOptions as WebSocketOptions } from 'ws';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type OriginGuard } from '../../platform/auth/origin-guard.js';
@@ -27,13 +30,20 @@ interface SocketIoEndpointOptions extends Partial<SocketIoOptions> {
 export type WebSocketGatewayOptions = PlainOptions | SocketIoEndpointOptions;
 
 /** Nest creates the server first, then its namespace. */
-type CreateOptions = PlainOptions | (SocketIoEndpointOptions & { readonly server?: SocketIoServer });
+type CreateOptions =
+  PlainOptions | (SocketIoEndpointOptions & { readonly server?: SocketIoServer });
 type AnyServer = WebSocketEndpoint | SocketIoServer;
 
 /** From here on the socket belongs to the handler. */
-type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void> | void;
+type UpgradeHandler = (
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+) => Promise<void> | void;
 
-type UpgradingServer = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
+type UpgradingServer = Server & {
+  shouldUpgradeCallback?: (request: IncomingMessage) => boolean;
+};
 
 /**
  * All WebSockets of both protocols, behind one listener of the HTTP server's `upgrade` event. An upgrade is checked
@@ -49,8 +59,12 @@ export class CompositeWebSocketAdapter extends AbstractWsAdapter {
     private readonly origins: OriginGuard,
   ) {
     super();
-    server.shouldUpgradeCallback = ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket';
-    server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
+    server.shouldUpgradeCallback = ({ headers }) =>
+      headers.upgrade?.toLowerCase() === 'websocket';
+    server.on(
+      'upgrade',
+      (request, socket, head) => void this.#upgrade(request, socket, head),
+    );
   }
 
   create(_port: number, options: CreateOptions): AnyServer {
@@ -73,16 +87,25 @@ export class CompositeWebSocketAdapter extends AbstractWsAdapter {
   #plain(options: PlainOptions): WebSocketEndpoint {
     const { path } = options;
     // Without the path, which `ws` would compare again, and with its trailing slash.
-    const endpoint = new WebSocketEndpoint({ ...options, path: undefined, noServer: true });
+    const endpoint = new WebSocketEndpoint({
+      ...options,
+      path: undefined,
+      noServer: true,
+    });
     for (const spelling of [path, `${path}/`])
-      this.#handlers.set(spelling, (request, socket, head) => endpoint.upgrade(request, socket, head));
+      this.#handlers.set(spelling, (request, socket, head) =>
+        endpoint.upgrade(request, socket, head),
+      );
     return endpoint;
   }
 
   #socketIo(options: SocketIoEndpointOptions): SocketIoServer {
     // Listens to nothing: Socket.IO takes upgrades from an HTTP server only, and gets those that have been checked.
     const inner = createServer();
-    this.#handlers.set(options.path, (request, socket, head) => void inner.emit('upgrade', request, socket, head));
+    this.#handlers.set(
+      options.path,
+      (request, socket, head) => void inner.emit('upgrade', request, socket, head),
+    );
     return new SocketIoServer(inner, options);
   }
 
@@ -103,7 +126,10 @@ export class CompositeWebSocketAdapter extends AbstractWsAdapter {
     const path = url.split('?', 1)[0] ?? '';
     const handler = this.#handlers.get(path);
     if (handler) return handler;
-    throw new DomainError('unknown_url', `No WebSocket is served at ${path.slice(0, 200)}.`);
+    throw new DomainError(
+      'unknown_url',
+      `No WebSocket is served at ${path.slice(0, 200)}.`,
+    );
   }
 }
 

@@ -3,7 +3,11 @@ import { type AsrQueryDto, FILTERED } from '../../contracts/whisper-asr/asr.dto.
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
-import { type ParsedTranscription, parseTranscription, parseTranslation } from '../audio/parse-transcription.js';
+import {
+  type ParsedTranscription,
+  parseTranscription,
+  parseTranslation,
+} from '../audio/parse-transcription.js';
 
 /** Names of OpenAI's fields as this route spells them. */
 const OWN_NAMES: Readonly<Record<string, string>> = {
@@ -26,11 +30,19 @@ export function parseAsr(
   const ignored = [...parsed.ignored.map(ownName), ...useless];
   const options = { output: dto.output, task: dto.task, words };
   const contentType = 'text/plain; charset=utf-8';
-  return { ...parsed, ignored, write: transcript => ({ contentType, body: asrBody(transcript, options) }) };
+  return {
+    ...parsed,
+    ignored,
+    write: transcript => ({ contentType, body: asrBody(transcript, options) }),
+  };
 }
 
 /** Fields that only advise and have no effect. */
-const uselessIn = ({ vad_filter: filter, word_timestamps: words, output }: AsrQueryDto): readonly string[] => [
+const uselessIn = ({
+  vad_filter: filter,
+  word_timestamps: words,
+  output,
+}: AsrQueryDto): readonly string[] => [
   ...(filter ? ['vad_filter'] : []),
   ...(words && output !== 'json' ? ['word_timestamps'] : []),
 ];
@@ -43,7 +55,11 @@ function openAiForm(
   const fields = { model, prompt, response_format: 'verbose_json' };
   if (task === 'translate') return parseTranslation(fields, catalog, compat);
   const granularities = words ? ['segment', 'word'] : ['segment'];
-  return parseTranscription({ ...fields, language, timestamp_granularities: granularities }, catalog, compat);
+  return parseTranscription(
+    { ...fields, language, timestamp_granularities: granularities },
+    catalog,
+    compat,
+  );
 }
 
 /** Errors name the field as it was sent. */
@@ -51,7 +67,12 @@ function renamed<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    if (!(error instanceof DomainError) || error.param === undefined || !(error.param in OWN_NAMES)) throw error;
+    if (
+      !(error instanceof DomainError) ||
+      error.param === undefined ||
+      !(error.param in OWN_NAMES)
+    )
+      throw error;
     const param = ownName(error.param);
     const message = error.message.replace(`\`${error.param}\``, `\`${param}\``);
     throw new DomainError(error.code, message, { param, cause: error });
@@ -60,6 +81,8 @@ function renamed<T>(parse: () => T): T {
 
 function withoutEffect(param: string): DomainError {
   const message =
-    param === 'vad_filter' ? `\`${param}\` cannot be honoured: ${FILTERED}.` : `\`${param}\` needs output=json.`;
+    param === 'vad_filter'
+      ? `\`${param}\` cannot be honoured: ${FILTERED}.`
+      : `\`${param}\` needs output=json.`;
   return new DomainError('unsupported_parameter', message, { param });
 }

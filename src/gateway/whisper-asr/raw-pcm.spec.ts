@@ -5,7 +5,10 @@ import { rawPcmAsWav } from './raw-pcm.js';
 
 async function collect(chunks: readonly Buffer[], mostSeconds?: number): Promise<Buffer> {
   const collected: Buffer[] = [];
-  for await (const chunk of rawPcmAsWav(Readable.from(chunks) as AsyncIterable<Buffer>, mostSeconds))
+  for await (const chunk of rawPcmAsWav(
+    Readable.from(chunks) as AsyncIterable<Buffer>,
+    mostSeconds,
+  ))
     collected.push(chunk);
   return Buffer.concat(collected);
 }
@@ -15,13 +18,18 @@ describe('rawPcmAsWav', () => {
   const samples = Buffer.alloc(64_000, 1);
 
   it('puts a header before samples, however they are cut', async () => {
-    for (const chunks of [[samples], [samples.subarray(0, 1), samples.subarray(1, 3), samples.subarray(3)]])
+    for (const chunks of [
+      [samples],
+      [samples.subarray(0, 1), samples.subarray(1, 3), samples.subarray(3)],
+    ])
       expect((await collect(chunks)).equals(Buffer.concat([header, samples]))).toBe(true);
   });
 
   it('leaves a WAV file as it is', async () => {
     const file = Buffer.concat([header, samples]);
-    expect((await collect([file.subarray(0, 2), file.subarray(2)])).equals(file)).toBe(true);
+    expect((await collect([file.subarray(0, 2), file.subarray(2)])).equals(file)).toBe(
+      true,
+    );
   });
 
   it('drops what is beyond the seconds that are wanted', async () => {

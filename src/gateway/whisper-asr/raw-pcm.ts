@@ -7,7 +7,10 @@ const RIFF = 'RIFF';
  * Headerless 16 kHz mono s16le as a WAV file. What begins as a WAV file does stays as it is.
  * @param mostSeconds the rest is read and dropped
  */
-export async function* rawPcmAsWav(source: AsyncIterable<Buffer>, mostSeconds = Infinity): AsyncGenerator<Buffer> {
+export async function* rawPcmAsWav(
+  source: AsyncIterable<Buffer>,
+  mostSeconds = Infinity,
+): AsyncGenerator<Buffer> {
   let left = mostSeconds * RATE * 2;
   let head: Buffer = Buffer.alloc(0);
   let begun = false;

@@ -18,7 +18,12 @@ const describesAsr = (): MethodDecorator =>
     HttpCode(200),
     ApiConsumes('multipart/form-data'),
     ApiBody({ type: AsrFormDto }),
-    DescribesErrors('unsupported_task', ...FIELD_ERRORS, ...UPLOAD_ERRORS, ...QUEUE_ERRORS),
+    DescribesErrors(
+      'unsupported_task',
+      ...FIELD_ERRORS,
+      ...UPLOAD_ERRORS,
+      ...QUEUE_ERRORS,
+    ),
   );
 
 @Controller()
@@ -29,16 +34,26 @@ export class WhisperAsrController {
   @describesAsr()
   @ApiOkResponse({
     description: 'The transcript, in the `output` asked for.',
-    content: { 'text/plain': { schema: { type: 'string' }, example: 'the quick brown fox\n' } },
+    content: {
+      'text/plain': { schema: { type: 'string' }, example: 'the quick brown fox\n' },
+    },
   })
-  transcribe(@Query() query: AsrQueryDto, @Form() form: FormSource, @Res() reply: FastifyReply): Promise<void> {
+  transcribe(
+    @Query() query: AsrQueryDto,
+    @Form() form: FormSource,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     return this.service.transcribe(query, form, reply);
   }
 
   @Post('detect-language')
   @describesAsr()
   @ApiOkResponse({ type: DetectedLanguageDto })
-  detect(@Query() query: DetectLanguageQueryDto, @Form() form: FormSource, @Res() reply: FastifyReply): Promise<void> {
+  detect(
+    @Query() query: DetectLanguageQueryDto,
+    @Form() form: FormSource,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     return this.service.detectLanguage(query, form, reply);
   }
 }

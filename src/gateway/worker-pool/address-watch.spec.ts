@@ -25,7 +25,8 @@ class Records {
 
   /** Resolves when so many have been told in a row. */
   async until(condition: (addresses: string[]) => boolean): Promise<void> {
-    while (!condition(this.told.at(-1) ?? [])) await new Promise<void>(resolve => (this.#onTold = resolve));
+    while (!condition(this.told.at(-1) ?? []))
+      await new Promise<void>(resolve => (this.#onTold = resolve));
   }
 
   stop(): void {

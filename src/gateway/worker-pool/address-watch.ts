@@ -50,7 +50,9 @@ export class AddressWatch {
 
   constructor(private readonly options: AddressWatchOptions) {
     this.#fixed = fixedEndpoints(options.addresses);
-    this.#named = options.addresses.map(splitAddress).filter(endpoint => !isNumeric(endpoint));
+    this.#named = options.addresses
+      .map(splitAddress)
+      .filter(endpoint => !isNumeric(endpoint));
   }
 
   start(): void {
@@ -72,11 +74,20 @@ export class AddressWatch {
     this.#timer = setTimeout(() => void this.#refresh(), this.options.refreshMs);
   }
 
-  async #resolve({ host, port }: { readonly host: string; readonly port: string }): Promise<void> {
+  async #resolve({
+    host,
+    port,
+  }: {
+    readonly host: string;
+    readonly port: string;
+  }): Promise<void> {
     try {
       const found = await this.options.resolve(host);
       if (found.length === 0) throw new Error(`${host} has no address`);
-      const endpoints = found.map(ip => ({ address: `${isIP(ip) === 6 ? `[${ip}]` : ip}:${port}`, host }));
+      const endpoints = found.map(ip => ({
+        address: `${isIP(ip) === 6 ? `[${ip}]` : ip}:${port}`,
+        host,
+      }));
       this.#known.set(`${host}:${port}`, endpoints);
     } catch (error) {
       if (this.#running) this.options.onProblem(host, error);
@@ -85,7 +96,9 @@ export class AddressWatch {
 
   #emit(): void {
     const all = [...this.#fixed, ...[...this.#known.values()].flat()];
-    this.options.onEndpoints([...new Map(all.map(endpoint => [endpoint.address, endpoint])).values()]);
+    this.options.onEndpoints([
+      ...new Map(all.map(endpoint => [endpoint.address, endpoint])).values(),
+    ]);
   }
 }
 
@@ -102,4 +115,5 @@ function splitAddress(address: string): { host: string; port: string } {
 }
 
 const bare = (host: string): string => host.replace(/^\[|\]$/g, '');
-const isNumeric = ({ host }: { readonly host: string }): boolean => isIP(bare(host)) !== 0;
+const isNumeric = ({ host }: { readonly host: string }): boolean =>
+  isIP(bare(host)) !== 0;

@@ -48,7 +48,11 @@ async function askAtOnce(stopping: Stopping, ended: AbortSignal): Promise<boolea
   return false;
 }
 
-async function insist(stopping: Stopping, isAcknowledged: boolean, ended: AbortSignal): Promise<void> {
+async function insist(
+  stopping: Stopping,
+  isAcknowledged: boolean,
+  ended: AbortSignal,
+): Promise<void> {
   const { timeoutMs, resetAfterMs } = stopping;
   const resetAtMs = performance.now() + resetAfterMs;
   let acknowledged = isAcknowledged;
@@ -56,7 +60,9 @@ async function insist(stopping: Stopping, isAcknowledged: boolean, ended: AbortS
   for (;;) {
     const leftMs = resetAtMs - performance.now();
     if (!ended.aborted && leftMs > 0)
-      await pause(Math.min(waitMs, leftMs), undefined, { signal: ended }).catch(() => undefined);
+      await pause(Math.min(waitMs, leftMs), undefined, { signal: ended }).catch(
+        () => undefined,
+      );
     if (ended.aborted) return;
     if (performance.now() >= resetAtMs) return stopping.onUnended();
     acknowledged ||= (await stopping.ask(Date.now() + waitMs)) === true;

@@ -1,5 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { type ChannelCredentials, credentials, InterceptingCall, type Interceptor } from '@grpc/grpc-js';
+import {
+  type ChannelCredentials,
+  credentials,
+  InterceptingCall,
+  type Interceptor,
+} from '@grpc/grpc-js';
 import { type RemoteSpec, type RemoteTls } from '../../platform/config/model-spec.js';
 
 /** How the connections to a model's workers are protected; created each time the model is loaded. */
@@ -30,7 +35,8 @@ export function channelSecurity({ tls, tokenFile }: RemoteSpec = {}): ChannelSec
 }
 
 function tlsCredentials({ caFile, certFile, keyFile }: RemoteTls): ChannelCredentials {
-  const read = (file: string | undefined): Buffer | null => (file === undefined ? null : readFileSync(file));
+  const read = (file: string | undefined): Buffer | null =>
+    file === undefined ? null : readFileSync(file);
   return credentials.createSsl(read(caFile), read(keyFile), read(certFile));
 }
 

@@ -2,7 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { countsSince } from './generation-counts.js';
 
 const sums = (steps: number, losses = 0) => ({
-  ...{ steps, decodeCalls: steps, preemptions: 0, prefixHitTokens: 0, strandedTokens: 0, losses },
+  ...{
+    steps,
+    decodeCalls: steps,
+    preemptions: 0,
+    prefixHitTokens: 0,
+    strandedTokens: 0,
+    losses,
+  },
 });
 
 describe('the sums that a process reports', () => {

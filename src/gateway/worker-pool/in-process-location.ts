@@ -14,7 +14,9 @@ interface InProcessLocationOptions {
 /** In this process: nothing is supervised, since there is nothing that could die or hang alone. */
 export class InProcessLocation implements WorkerLocation {
   /** `problem` is why it could not start. */
-  readonly status: { restarts: number; startFailure?: string; problem?: string } = { restarts: 0 };
+  readonly status: { restarts: number; startFailure?: string; problem?: string } = {
+    restarts: 0,
+  };
   #events: LocationEvents | undefined;
   #worker: InProcessWorker | undefined;
   #timer: NodeJS.Timeout | undefined;

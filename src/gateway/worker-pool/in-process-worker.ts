@@ -1,4 +1,7 @@
-import { type GenerateCallFields, type GenerationMessage } from '../../contracts/grpc/generation.codec.js';
+import {
+  type GenerateCallFields,
+  type GenerationMessage,
+} from '../../contracts/grpc/generation.codec.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
@@ -23,7 +26,9 @@ export interface InProcessWorker {
 }
 
 /** @returns how such a worker is made; undefined for one that needs a process */
-export type OpenInProcessWorker = (spec: WorkerSpec) => (() => InProcessWorker) | undefined;
+export type OpenInProcessWorker = (
+  spec: WorkerSpec,
+) => (() => InProcessWorker) | undefined;
 
 /** Injection token of the optional `OpenInProcessWorker`. */
 export const IN_PROCESS_WORKERS = Symbol('IN_PROCESS_WORKERS');

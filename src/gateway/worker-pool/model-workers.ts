@@ -4,15 +4,37 @@ import { type SlotOffer } from '../../core/dispatch/worker.port.js';
 import { type Placement } from '../../core/request/scheduled-request.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { differs } from '../../platform/config/model-list.js';
-import { type AddressResolver, AddressWatch, fixedEndpoints, type RemoteEndpoint } from './address-watch.js';
-import { type ChannelSecurity, channelSecurity, UNPROTECTED } from './channel-security.js';
+import {
+  type AddressResolver,
+  AddressWatch,
+  fixedEndpoints,
+  type RemoteEndpoint,
+} from './address-watch.js';
+import {
+  type ChannelSecurity,
+  channelSecurity,
+  UNPROTECTED,
+} from './channel-security.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { type WorkerOrder } from './pooled-worker-options.js';
-import { favourite, leastLoaded, type WorkerOffer, withoutAvoided } from './worker-choice.js';
-import { localWorkers, remoteWorker, remoteWorkerId, type WorkerRosterOptions } from './worker-roster.js';
+import {
+  favourite,
+  leastLoaded,
+  type WorkerOffer,
+  withoutAvoided,
+} from './worker-choice.js';
+import {
+  localWorkers,
+  remoteWorker,
+  remoteWorkerId,
+  type WorkerRosterOptions,
+} from './worker-roster.js';
 import { isReady, modelState, type ModelView, type WorkerView } from './worker-view.js';
 
-export interface ModelWorkersOptions extends Pick<WorkerRosterOptions, 'settings' | 'launch' | 'nowMs' | 'onActivity'> {
+export interface ModelWorkersOptions extends Pick<
+  WorkerRosterOptions,
+  'settings' | 'launch' | 'nowMs' | 'onActivity'
+> {
   readonly model: ModelSpec;
   readonly resolve: AddressResolver;
   /** A worker of the model has more slots than before, free or urgent. Synchronous. */
@@ -57,7 +79,8 @@ export class ModelWorkers {
       resolve: options.resolve,
       refreshMs: options.settings.workers.dnsRefreshMs,
       onEndpoints: endpoints => this.#follow(endpoints),
-      onProblem: (host, error) => this.#logger.warn({ model: this.id, host, err: error }, 'cannot resolve'),
+      onProblem: (host, error) =>
+        this.#logger.warn({ model: this.id, host, err: error }, 'cannot resolve'),
     });
     this.#populate();
   }
@@ -95,7 +118,8 @@ export class ModelWorkers {
   /** A request waits for it: starts its workers unless an operator unloaded it. */
   demand(): void {
     this.#usedAtMs = this.options.nowMs();
-    if (this.#life === 'unloaded' && !this.#held && this.#problem === undefined) this.load();
+    if (this.#life === 'unloaded' && !this.#held && this.#problem === undefined)
+      this.load();
   }
 
   /**
@@ -106,7 +130,9 @@ export class ModelWorkers {
     this.#held = hold;
     this.#problem = undefined;
     if (this.#life === 'unloaded') return Promise.resolve();
-    return (this.#unloading ??= this.#detached(() => this.#stop()).finally(() => (this.#unloading = undefined)));
+    return (this.#unloading ??= this.#detached(() => this.#stop()).finally(
+      () => (this.#unloading = undefined),
+    ));
   }
 
   /** Its workers compute that model, whatever it is called. */
@@ -130,7 +156,8 @@ export class ModelWorkers {
       const offer = worker.offer(mostTogether);
       if (offer) all.push(offer);
     }
-    const offers = avoid.length === 0 ? all : withoutAvoided(all, this.#fileWorkers, avoid);
+    const offers =
+      avoid.length === 0 ? all : withoutAvoided(all, this.#fileWorkers, avoid);
     const trial = offers.find(({ isTrial }) => isTrial);
     if (trial) return trial.offer;
     return affinity === undefined ? leastLoaded(offers) : favourite(offers, affinity);
@@ -237,7 +264,9 @@ export class ModelWorkers {
   }
 
   #add(endpoint: RemoteEndpoint): PooledWorker {
-    return this.#join(remoteWorker(this.options.model, endpoint, () => this.#security, this.#roster));
+    return this.#join(
+      remoteWorker(this.options.model, endpoint, () => this.#security, this.#roster),
+    );
   }
 
   #join(worker: PooledWorker): PooledWorker {
@@ -249,9 +278,12 @@ export class ModelWorkers {
   #follow(endpoints: readonly RemoteEndpoint[]): void {
     const { model } = this.options;
     this.#endpoints = endpoints;
-    const wanted = new Set(endpoints.map(({ address }) => remoteWorkerId(model, address)));
+    const wanted = new Set(
+      endpoints.map(({ address }) => remoteWorkerId(model, address)),
+    );
     for (const endpoint of endpoints) {
-      if (!this.workers.has(remoteWorkerId(model, endpoint.address))) this.#add(endpoint).start();
+      if (!this.workers.has(remoteWorkerId(model, endpoint.address)))
+        this.#add(endpoint).start();
     }
     for (const worker of this.workers.values())
       if (worker.options.isRemote && !wanted.has(worker.id)) void this.#remove(worker);

@@ -3,9 +3,18 @@ import { type GenerationCounts } from './generation-counts.js';
 
 /** For metrics: what no view shows. */
 export type PoolActivity =
-  | { readonly type: 'executed'; readonly model: string; readonly execution: CallExecution }
+  | {
+      readonly type: 'executed';
+      readonly model: string;
+      readonly execution: CallExecution;
+    }
   | { readonly type: 'restarted'; readonly model: string; readonly worker: string }
-  | { readonly type: 'exited'; readonly model: string; readonly worker: string; readonly pid: number | undefined }
+  | {
+      readonly type: 'exited';
+      readonly model: string;
+      readonly worker: string;
+      readonly pid: number | undefined;
+    }
   | { readonly type: 'load_failed'; readonly model: string }
   | {
       readonly type: 'generated';

@@ -12,7 +12,14 @@ import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type WorkerOffer } from './worker-choice.js';
 import { type ConnectionOptions, WorkerConnection } from './worker-connection.js';
 import { isUnreachable } from './worker-health.js';
-import { eventOf, phaseAfter, PHASES, shownStatus, type WorkerEvent, type PoolPhase } from './worker-state.js';
+import {
+  eventOf,
+  phaseAfter,
+  PHASES,
+  shownStatus,
+  type WorkerEvent,
+  type PoolPhase,
+} from './worker-state.js';
 import { isReady, type WorkerStatus, type WorkerView } from './worker-view.js';
 
 const NO_SLOTS = { total: 0, free: 0, inUse: 0 };
@@ -37,7 +44,11 @@ export class PooledWorker {
   }
 
   get state(): WorkerStatus {
-    return shownStatus(this.#phase, this.#record.breaker, this.#connection?.slots.inUse ?? 0);
+    return shownStatus(
+      this.#phase,
+      this.#record.breaker,
+      this.#connection?.slots.inUse ?? 0,
+    );
   }
 
   /** It drains for good. */
@@ -80,7 +91,10 @@ export class PooledWorker {
     const { free, urgent } = slots.creditsFor(mostTogether);
     if (urgent === 0) return undefined;
     const maxBatch = this.#report?.maxBatch ?? 1;
-    return this.#record.limit({ workerId: this.id, free, urgent, idle: slots.inUse === 0, maxBatch }, slots.total);
+    return this.#record.limit(
+      { workerId: this.id, free, urgent, idle: slots.inUse === 0, maxBatch },
+      slots.total,
+    );
   }
 
   /** @throws Error when fewer than `count` slots of that credit are left. */
@@ -160,7 +174,8 @@ export class PooledWorker {
       pid: status.pid,
       device: this.#report?.device || device,
       lastExit: status.lastExit,
-      problem: this.#problem ?? location.waiting ?? status.problem ?? this.#record.problem,
+      problem:
+        this.#problem ?? location.waiting ?? status.problem ?? this.#record.problem,
       breaker: this.#record.breaker === 'closed' ? undefined : this.#record.breaker,
       health: this.#report,
     };
@@ -178,7 +193,8 @@ export class PooledWorker {
       this.#record.answered(this.options.nowMs() - startedAtMs);
       this.options.onExecuted(execution);
     } catch (error) {
-      if (connection === this.#connection && this.#record.failed(error)) this.#onDraining(error as Error);
+      if (connection === this.#connection && this.#record.failed(error))
+        this.#onDraining(error as Error);
     }
   }
 
@@ -214,7 +230,10 @@ export class PooledWorker {
     const { model, kind, role, neededMessageBytes: maxMessageBytes } = this.options;
     const problem = reportProblem(report, { model, kind, maxMessageBytes });
     const isSound = problem === undefined;
-    this.#explain(problem ?? (isUpstreamAway(report) ? (this.#problem ?? whyNotReady(report)) : undefined));
+    this.#explain(
+      problem ??
+        (isUpstreamAway(report) ? (this.#problem ?? whyNotReady(report)) : undefined),
+    );
     this.options.location.onProbe?.(problem ?? whyNotReady(report));
     if (isSound && report.generation && this.#connection)
       this.options.onGeneration(this.#connection.generated(report.generation));
@@ -252,7 +271,10 @@ export class PooledWorker {
   #onUnended(): void {
     const { resetAfterMs } = this.options.connection.stop;
     this.#record.note(`it did not end a cancelled call within ${resetAfterMs} ms`);
-    this.options.log.say('warn', `a cancelled call did not end within ${resetAfterMs} ms and was reset`);
+    this.options.log.say(
+      'warn',
+      `a cancelled call did not end within ${resetAfterMs} ms and was reset`,
+    );
   }
 
   /** An answer says that it drains, before a probe does. A group is refused together: that is one failure. */
@@ -266,7 +288,8 @@ export class PooledWorker {
   }
 
   #explain(problem: string | undefined): void {
-    if (problem !== undefined && problem !== this.#problem) this.options.log.say('warn', problem);
+    if (problem !== undefined && problem !== this.#problem)
+      this.options.log.say('warn', problem);
     this.#problem = problem;
   }
 
@@ -294,6 +317,9 @@ export class PooledWorker {
     if (phase === this.#phase) return;
     this.#phase = phase;
     if (!PHASES[phase].offers) this.#connection?.slots.resize(0);
-    this.options.log.say(PHASES[phase].level, `worker ${this.isClosing ? 'draining' : phase}`);
+    this.options.log.say(
+      PHASES[phase].level,
+      `worker ${this.isClosing ? 'draining' : phase}`,
+    );
   }
 }

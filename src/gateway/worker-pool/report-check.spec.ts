@@ -4,17 +4,37 @@ import { reportProblem } from './report-check.js';
 
 const expected = { model: 'm', kind: 'stt', maxMessageBytes: 4096 } as const;
 const REPORT: WorkerHealthReport = {
-  ...{ state: 'ready', model: 'm', kind: 'stt', engine: 'my-own', device: 'cuda:0', revision: '7' },
-  ...{ maxBatch: 8, maxConcurrent: 1, streams: 0, capabilities: [], languages: [], inFlight: 0, maxMessageBytes: 4096 },
+  ...{
+    state: 'ready',
+    model: 'm',
+    kind: 'stt',
+    engine: 'my-own',
+    device: 'cuda:0',
+    revision: '7',
+  },
+  ...{
+    maxBatch: 8,
+    maxConcurrent: 1,
+    streams: 0,
+    capabilities: [],
+    languages: [],
+    inFlight: 0,
+    maxMessageBytes: 4096,
+  },
 };
-const problemOf = (lie: Partial<WorkerHealthReport>) => reportProblem({ ...REPORT, ...lie }, expected);
+const problemOf = (lie: Partial<WorkerHealthReport>) =>
+  reportProblem({ ...REPORT, ...lie }, expected);
 
 describe('reportProblem', () => {
   it.each<[string, Partial<WorkerHealthReport>, string]>([
     ['another model', { model: 'x' }, 'its Health reports model "x"; it must be "m"'],
     ['no model', { model: '' }, 'its Health reports model ""; it must be "m"'],
     ['another kind', { kind: 'tts' }, 'its Health reports kind "tts"; it must be "stt"'],
-    ['groups of none', { maxBatch: 0 }, 'its Health reports max_batch 0; it must be from 1 to 4096'],
+    [
+      'groups of none',
+      { maxBatch: 0 },
+      'its Health reports max_batch 0; it must be from 1 to 4096',
+    ],
     [
       'no engine call at a time',
       { maxConcurrent: 0 },
@@ -30,7 +50,11 @@ describe('reportProblem', () => {
       { maxBatch: 4096, maxConcurrent: 4096 },
       'its Health reports max_batch × (max_concurrent + 1) 16781312; it must be at most 65536',
     ],
-    ['as many streams', { streams: 1e6 }, 'its Health reports streams 1000000; it must be from 0 to 65536'],
+    [
+      'as many streams',
+      { streams: 1e6 },
+      'its Health reports streams 1000000; it must be from 0 to 65536',
+    ],
     [
       'small messages',
       { maxMessageBytes: 1000 },
@@ -47,7 +71,9 @@ describe('reportProblem', () => {
 
   it('takes any engine, and numbers that do not hold yet while the engine loads', () => {
     expect(problemOf({ engine: 'written-yesterday' })).toBeUndefined();
-    expect(problemOf({ state: 'starting', maxBatch: 0, maxMessageBytes: 0 })).toBeUndefined();
+    expect(
+      problemOf({ state: 'starting', maxBatch: 0, maxMessageBytes: 0 }),
+    ).toBeUndefined();
     expect(problemOf({ state: 'draining', maxBatch: 0 })).toBeUndefined();
   });
 });

@@ -40,7 +40,10 @@ const MAX_LIST = 1000;
  * Why a worker that reports this gets no work: the field, its value, and what it should be. Undefined: nothing is
  * wrong.
  */
-export function reportProblem(report: WorkerHealthReport, expected: ExpectedWorker): string | undefined {
+export function reportProblem(
+  report: WorkerHealthReport,
+  expected: ExpectedWorker,
+): string | undefined {
   // Its other numbers hold once its engine has loaded; until then it gets no work anyway.
   return (
     identityProblem(report, expected) ??
@@ -68,33 +71,65 @@ export function whyNotReady(report: WorkerHealthReport): string | undefined {
 
 const isUp = ({ state }: WorkerHealthReport): boolean => state === 'ready';
 
-function identityProblem({ model, kind }: WorkerHealthReport, expected: ExpectedWorker): string | undefined {
-  if (model !== expected.model) return wrong('model', shown(model), shown(expected.model));
+function identityProblem(
+  { model, kind }: WorkerHealthReport,
+  expected: ExpectedWorker,
+): string | undefined {
+  if (model !== expected.model)
+    return wrong('model', shown(model), shown(expected.model));
   if (kind !== expected.kind) return wrong('kind', shown(kind), shown(expected.kind));
   return undefined;
 }
 
-function sizeProblem({ engine, device, revision, capabilities, languages }: WorkerHealthReport): string | undefined {
+function sizeProblem({
+  engine,
+  device,
+  revision,
+  capabilities,
+  languages,
+}: WorkerHealthReport): string | undefined {
   for (const [field, text] of Object.entries({ engine, device, revision }))
     if (text.length > MAX_CHARACTERS)
-      return wrong(field, `a text of ${text.length} characters`, `at most ${MAX_CHARACTERS}`);
+      return wrong(
+        field,
+        `a text of ${text.length} characters`,
+        `at most ${MAX_CHARACTERS}`,
+      );
   for (const [field, list] of Object.entries({ capabilities, languages }))
-    if (list.length > MAX_LIST) return wrong(field, `${list.length} entries`, `at most ${MAX_LIST}`);
+    if (list.length > MAX_LIST)
+      return wrong(field, `${list.length} entries`, `at most ${MAX_LIST}`);
   return undefined;
 }
 
-function limitProblem(report: WorkerHealthReport, { maxMessageBytes }: ExpectedWorker): string | undefined {
-  for (const [name, { field, min, max }] of Object.entries(RANGES) as [Counted, Range][]) {
+function limitProblem(
+  report: WorkerHealthReport,
+  { maxMessageBytes }: ExpectedWorker,
+): string | undefined {
+  for (const [name, { field, min, max }] of Object.entries(RANGES) as [
+    Counted,
+    Range,
+  ][]) {
     const value = report[name] ?? 0;
-    if (value < min || value > max) return wrong(field, String(value), `from ${min} to ${max}`);
+    if (value < min || value > max)
+      return wrong(field, String(value), `from ${min} to ${max}`);
   }
   const slots = report.maxBatch * (report.maxConcurrent + 1);
-  if (slots > MAX_SLOTS) return wrong('max_batch × (max_concurrent + 1)', String(slots), `at most ${MAX_SLOTS}`);
+  if (slots > MAX_SLOTS)
+    return wrong(
+      'max_batch × (max_concurrent + 1)',
+      String(slots),
+      `at most ${MAX_SLOTS}`,
+    );
   if (report.maxMessageBytes >= maxMessageBytes) return undefined;
-  return wrong('max_message_bytes', String(report.maxMessageBytes), `at least ${maxMessageBytes}`);
+  return wrong(
+    'max_message_bytes',
+    String(report.maxMessageBytes),
+    `at least ${maxMessageBytes}`,
+  );
 }
 
 const wrong = (field: string, value: string, allowed: string): string =>
   `its Health reports ${field} ${value}; it must be ${allowed}`;
 
-const shown = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+const shown = (text: string): string =>
+  JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);

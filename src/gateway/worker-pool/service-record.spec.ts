@@ -9,7 +9,10 @@ describe('CircuitBreaker', () => {
   beforeEach(() => {
     jest.useFakeTimers();
     rooms = 0;
-    record = new ServiceRecord({ failures: 3, minMs: 100, maxMs: 350 }, () => (rooms += 1));
+    record = new ServiceRecord(
+      { failures: 3, minMs: 100, maxMs: 350 },
+      () => (rooms += 1),
+    );
   });
   afterEach(() => {
     record.clear();
@@ -30,7 +33,9 @@ describe('CircuitBreaker', () => {
     expect([record.breaker, record.problem]).toEqual(['closed', undefined]);
     fail(1);
     expect(record.breaker).toBe('open');
-    expect(record.problem).toBe('circuit breaker open after 3 failures in a row, next trial within 100 ms: failure 1');
+    expect(record.problem).toBe(
+      'circuit breaker open after 3 failures in a row, next trial within 100 ms: failure 1',
+    );
   });
 
   it('lets one request through after its pause, and closes when that is answered', () => {

@@ -56,7 +56,10 @@ export class ServiceRecord {
   /** Why no or few requests are sent; undefined while the breaker is closed. */
   get problem(): string | undefined {
     if (this.#breaker === 'closed') return undefined;
-    const next = this.#breaker === 'open' ? `next trial within ${this.#pauseMs} ms` : 'one request is tried';
+    const next =
+      this.#breaker === 'open'
+        ? `next trial within ${this.#pauseMs} ms`
+        : 'one request is tried';
     const state = this.#breaker.replace('_', ' ');
     return `circuit breaker ${state} after ${this.#failures} failures in a row, ${next}: ${this.#reason}`;
   }
@@ -66,12 +69,19 @@ export class ServiceRecord {
     const { latencyMs } = this;
     if (this.#breaker === 'closed') return { offer, total, latencyMs };
     if (this.#breaker === 'open' || this.#onTrial || offer.free === 0) return undefined;
-    return { offer: { ...offer, free: 1, urgent: 1, maxBatch: 1 }, total: 1, latencyMs, isTrial: true };
+    return {
+      offer: { ...offer, free: 1, urgent: 1, maxBatch: 1 },
+      total: 1,
+      latencyMs,
+      isTrial: true,
+    };
   }
 
   /** To be called with every lease that is taken. */
   lease(leases: readonly Lease[]): readonly Lease[] {
-    return this.#breaker === 'half_open' ? leases.map(lease => this.#trial(lease)) : leases;
+    return this.#breaker === 'half_open'
+      ? leases.map(lease => this.#trial(lease))
+      : leases;
   }
 
   /** The worker answered a request, be it with an error about that request. @param tookMs how long the call took */
@@ -103,7 +113,8 @@ export class ServiceRecord {
     if (this.#breaker === 'open') return;
     this.#failures += 1;
     this.#reason = failure;
-    if (this.#breaker === 'half_open' || this.#failures >= this.options.failures) this.#open();
+    if (this.#breaker === 'half_open' || this.#failures >= this.options.failures)
+      this.#open();
   }
 
   /** As for a new process, but for its latency. Holds no timer afterwards. */

@@ -21,9 +21,12 @@ describe('SlotLedger', () => {
     [8, 1, 16],
     [1, 1, 2],
     [4, 2, 12],
-  ])('max_batch %i and max_concurrent %i are %i credits (D-24)', (maxBatch, maxConcurrent, credits) => {
-    expect(slotCredits({ kind: 'stt', maxBatch, maxConcurrent })).toBe(credits);
-  });
+  ])(
+    'max_batch %i and max_concurrent %i are %i credits (D-24)',
+    (maxBatch, maxConcurrent, credits) => {
+      expect(slotCredits({ kind: 'stt', maxBatch, maxConcurrent })).toBe(credits);
+    },
+  );
 
   it('refuses more than is free and takes nothing then', () => {
     const ledger = new SlotLedger(ignore);
@@ -58,9 +61,21 @@ describe('SlotLedger', () => {
 
   it('whatever happens: no credit is exceeded or negative, growth is told, every lease comes back exactly once', () => {
     const step = fc.oneof(
-      fc.record({ do: fc.constantFrom('free' as const, 'urgent' as const), n: fc.nat(4), overdraft: fc.constant(0) }),
-      fc.record({ do: fc.constant('release' as const), n: fc.nat(50), overdraft: fc.constant(0) }),
-      fc.record({ do: fc.constant('resize' as const), n: fc.nat(8), overdraft: fc.nat(4) }),
+      fc.record({
+        do: fc.constantFrom('free' as const, 'urgent' as const),
+        n: fc.nat(4),
+        overdraft: fc.constant(0),
+      }),
+      fc.record({
+        do: fc.constant('release' as const),
+        n: fc.nat(50),
+        overdraft: fc.constant(0),
+      }),
+      fc.record({
+        do: fc.constant('resize' as const),
+        n: fc.nat(8),
+        overdraft: fc.nat(4),
+      }),
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), steps => {
@@ -72,12 +87,15 @@ describe('SlotLedger', () => {
           const before = { free: ledger.free, urgent: ledger.urgent, grew };
           if (action === 'release') all[n]?.release();
           else if (action === 'resize') ledger.resize(n, (reserve = overdraft));
-          else if (n > ledger[action]) expect(() => ledger.lease(n, action)).toThrow('slots wanted');
+          else if (n > ledger[action])
+            expect(() => ledger.lease(n, action)).toThrow('slots wanted');
           else all.push(...ledger.lease(n, action));
           expect(ledger.inUse).toBe(all.filter(lease => !lease.released).length);
           expect(ledger.free).toBe(Math.max(0, ledger.total - ledger.inUse));
           expect(ledger.urgent).toBe(Math.max(0, ledger.total + reserve - ledger.inUse));
-          expect(grew > before.grew).toBe(ledger.free > before.free || ledger.urgent > before.urgent);
+          expect(grew > before.grew).toBe(
+            ledger.free > before.free || ledger.urgent > before.urgent,
+          );
         }
       }),
     );

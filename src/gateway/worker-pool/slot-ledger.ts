@@ -24,7 +24,8 @@ export const slotOverdraft = ({ kind, maxBatch, overdraft = 0 }: WorkerSize): nu
   kind === 'llm' ? overdraft : maxBatch;
 
 /** Generations form no groups: as many suspects run at once as were lost together, halved. */
-export const groupSize = ({ kind, maxBatch }: WorkerSize): number => (kind === 'llm' ? Infinity : maxBatch);
+export const groupSize = ({ kind, maxBatch }: WorkerSize): number =>
+  kind === 'llm' ? Infinity : maxBatch;
 
 /**
  * The slots of one worker process. A slot is free again when its lease is released: when the worker has ended the call,
@@ -88,11 +89,18 @@ export class SlotLedger {
   }
 
   /** @throws Error when there are fewer than `count` of that credit: a plan never exceeds its offer (D-01). */
-  lease(count: number, credit: SlotCredit = 'free', mostTogether?: number): readonly Lease[] {
+  lease(
+    count: number,
+    credit: SlotCredit = 'free',
+    mostTogether?: number,
+  ): readonly Lease[] {
     const left = this[credit];
     if (count > left)
-      throw new Error(`${count} slots wanted, ${left} ${credit} of ${this.#total} + ${this.#overdraft}`);
-    this.#mostTogether = mostTogether && Math.min(mostTogether, this.#mostTogether ?? mostTogether);
+      throw new Error(
+        `${count} slots wanted, ${left} ${credit} of ${this.#total} + ${this.#overdraft}`,
+      );
+    this.#mostTogether =
+      mostTogether && Math.min(mostTogether, this.#mostTogether ?? mostTogether);
     this.#inUse += count;
     return Array.from({ length: count }, () => new Lease(() => this.#release()));
   }

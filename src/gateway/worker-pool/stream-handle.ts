@@ -8,7 +8,10 @@ import {
   streamConfigMessage,
   type StreamEvent,
 } from '../../contracts/grpc/stream.codec.js';
-import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../../contracts/grpc/stt.codec.js';
+import {
+  type TranscribeStreamRequest,
+  type TranscribeStreamResponse,
+} from '../../contracts/grpc/stt.codec.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type WorkerChannel } from './worker-channel.js';
 
@@ -103,7 +106,8 @@ export class WorkerStream implements StreamHandle {
       if (!this.#cancelled) throw this.#lostBy ?? decodeFailure(error);
       return;
     }
-    if (!this.#halfClosed && !this.#cancelled) throw new WorkerLostError('refused', 'The worker ended the stream.');
+    if (!this.#halfClosed && !this.#cancelled)
+      throw new WorkerLostError('refused', 'The worker ended the stream.');
   }
 
   async close(): Promise<void> {
@@ -147,7 +151,9 @@ export class WorkerStream implements StreamHandle {
   async #send(message: TranscribeStreamRequest): Promise<void> {
     if (this.#ended || this.#halfClosed || this.#call.write(message)) return;
     let taken: () => void = () => undefined;
-    const drained = new Promise<void>(resolve => this.#call.once('drain', (taken = resolve)));
+    const drained = new Promise<void>(resolve =>
+      this.#call.once('drain', (taken = resolve)),
+    );
     await Promise.race([drained, this.finished]);
     this.#call.off('drain', taken);
   }

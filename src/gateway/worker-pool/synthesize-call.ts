@@ -1,5 +1,9 @@
 import { decodeExecution, corrected } from '../../contracts/grpc/call.codec.js';
-import { encodeSynthesizeCall, type SpeechMessage, type SynthesizeResponse } from '../../contracts/grpc/tts.codec.js';
+import {
+  encodeSynthesizeCall,
+  type SpeechMessage,
+  type SynthesizeResponse,
+} from '../../contracts/grpc/tts.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type CallProgress, type CallRequest } from './worker-call.js';
 import { type WorkerChannel } from './worker-channel.js';
@@ -14,7 +18,15 @@ export async function synthesize(
 ): Promise<WorkerReply> {
   const { text, voice, speed, format, sink } = task;
   const { key: requestId, priority } = request;
-  const message = encodeSynthesizeCall({ requestId, priority, group, text, voice, speed, format });
+  const message = encodeSynthesizeCall({
+    requestId,
+    priority,
+    group,
+    text,
+    voice,
+    speed,
+    format,
+  });
   const stream = channel.track(() => channel.tts.synthesize(message), call);
   const writer = call.writeTo(sink.audio);
   let done: Extract<SpeechMessage, { $case: 'done' }>['value'] | undefined;
@@ -35,10 +47,19 @@ export async function synthesize(
       }
     }
     if (sinkError !== undefined) throw sinkError as Error;
-    if (writer.gone) throw new DomainError('request_cancelled', 'The caller disconnected.');
-    if (!done) throw new DomainError('engine_failed', 'The worker ended the audio without reporting it as complete.');
+    if (writer.gone)
+      throw new DomainError('request_cancelled', 'The caller disconnected.');
+    if (!done)
+      throw new DomainError(
+        'engine_failed',
+        'The worker ended the audio without reporting it as complete.',
+      );
     succeeded = true;
-    return { kind: 'speech', durationS: done.durationS, execution: decodeExecution(done.execution) };
+    return {
+      kind: 'speech',
+      durationS: done.durationS,
+      execution: decodeExecution(done.execution),
+    };
   } finally {
     writer.finish(succeeded);
   }

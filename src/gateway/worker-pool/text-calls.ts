@@ -12,7 +12,12 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { type InProcessWorker, type MessageSink } from './in-process-worker.js';
 import { type CallProgress, type CallRequest, wentAway } from './worker-call.js';
 import { type WorkerChannel } from './worker-channel.js';
-import { type EmbedTask, type GenerateTask, type GenerationOutput, type WorkerReply } from './worker-task.js';
+import {
+  type EmbedTask,
+  type GenerateTask,
+  type GenerationOutput,
+  type WorkerReply,
+} from './worker-task.js';
 
 /** One `Embed` RPC. */
 export async function embed(
@@ -23,8 +28,19 @@ export async function embed(
 ): Promise<WorkerReply> {
   const { key: requestId, priority, tenant = '' } = request;
   const { form, body, inputs } = task;
-  const message = encodeEmbedCall({ requestId, priority, group, tenant, form, body, inputs });
-  const answer = await channel.unary<EmbedResponse>(done => channel.text.embed(message, done), call);
+  const message = encodeEmbedCall({
+    requestId,
+    priority,
+    group,
+    tenant,
+    form,
+    body,
+    inputs,
+  });
+  const answer = await channel.unary<EmbedResponse>(
+    done => channel.text.embed(message, done),
+    call,
+  );
   return { kind: 'embeddings', ...decodeEmbedded(answer) };
 }
 
@@ -34,7 +50,19 @@ export function generateFields(
 ): GenerateCallFields {
   const { key: requestId, priority, tenant = '', traceparent } = request;
   const stream = sink !== undefined;
-  return { requestId, priority, group, tenant, tenantWeight, traceparent, form, body, maxTokens, n, stream };
+  return {
+    requestId,
+    priority,
+    group,
+    tenant,
+    tenantWeight,
+    traceparent,
+    form,
+    body,
+    maxTokens,
+    n,
+    stream,
+  };
 }
 
 /** One `Generate` RPC. */
@@ -48,7 +76,8 @@ export function generate(
   const stream = channel.track(() => channel.text.generate(message), call);
   return receiveText(call, task.sink, async take => {
     // Read to the end even when the sink has closed: stopping early would leave the call open.
-    for await (const { message } of stream as AsyncIterable<GenerateResponse>) if (message) await take(message);
+    for await (const { message } of stream as AsyncIterable<GenerateResponse>)
+      if (message) await take(message);
   });
 }
 
@@ -61,7 +90,9 @@ export function generateInside(
   const { key, payload } = request.request;
   if (payload.kind !== 'generate') throw wentAway('in this process');
   call.began({ cancel: () => worker.cancel(key, '') });
-  return receiveText(call, payload.sink, take => worker.generate(generateFields(request, payload), take));
+  return receiveText(call, payload.sink, take =>
+    worker.generate(generateFields(request, payload), take),
+  );
 }
 
 const EMPTY = Buffer.alloc(0);
@@ -92,11 +123,22 @@ export async function receiveText(
   };
   try {
     await run(take);
-    if (writer?.gone) throw new DomainError('request_cancelled', 'The caller disconnected.');
-    if (!writer && answer.length === 0) throw new DomainError('engine_failed', 'The worker sent no answer.');
-    if (!done) throw new DomainError('engine_failed', 'The worker ended the text without reporting it as complete.');
+    if (writer?.gone)
+      throw new DomainError('request_cancelled', 'The caller disconnected.');
+    if (!writer && answer.length === 0)
+      throw new DomainError('engine_failed', 'The worker sent no answer.');
+    if (!done)
+      throw new DomainError(
+        'engine_failed',
+        'The worker ended the text without reporting it as complete.',
+      );
     succeeded = true;
-    return { kind: 'generation', answer, ...done, execution: decodeExecution(done.execution) };
+    return {
+      kind: 'generation',
+      answer,
+      ...done,
+      execution: decodeExecution(done.execution),
+    };
   } finally {
     writer?.finish(succeeded);
   }

@@ -26,13 +26,20 @@ export async function transcribe(
   task: TranscribeTask,
 ): Promise<WorkerReply> {
   const audio = 'url' in task.audio ? task.audio : await task.audio.bytes();
-  if (call.abandoned) throw new DomainError('request_cancelled', 'Cancelled before the worker received it.');
+  if (call.abandoned)
+    throw new DomainError(
+      'request_cancelled',
+      'Cancelled before the worker received it.',
+    );
   const channel = currentChannel();
   demandFitting(audio, channel.maxMessageBytes);
   const { key: requestId, priority } = request;
   const message = encodeTranscribeCall({ ...task, requestId, priority, group, audio });
   return decodeTranscript(
-    await channel.unary<TranscribeFileResponse>(done => channel.stt.transcribeFile(message, done), call),
+    await channel.unary<TranscribeFileResponse>(
+      done => channel.stt.transcribeFile(message, done),
+      call,
+    ),
   );
 }
 
@@ -54,7 +61,10 @@ const SHORT_S = 60;
 /**
  * False for short audio that fits into one message: it is sent as `TranscribeFile`, without a file and a second copy.
  */
-export function goesInPieces({ audio, durationS = 0, onSegment }: TranscribeTask, maxMessageBytes: number): boolean {
+export function goesInPieces(
+  { audio, durationS = 0, onSegment }: TranscribeTask,
+  maxMessageBytes: number,
+): boolean {
   if (onSegment !== undefined || 'url' in audio) return true;
   return audio.size > maxWholeAudioBytes(maxMessageBytes) || durationS > SHORT_S;
 }
@@ -80,14 +90,18 @@ export async function transcribeUpload(
     for await (const message of stream as AsyncIterable<TranscribeUploadResponse>) {
       const answer = decodeUploadAnswer(message);
       if (answer?.kind === 'transcript') done = answer;
-      else if (answer && !call.abandoned) task.onSegment?.(answer.segment, answer.logprobs);
+      else if (answer && !call.abandoned)
+        task.onSegment?.(answer.segment, answer.logprobs);
     }
   } catch (error) {
     await sending;
     throw error;
   }
   if (done) return done;
-  throw new DomainError('engine_failed', 'The worker ended the upload without an answer.');
+  throw new DomainError(
+    'engine_failed',
+    'The worker ended the upload without an answer.',
+  );
 }
 
 async function sendUpload(

@@ -28,7 +28,10 @@ export interface WorkerCall {
 
 /** The worker is gone and the request was never sent, so another worker may take it (D-06). */
 export const wentAway = (worker: string): WorkerLostError =>
-  new WorkerLostError('unsent', `Worker ${worker} went away before the request was sent.`);
+  new WorkerLostError(
+    'unsent',
+    `Worker ${worker} went away before the request was sent.`,
+  );
 
 export function lostCall(worker: string): WorkerCall {
   const reply = Promise.reject(wentAway(worker));

@@ -8,11 +8,20 @@ import {
   status,
   type StatusObject,
 } from '@grpc/grpc-js';
-import { type TextGenerationClient, TextGenerationStub } from '../../contracts/grpc/generation.codec.js';
+import {
+  type TextGenerationClient,
+  TextGenerationStub,
+} from '../../contracts/grpc/generation.codec.js';
 import { type HealthClient, HealthStub } from '../../contracts/grpc/health.codec.js';
 import { isConnectionLost, isExplained } from '../../contracts/grpc/status.codec.js';
-import { type SpeechToTextClient, SpeechToTextStub } from '../../contracts/grpc/stt.codec.js';
-import { type TextToSpeechClient, TextToSpeechStub } from '../../contracts/grpc/tts.codec.js';
+import {
+  type SpeechToTextClient,
+  SpeechToTextStub,
+} from '../../contracts/grpc/stt.codec.js';
+import {
+  type TextToSpeechClient,
+  TextToSpeechStub,
+} from '../../contracts/grpc/tts.codec.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { SlotMap } from '../../core/shared/slot-map.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
@@ -46,7 +55,8 @@ export class ConnectionDrops {
         before = this.#drops;
         next(metadata, {
           onReceiveStatus: (ended, deliver) => {
-            const isLost = ended.code !== status.OK && this.#drops > before && !isExplained(ended);
+            const isLost =
+              ended.code !== status.OK && this.#drops > before && !isExplained(ended);
             if (isLost && ended.code === status.RESOURCE_EXHAUSTED) this.#pinged = true;
             deliver(isLost ? { ...ended, code: status.UNAVAILABLE } : ended);
           },
@@ -119,7 +129,10 @@ export class WorkerChannel {
   ) {
     this.maxMessageBytes = limits.maxMessageBytes;
     const secrets = security.credentials;
-    this.#channel = new Channel(address, secrets, { ...channelOptions(limits), ...nameOptions(security) });
+    this.#channel = new Channel(address, secrets, {
+      ...channelOptions(limits),
+      ...nameOptions(security),
+    });
     this.#drops = new ConnectionDrops(this.#channel);
     const interceptors = [...security.interceptors, this.#drops.interceptor];
     const shared = { channelOverride: this.#channel, interceptors };
@@ -130,7 +143,9 @@ export class WorkerChannel {
   }
 
   /** Cancel and Health, of the service that workers of that kind have. */
-  control(kind: ModelKind): SpeechToTextClient | TextToSpeechClient | TextGenerationClient {
+  control(
+    kind: ModelKind,
+  ): SpeechToTextClient | TextToSpeechClient | TextGenerationClient {
     switch (kind) {
       case 'stt':
         return this.stt;
@@ -148,13 +163,20 @@ export class WorkerChannel {
     observer?: CallObserver,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.track(() => start((error, reply) => (error ? reject(error) : resolve(reply))), observer);
+      this.track(
+        () => start((error, reply) => (error ? reject(error) : resolve(reply))),
+        observer,
+      );
     });
   }
 
   /** Starts a call and holds the channel open until it ends. @throws DomainError worker_lost on a retired channel. */
   track<C extends TrackedCall>(start: () => C, observer?: CallObserver): C {
-    if (this.#retired) throw new WorkerLostError('unsent', 'The worker went away before the request was sent.');
+    if (this.#retired)
+      throw new WorkerLostError(
+        'unsent',
+        'The worker went away before the request was sent.',
+      );
     const call = withoutStack(start);
     const number = this.#started++;
     this.#calls.set(number, call);
@@ -188,7 +210,10 @@ export class WorkerChannel {
 /** What the certificate is checked against: an address that came from DNS stands for the name that was asked for. */
 const nameOptions = ({ usesTls, serverName }: ChannelSecurity): ChannelOptions =>
   usesTls && serverName !== undefined
-    ? { 'grpc.ssl_target_name_override': serverName, 'grpc.default_authority': serverName }
+    ? {
+        'grpc.ssl_target_name_override': serverName,
+        'grpc.default_authority': serverName,
+      }
     : {};
 
 const channelOptions = (limits: ChannelLimits): ChannelOptions => ({

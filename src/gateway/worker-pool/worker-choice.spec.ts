@@ -1,9 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ServiceRecord } from './service-record.js';
-import { favourite, leastLoaded, withoutAvoided, type WorkerOffer } from './worker-choice.js';
+import {
+  favourite,
+  leastLoaded,
+  withoutAvoided,
+  type WorkerOffer,
+} from './worker-choice.js';
 
-const worker = (workerId: string, free: number, total: number, latencyMs = 0): WorkerOffer => ({
+const worker = (
+  workerId: string,
+  free: number,
+  total: number,
+  latencyMs = 0,
+): WorkerOffer => ({
   offer: { workerId, free, urgent: free + 4, idle: free === total, maxBatch: 4 },
   total,
   latencyMs,
@@ -33,14 +43,20 @@ describe('leastLoaded', () => {
         taken: fc.integer({ min: 0, max: 80 }),
         latencyMs: fc.nat(500),
       })
-      .map(({ total, taken, latencyMs }) => ({ total, free: Math.max(0, total - taken), latencyMs })),
+      .map(({ total, taken, latencyMs }) => ({
+        total,
+        free: Math.max(0, total - taken),
+        latencyMs,
+      })),
     { minLength: 1, maxLength: 8 },
   );
 
   it('never leaves a freer worker out, nor a faster one that is as free', () => {
     fc.assert(
       fc.property(offers, drawn => {
-        const workers = drawn.map(({ free, total, latencyMs }, index) => worker(String(index), free, total, latencyMs));
+        const workers = drawn.map(({ free, total, latencyMs }, index) =>
+          worker(String(index), free, total, latencyMs),
+        );
         const best = workers[Number(leastLoaded(workers)?.workerId)]!;
         for (const other of workers) {
           const share = ({ offer, total }: WorkerOffer) => offer.free / total;
@@ -56,8 +72,11 @@ describe('leastLoaded', () => {
   it('sends nobody to an overdraft while some worker has a free slot', () => {
     fc.assert(
       fc.property(offers, drawn => {
-        const workers = drawn.map(({ free, total, latencyMs }, index) => worker(String(index), free, total, latencyMs));
-        if (workers.some(({ offer }) => offer.free > 0)) expect(leastLoaded(workers)?.free).toBeGreaterThan(0);
+        const workers = drawn.map(({ free, total, latencyMs }, index) =>
+          worker(String(index), free, total, latencyMs),
+        );
+        if (workers.some(({ offer }) => offer.free > 0))
+          expect(leastLoaded(workers)?.free).toBeGreaterThan(0);
       }),
     );
   });
@@ -67,7 +86,8 @@ describe('favourite', () => {
   const keys = Array.from({ length: 400 }, (_, index) => `key-${index}`);
   const ids = ['m-0', 'm-1', 'm-2', 'm-3'];
   const empty = ids.map(id => worker(id, 8, 8));
-  const of = (key: string, offers: readonly WorkerOffer[]) => favourite(offers, key)?.workerId;
+  const of = (key: string, offers: readonly WorkerOffer[]) =>
+    favourite(offers, key)?.workerId;
 
   it('is the same for the same key, in whatever order they are offered, and spreads keys evenly', () => {
     const counts = new Map<string, number>();
@@ -90,7 +110,8 @@ describe('favourite', () => {
   it('is kept at 2 slots of 8 more in use than elsewhere, and left at 3', () => {
     for (const key of keys) {
       const loved = of(key, empty)!;
-      const used = (count: number) => ids.map(id => worker(id, id === loved ? 8 - count : 8, 8));
+      const used = (count: number) =>
+        ids.map(id => worker(id, id === loved ? 8 - count : 8, 8));
       expect(of(key, used(2))).toBe(loved);
       expect(of(key, used(3))).not.toBe(loved);
     }
@@ -104,7 +125,10 @@ describe('favourite', () => {
 
 describe('RecentLatency', () => {
   it('starts with the first answer and forgets old ones', () => {
-    const record = new ServiceRecord({ failures: 3, minMs: 1, maxMs: 1 }, () => undefined);
+    const record = new ServiceRecord(
+      { failures: 3, minMs: 1, maxMs: 1 },
+      () => undefined,
+    );
     expect(record.latencyMs).toBe(0);
     record.answered(100);
     expect(record.latencyMs).toBe(100);
@@ -114,20 +138,31 @@ describe('RecentLatency', () => {
 });
 
 describe('a request that some workers gave back', () => {
-  const standing = (id: string, state: 'ready' | 'lost' = 'ready', isTrusted = true) => ({ id, state, isTrusted });
+  const standing = (id: string, state: 'ready' | 'lost' = 'ready', isTrusted = true) => ({
+    id,
+    state,
+    isTrusted,
+  });
   const left = (offers: WorkerOffer[], workers: ReturnType<typeof standing>[]) =>
     withoutAvoided(offers, workers, ['sick']).map(({ offer }) => offer.workerId);
   const sick = worker('sick', 4, 4);
 
   it('goes to another one with a free slot', () => {
-    expect(left([sick, worker('other', 1, 4)], [standing('sick'), standing('other')])).toEqual(['other']);
+    expect(
+      left([sick, worker('other', 1, 4)], [standing('sick'), standing('other')]),
+    ).toEqual(['other']);
   });
 
   it('waits for another one that serves, while the one that gave it back goes on refusing', () => {
-    expect(left([sick], [standing('sick', 'ready', false), standing('other')])).toEqual([]);
-    expect(left([sick, worker('other', 0, 4)], [standing('sick', 'ready', false), standing('other')])).toEqual([
-      'other',
-    ]);
+    expect(left([sick], [standing('sick', 'ready', false), standing('other')])).toEqual(
+      [],
+    );
+    expect(
+      left(
+        [sick, worker('other', 0, 4)],
+        [standing('sick', 'ready', false), standing('other')],
+      ),
+    ).toEqual(['other']);
   });
 
   it('comes again to one that has answered others since, rather than wait', () => {
@@ -135,6 +170,8 @@ describe('a request that some workers gave back', () => {
   });
 
   it('comes again to the same one when no other serves', () => {
-    expect(left([sick], [standing('sick', 'ready', false), standing('other', 'lost')])).toEqual(['sick']);
+    expect(
+      left([sick], [standing('sick', 'ready', false), standing('other', 'lost')]),
+    ).toEqual(['sick']);
   });
 });

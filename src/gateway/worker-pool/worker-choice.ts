@@ -22,7 +22,8 @@ export interface WorkerOffer {
  */
 export function leastLoaded(offers: readonly WorkerOffer[]): SlotOffer | undefined {
   let best: WorkerOffer | undefined;
-  for (const candidate of offers) if (!best || isBetter(candidate, best)) best = candidate;
+  for (const candidate of offers)
+    if (!best || isBetter(candidate, best)) best = candidate;
   return best?.offer;
 }
 
@@ -53,10 +54,16 @@ export function withoutAvoided(
 ): readonly WorkerOffer[] {
   const others = offers.filter(({ offer }) => !avoid.includes(offer.workerId));
   if (others.some(({ offer }) => offer.free > 0)) return others;
-  const isServed = workers.some(({ id, state }) => !avoid.includes(id) && (state === 'ready' || state === 'busy'));
+  const isServed = workers.some(
+    ({ id, state }) => !avoid.includes(id) && (state === 'ready' || state === 'busy'),
+  );
   if (!isServed) return offers;
-  const trusted = new Set(workers.filter(({ isTrusted }) => isTrusted).map(({ id }) => id));
-  return offers.filter(({ offer }) => !avoid.includes(offer.workerId) || trusted.has(offer.workerId));
+  const trusted = new Set(
+    workers.filter(({ isTrusted }) => isTrusted).map(({ id }) => id),
+  );
+  return offers.filter(
+    ({ offer }) => !avoid.includes(offer.workerId) || trusted.has(offer.workerId),
+  );
 }
 
 /**
@@ -71,11 +78,19 @@ const CLEARLY_FULLER = 1 / 4;
  * comes or goes moves only its own keys. The first of that order that is not clearly fuller than the emptiest; without
  * a free slot the least loaded.
  */
-export function favourite(offers: readonly WorkerOffer[], affinity: string): SlotOffer | undefined {
+export function favourite(
+  offers: readonly WorkerOffer[],
+  affinity: string,
+): SlotOffer | undefined {
   const most = Math.max(...offers.map(freeShare));
   if (!(most > 0)) return leastLoaded(offers);
-  const near = offers.filter(({ offer, total }) => offer.free > 0 && most - offer.free / total <= CLEARLY_FULLER);
-  const ranked = near.map(({ offer }) => ({ offer, rank: rankOf(affinity, offer.workerId) }));
+  const near = offers.filter(
+    ({ offer, total }) => offer.free > 0 && most - offer.free / total <= CLEARLY_FULLER,
+  );
+  const ranked = near.map(({ offer }) => ({
+    offer,
+    rank: rankOf(affinity, offer.workerId),
+  }));
   return ranked.reduce((best, next) => (next.rank > best.rank ? next : best)).offer;
 }
 
@@ -84,7 +99,8 @@ const freeShare = ({ offer, total }: WorkerOffer): number => offer.free / total;
 /** FNV-1a with a final mix, so that names that differ in their last digit end far apart. */
 function rankOf(affinity: string, workerId: string): number {
   let hash = 2166136261;
-  for (const character of `${affinity}/${workerId}`) hash = Math.imul(hash ^ character.charCodeAt(0), 16777619);
+  for (const character of `${affinity}/${workerId}`)
+    hash = Math.imul(hash ^ character.charCodeAt(0), 16777619);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;

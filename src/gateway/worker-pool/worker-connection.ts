@@ -1,5 +1,8 @@
 import { Metadata } from '@grpc/grpc-js';
-import { type CancelRequest, type CancelResponse } from '../../contracts/grpc/call.codec.js';
+import {
+  type CancelRequest,
+  type CancelResponse,
+} from '../../contracts/grpc/call.codec.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { decodeFailure, failureAcross } from '../../contracts/grpc/status.codec.js';
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
@@ -18,7 +21,12 @@ import { type StreamHandle, WorkerStream } from './stream-handle.js';
 import { synthesize } from './synthesize-call.js';
 import { embed, generate, generateInside } from './text-calls.js';
 import { goesInPieces, transcribe, transcribeUpload } from './transcribe-calls.js';
-import { CallProgress, type CallRequest, wentAway, type WorkerCall } from './worker-call.js';
+import {
+  CallProgress,
+  type CallRequest,
+  wentAway,
+  type WorkerCall,
+} from './worker-call.js';
 import { type ChannelLimits, WorkerChannel } from './worker-channel.js';
 import { probeWorker, WorkerHealth } from './worker-health.js';
 import { type WorkerReply } from './worker-task.js';
@@ -27,7 +35,11 @@ import { type WorkerReply } from './worker-task.js';
 export interface ConnectionSettings {
   readonly limits: ChannelLimits;
   readonly stop: StopLimits;
-  readonly health: { readonly intervalMs: number; readonly timeoutMs: number; readonly failures: number };
+  readonly health: {
+    readonly intervalMs: number;
+    readonly timeoutMs: number;
+    readonly failures: number;
+  };
 }
 
 export interface ConnectionEvents {
@@ -135,9 +147,14 @@ export class WorkerConnection {
   /** @throws DomainError `worker_lost` on a retired connection */
   openStream(config: StreamConfig): StreamHandle {
     const channel = this.#channel;
-    if (!channel) throw new DomainError('worker_lost', 'A worker in this process has no live streams.');
+    if (!channel)
+      throw new DomainError(
+        'worker_lost',
+        'A worker in this process has no live streams.',
+      );
     const { resetAfterMs } = this.options.settings.stop;
-    const stop = (stream: WorkerStream) => void this.#stop(stream, { requestId: config.sessionId, reason: 'client' });
+    const stop = (stream: WorkerStream) =>
+      void this.#stop(stream, { requestId: config.sessionId, reason: 'client' });
     const stream = new WorkerStream({ config, channel, resetAfterMs, stop });
     this.#live.add(stream);
     void stream.finished.then(() => this.#live.delete(stream));
@@ -164,7 +181,8 @@ export class WorkerConnection {
   /** To what its role leaves of the size that the worker reports. */
   resize(report: WorkerHealthReport, role: ReplicaRole): void {
     this.streams.resize(role === 'file' ? 0 : report.streams);
-    if (role !== 'stream') this.slots.resize(slotCredits(report), slotOverdraft(report), groupSize(report));
+    if (role !== 'stream')
+      this.slots.resize(slotCredits(report), slotOverdraft(report), groupSize(report));
   }
 
   /**
@@ -191,7 +209,9 @@ export class WorkerConnection {
     this.#retired = true;
     this.health.stop();
     this.#channel?.abort();
-    this.#inner?.abortAll(new DomainError('shutting_down', 'The worker is shutting down.'));
+    this.#inner?.abortAll(
+      new DomainError('shutting_down', 'The worker is shutting down.'),
+    );
   }
 
   async #perform(call: CallProgress, request: CallRequest): Promise<WorkerReply> {
@@ -227,10 +247,20 @@ export class WorkerConnection {
   /** When the connection to a process of this machine breaks, its end follows, or it answers a probe. */
   async #failure(call: CallProgress, error: unknown): Promise<unknown> {
     if (call.lostBy) return call.lostBy;
-    const failure = this.#inner ? failureAcross(error) : decodeFailure(error, this.#lost?.together);
-    const isOpen = this.options.isSupervised && failure instanceof WorkerLostError && failure.kind === 'disconnected';
+    const failure = this.#inner
+      ? failureAcross(error)
+      : decodeFailure(error, this.#lost?.together);
+    const isOpen =
+      this.options.isSupervised &&
+      failure instanceof WorkerLostError &&
+      failure.kind === 'disconnected';
     if (!isOpen) return failure;
-    return new WorkerLostError(await this.#fate.promise, failure.message, failure, failure.together);
+    return new WorkerLostError(
+      await this.#fate.promise,
+      failure.message,
+      failure,
+      failure.together,
+    );
   }
 
   /** The process did not end: it answers, or hangs. */
@@ -264,7 +294,9 @@ export class WorkerConnection {
     if (!channel) return this.#inner?.cancel(request.requestId, request.reason);
     const control = channel.control(this.options.kind);
     try {
-      const sent = channel.unary<CancelResponse>(done => control.cancel(request, new Metadata(), { deadline }, done));
+      const sent = channel.unary<CancelResponse>(done =>
+        control.cancel(request, new Metadata(), { deadline }, done),
+      );
       return (await sent).acknowledged;
     } catch {
       return undefined;
@@ -274,15 +306,19 @@ export class WorkerConnection {
   #connect(address: string): WorkerChannel {
     const { settings, security } = this.options;
     const limits = { ...settings.limits, keepaliveTimeMs: this.#keepaliveTimeMs };
-    const channel = new WorkerChannel({ address, limits, security }, pinged => this.#onLost(channel, pinged));
+    const channel = new WorkerChannel({ address, limits, security }, pinged =>
+      this.#onLost(channel, pinged),
+    );
     return channel;
   }
 
   /** Several calls that fail together replace the channel once. */
   #onLost(channel: WorkerChannel, pingedTooOften: boolean): void {
-    if (channel !== this.#lost?.channel) this.#lost = { channel, together: this.#calls.size };
+    if (channel !== this.#lost?.channel)
+      this.#lost = { channel, together: this.#calls.size };
     if (this.#retired || channel !== this.#channel) return;
-    if (pingedTooOften) this.#keepaliveTimeMs = Math.min(2 * this.#keepaliveTimeMs, MAX_KEEPALIVE_MS);
+    if (pingedTooOften)
+      this.#keepaliveTimeMs = Math.min(2 * this.#keepaliveTimeMs, MAX_KEEPALIVE_MS);
     this.#replaceChannel();
     this.options.events.onConnectionLost();
   }

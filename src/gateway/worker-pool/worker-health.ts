@@ -46,7 +46,10 @@ export async function probeWorker(
     ),
   ]);
   const { state, ...rest } = decodeHealth(health);
-  return { ...rest, state: serving !== SERVING && state === 'ready' ? 'draining' : state };
+  return {
+    ...rest,
+    state: serving !== SERVING && state === 'ready' ? 'draining' : state,
+  };
 }
 
 type Done<T> = (error: ServiceError | null, reply: T) => void;
@@ -56,12 +59,16 @@ const failureOf =
   (error: Partial<ServiceError>): never => {
     const { code, message } = error;
     const missing = code === status.UNIMPLEMENTED || code === status.NOT_FOUND;
-    throw new Error(`${method} failed: ${message}${missing ? '; every worker must serve it' : ''}`, { cause: error });
+    throw new Error(
+      `${method} failed: ${message}${missing ? '; every worker must serve it' : ''}`,
+      { cause: error },
+    );
   };
 
 /** `probeWorker` found no worker at the address. */
 export const isUnreachable = (error: unknown): boolean =>
-  error instanceof Error && (error.cause as Partial<ServiceError> | undefined)?.code === status.UNAVAILABLE;
+  error instanceof Error &&
+  (error.cause as Partial<ServiceError> | undefined)?.code === status.UNAVAILABLE;
 
 export interface WorkerHealthOptions {
   readonly intervalMs: number;
@@ -137,7 +144,10 @@ export class WorkerHealth {
 
   #succeeded(report: WorkerHealthReport): void {
     this.#failed = 0;
-    this.#quiet = this.options.rests && report.state === 'ready' && report.inFlight === 0 ? this.#quiet + 1 : 0;
+    this.#quiet =
+      this.options.rests && report.state === 'ready' && report.inFlight === 0
+        ? this.#quiet + 1
+        : 0;
     this.options.onReport(report);
   }
 
@@ -151,7 +161,10 @@ export class WorkerHealth {
   #next(): void {
     if (this.#stopped) return;
     const intervals = this.#quiet >= QUIET_ANSWERS ? QUIET_INTERVALS : 1;
-    this.#timer = setTimeout(() => this.probeNow(), this.#again ? 0 : intervals * this.options.intervalMs);
+    this.#timer = setTimeout(
+      () => this.probeNow(),
+      this.#again ? 0 : intervals * this.options.intervalMs,
+    );
     this.#again = false;
   }
 }

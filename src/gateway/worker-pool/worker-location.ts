@@ -1,5 +1,8 @@
 import { type ProcessExit } from '@switchyard/engine-api/process/child-process.js';
-import { ProcessSupervisor, type SupervisorOptions } from '../../platform/process/process-supervisor.js';
+import {
+  ProcessSupervisor,
+  type SupervisorOptions,
+} from '../../platform/process/process-supervisor.js';
 import { type InProcessWorker } from './in-process-worker.js';
 
 /** Events of a worker's location. */
@@ -43,7 +46,10 @@ export interface WorkerLocation {
   stop(): Promise<void>;
 }
 
-export interface ProcessLocationOptions extends Omit<SupervisorOptions, 'what' | 'unready'> {
+export interface ProcessLocationOptions extends Omit<
+  SupervisorOptions,
+  'what' | 'unready'
+> {
   /** Host part of the address of a worker of this build: each process reports its port, and when it is ready. */
   readonly host: string;
   /** Of a `foreign` program, which is told its port and reports nothing: it is probed from its start. */
@@ -58,7 +64,11 @@ export class ProcessLocation implements WorkerLocation {
   #waitsFor: string | undefined;
 
   constructor(private readonly options: ProcessLocationOptions) {
-    this.status = new ProcessSupervisor({ ...options, what: 'worker', unready: () => this.#waitsFor });
+    this.status = new ProcessSupervisor({
+      ...options,
+      what: 'worker',
+      unready: () => this.#waitsFor,
+    });
   }
 
   start(events: LocationEvents): void {
@@ -72,8 +82,10 @@ export class ProcessLocation implements WorkerLocation {
         events.onReady();
       },
       onMessage: ({ type, port, message, isProblem }) => {
-        if (type === 'listening' && typeof port === 'number') events.onReachable(`${host}:${port}`);
-        if (type === 'waiting' && typeof message === 'string') this.#wait(message, isProblem === true);
+        if (type === 'listening' && typeof port === 'number')
+          events.onReachable(`${host}:${port}`);
+        if (type === 'waiting' && typeof message === 'string')
+          this.#wait(message, isProblem === true);
       },
       onReady: () => {
         this.#wait();

@@ -15,7 +15,13 @@ import { WorkerPoolService } from './worker-pool.service.js';
 describe('metrics of what workers report', () => {
   let app: TestingModule;
   let activity$: Subject<PoolActivity>;
-  const generation = { running: 3, waiting: 5, blocks: 128, freeBlocks: 40, stepTokens: 512 };
+  const generation = {
+    running: 3,
+    waiting: 5,
+    blocks: 128,
+    freeBlocks: 40,
+    stepTokens: 512,
+  };
 
   beforeEach(async () => {
     activity$ = new Subject();
@@ -47,27 +53,55 @@ describe('metrics of what workers report', () => {
   });
 
   it('add up what steps did', async () => {
-    const counts = { steps: 10, decodeCalls: 12, preemptions: 2, prefixHitTokens: 64, strandedTokens: 3, losses: 1 };
+    const counts = {
+      steps: 10,
+      decodeCalls: 12,
+      preemptions: 2,
+      prefixHitTokens: 64,
+      strandedTokens: 3,
+      losses: 1,
+    };
     for (let report = 0; report < 2; report += 1) {
       activity$.next({ type: 'generated', worker: 'w-0', model: 'm', counts });
     }
     expect(await metricValues('llm_steps_total')).toEqual({ 'w-0 m': 20 });
     expect(await metricValues('llm_decode_calls_total')).toEqual({ 'w-0 m': 24 });
     expect(await metricValues('llm_preemptions_total')).toEqual({ 'w-0 m': 4 });
-    expect(await metricValues('llm_prefix_tokens_total')).toEqual({ 'w-0 m hit': 128, 'w-0 m stranded': 6 });
+    expect(await metricValues('llm_prefix_tokens_total')).toEqual({
+      'w-0 m hit': 128,
+      'w-0 m stranded': 6,
+    });
     expect(await metricValues('llm_backend_losses_total')).toEqual({ 'w-0 m': 2 });
   });
 
   it('time each answer in seconds, by phase', async () => {
-    const execution = { prepMs: 250, readyWaitMs: 1500, deviceMs: 4000, batchSize: 2, batchId: 'b' };
+    const execution = {
+      prepMs: 250,
+      readyWaitMs: 1500,
+      deviceMs: 4000,
+      batchSize: 2,
+      batchId: 'b',
+    };
     activity$.next({ type: 'executed', model: 'm', execution });
-    expect(await metricValues('switchyard_worker_prep_seconds')).toEqual({ 'm sum': 0.25, 'm count': 1 });
-    expect(await metricValues('switchyard_worker_ready_wait_seconds')).toEqual({ 'm sum': 1.5, 'm count': 1 });
-    expect(await metricValues('switchyard_worker_device_seconds')).toEqual({ 'm sum': 4, 'm count': 1 });
+    expect(await metricValues('switchyard_worker_prep_seconds')).toEqual({
+      'm sum': 0.25,
+      'm count': 1,
+    });
+    expect(await metricValues('switchyard_worker_ready_wait_seconds')).toEqual({
+      'm sum': 1.5,
+      'm count': 1,
+    });
+    expect(await metricValues('switchyard_worker_device_seconds')).toEqual({
+      'm sum': 4,
+      'm count': 1,
+    });
   });
 
   it('count restarts from 0 for every worker', async () => {
     activity$.next({ type: 'restarted', worker: 'w-1', model: 'm' });
-    expect(await metricValues('switchyard_worker_restarts_total')).toEqual({ 'w-0 m': 0, 'w-1 m': 1 });
+    expect(await metricValues('switchyard_worker_restarts_total')).toEqual({
+      'w-0 m': 0,
+      'w-1 m': 1,
+    });
   });
 });

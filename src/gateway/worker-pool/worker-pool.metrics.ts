@@ -1,15 +1,25 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit, type Provider } from '@nestjs/common';
+import {
+  Injectable,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+  type Provider,
+} from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter, type Gauge, type Histogram } from 'prom-client';
 import { type Subscription } from 'rxjs';
 import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
-import { type GaugeReader, metricProvider } from '../../platform/metrics/metric-provider.js';
+import {
+  type GaugeReader,
+  metricProvider,
+} from '../../platform/metrics/metric-provider.js';
 import { type PoolActivity } from './pool-activity.js';
 import { WorkerPoolService } from './worker-pool.service.js';
 import { type WorkerView } from './worker-view.js';
 
 /** What workers that batch by steps last reported, at most a probe (`workers.health_interval_ms`) old. */
-const lastReported = (read: (activity: GenerationActivity) => number): GaugeReader<[WorkerPoolService]> => ({
+const lastReported = (
+  read: (activity: GenerationActivity) => number,
+): GaugeReader<[WorkerPoolService]> => ({
   inject: [WorkerPoolService],
   collect: (gauge: Gauge, pool) => {
     for (const { id, model, health } of pool.workers())
@@ -79,10 +89,13 @@ export class GenerationActivityMetrics implements OnModuleInit, OnApplicationShu
 }
 
 /** One value per configured worker, read at the scrape. */
-const perWorker = (read: (worker: WorkerView) => number): GaugeReader<[WorkerPoolService]> => ({
+const perWorker = (
+  read: (worker: WorkerView) => number,
+): GaugeReader<[WorkerPoolService]> => ({
   inject: [WorkerPoolService],
   collect: (gauge: Gauge, pool) => {
-    for (const worker of pool.workers()) gauge.set({ worker: worker.id, model: worker.model }, read(worker));
+    for (const worker of pool.workers())
+      gauge.set({ worker: worker.id, model: worker.model }, read(worker));
   },
 });
 
@@ -114,14 +127,18 @@ export class WorkerPoolMetrics implements OnModuleInit, OnApplicationShutdown {
     private readonly pool: WorkerPoolService,
     @InjectMetric('switchyard_worker_restarts_total') private readonly restarts: Counter,
     @InjectMetric('switchyard_worker_prep_seconds') private readonly prep: Histogram,
-    @InjectMetric('switchyard_worker_ready_wait_seconds') private readonly readyWait: Histogram,
+    @InjectMetric('switchyard_worker_ready_wait_seconds')
+    private readonly readyWait: Histogram,
     @InjectMetric('switchyard_worker_device_seconds') private readonly device: Histogram,
   ) {}
 
   onModuleInit(): void {
     // A counter exists from the start: an alert on its increase would miss the first restart otherwise.
-    for (const { id, model } of this.pool.workers()) this.restarts.inc({ worker: id, model }, 0);
-    this.#subscription = this.pool.activity$.subscribe(activity => this.#observe(activity));
+    for (const { id, model } of this.pool.workers())
+      this.restarts.inc({ worker: id, model }, 0);
+    this.#subscription = this.pool.activity$.subscribe(activity =>
+      this.#observe(activity),
+    );
   }
 
   onApplicationShutdown(): void {
@@ -130,7 +147,8 @@ export class WorkerPoolMetrics implements OnModuleInit, OnApplicationShutdown {
 
   #observe(activity: PoolActivity): void {
     const { model } = activity;
-    if (activity.type === 'restarted') return this.restarts.inc({ worker: activity.worker, model });
+    if (activity.type === 'restarted')
+      return this.restarts.inc({ worker: activity.worker, model });
     if (activity.type !== 'executed') return;
     const { prepMs, readyWaitMs, deviceMs } = activity.execution;
     this.prep.observe({ model }, prepMs / 1000);

@@ -35,6 +35,11 @@ export class WorkerPoolModule {}
 export class InProcessWorkersModule {
   static forRoot(open?: OpenInProcessWorker): DynamicModule {
     const provider = { provide: IN_PROCESS_WORKERS, useValue: open };
-    return { module: InProcessWorkersModule, global: true, providers: [provider], exports: [IN_PROCESS_WORKERS] };
+    return {
+      module: InProcessWorkersModule,
+      global: true,
+      providers: [provider],
+      exports: [IN_PROCESS_WORKERS],
+    };
   }
 }

@@ -1,8 +1,17 @@
-import { Inject, Injectable, type OnApplicationBootstrap, Optional } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  Optional,
+} from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
-import { type SlotCredit, type SlotOffer, type WorkerPort } from '../../core/dispatch/worker.port.js';
+import {
+  type SlotCredit,
+  type SlotOffer,
+  type WorkerPort,
+} from '../../core/dispatch/worker.port.js';
 import { type Placement } from '../../core/request/scheduled-request.js';
 import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
@@ -30,21 +39,37 @@ import { isReady, loadFailed, type ModelView, type WorkerView } from './worker-v
 const TRY_AGAIN_MS = 1000;
 
 /** The worker that takes the next live stream of `model`. @throws DomainError as `WorkerPoolService.openStream`. */
-export function streamHost(model: string, workers: readonly PooledWorker[]): PooledWorker {
+export function streamHost(
+  model: string,
+  workers: readonly PooledWorker[],
+): PooledWorker {
   const best = workers.reduce<PooledWorker | undefined>(
-    (roomiest, worker) => (worker.freeStreams > (roomiest?.freeStreams ?? 0) ? worker : roomiest),
+    (roomiest, worker) =>
+      worker.freeStreams > (roomiest?.freeStreams ?? 0) ? worker : roomiest,
     undefined,
   );
   if (best) return best;
-  const hosts = workers.filter(({ options }) => options.role !== 'file').map(worker => worker.view());
+  const hosts = workers
+    .filter(({ options }) => options.role !== 'file')
+    .map(worker => worker.view());
   const ready = hosts.filter(isReady);
   if (ready.length === 0)
-    throw new DomainError('no_worker', `No worker of ${model} is ready.`, { retryAfterMs: TRY_AGAIN_MS });
+    throw new DomainError('no_worker', `No worker of ${model} is ready.`, {
+      retryAfterMs: TRY_AGAIN_MS,
+    });
   const total = ready.reduce((sum, { streams }) => sum + streams, 0);
-  if (total === 0) throw new DomainError('unsupported_task', `The model \`${model}\` has no live streams.`);
-  throw new DomainError('queue_full', `All ${total} live streams of \`${model}\` are taken; try again later.`, {
-    retryAfterMs: TRY_AGAIN_MS,
-  });
+  if (total === 0)
+    throw new DomainError(
+      'unsupported_task',
+      `The model \`${model}\` has no live streams.`,
+    );
+  throw new DomainError(
+    'queue_full',
+    `All ${total} live streams of \`${model}\` are taken; try again later.`,
+    {
+      retryAfterMs: TRY_AGAIN_MS,
+    },
+  );
 }
 
 export interface WorkerCallRequest extends CallRequest {
@@ -113,7 +138,12 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     return workers?.offer(next);
   }
 
-  lease(workerId: string, count: number, credit: SlotCredit = 'free', mostTogether?: number): readonly Lease[] {
+  lease(
+    workerId: string,
+    count: number,
+    credit: SlotCredit = 'free',
+    mostTogether?: number,
+  ): readonly Lease[] {
     const worker = this.#worker(workerId);
     if (!worker) throw new Error(`no worker ${workerId}`);
     return worker.lease(count, credit, mostTogether);
@@ -122,7 +152,10 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   /** Starts the RPC now. Never throws: if the worker is gone, the reply rejects with `worker_lost`. */
   execute({ workerId, request, group }: WorkerCallRequest): WorkerCall {
     const tenantWeight = this.keyRing?.weightOf(request.tenant ?? DEFAULT_TENANT);
-    return this.#worker(workerId)?.execute({ request, group, tenantWeight }) ?? lostCall(workerId);
+    return (
+      this.#worker(workerId)?.execute({ request, group, tenantWeight }) ??
+      lostCall(workerId)
+    );
   }
 
   /**
@@ -142,7 +175,11 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
    * Resolves within `cancellation.rpc_timeout_ms`. True: acknowledged, or the worker never received the call. False: no
    * answer yet, or the call has ended. Never rejects; the slot is released when the call has `finished`.
    */
-  async cancel(workerId: string, key: RequestKey, reason: CancelReason): Promise<boolean> {
+  async cancel(
+    workerId: string,
+    key: RequestKey,
+    reason: CancelReason,
+  ): Promise<boolean> {
     return (await this.#worker(workerId)?.cancel(key, reason)) ?? false;
   }
 
@@ -151,7 +188,9 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     const worker = this.#worker(workerId);
     const pulls = worker === undefined || worker.options.pulls;
     if (!pulls && this.#models.get(worker.options.model)?.order(worker, order)) return;
-    const why = pulls ? 'It takes its requests from the shared queue' : 'This gateway knows its address only';
+    const why = pulls
+      ? 'It takes its requests from the shared queue'
+      : 'This gateway knows its address only';
     throw new DomainError(
       'worker_not_supervised',
       pulls && order !== 'restart'

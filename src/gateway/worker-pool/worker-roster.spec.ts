@@ -6,7 +6,14 @@ import { builtWorkerLaunch } from './worker-roster.js';
 const spec: WorkerSpec = {
   workerId: 'm-0',
   model: {
-    ...{ id: 'm', kind: 'stt', engine: 'synthetic', aliases: [], capabilities: ['transcribe'], languages: [] },
+    ...{
+      id: 'm',
+      kind: 'stt',
+      engine: 'synthetic',
+      aliases: [],
+      capabilities: ['transcribe'],
+      languages: [],
+    },
     ...{ replicas: 1, addresses: [], voices: {}, options: {} },
   },
   ...{
@@ -29,6 +36,9 @@ describe('the built worker', () => {
       'server.upload_limit_bytes': 9,
     });
     const told = readWorkerSpec(builtWorkerLaunch(settings).environment(spec));
-    expect(told).toEqual({ ...spec, fetch: { timeoutMs: 7, maxBytes: 9, allowHosts: 'a.lan' } });
+    expect(told).toEqual({
+      ...spec,
+      fetch: { timeoutMs: 7, maxBytes: 9, allowHosts: 'a.lan' },
+    });
   });
 });

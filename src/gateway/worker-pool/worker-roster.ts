@@ -1,6 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
-import { modelOn, type ModelSpec, type ReplicaSpec, replicaSpecs } from '../../platform/config/model-spec.js';
+import {
+  modelOn,
+  type ModelSpec,
+  type ReplicaSpec,
+  replicaSpecs,
+} from '../../platform/config/model-spec.js';
 import { filledIn } from '../../platform/config/worker-fields.js';
 import { inheritedEnvironment } from '../../platform/config/process-environment.js';
 import { type Settings } from '../../platform/config/settings.js';
@@ -26,7 +31,11 @@ import { InProcessLocation } from './in-process-location.js';
 import { type OpenInProcessWorker } from './in-process-worker.js';
 import { type PoolActivity } from './pool-activity.js';
 import { neededMessageBytes } from './report-check.js';
-import { ProcessLocation, remoteLocation, type WorkerLocation } from './worker-location.js';
+import {
+  ProcessLocation,
+  remoteLocation,
+  type WorkerLocation,
+} from './worker-location.js';
 
 /** How local workers are started. Tests start another program. */
 export interface WorkerLaunch {
@@ -43,12 +52,22 @@ export interface WorkerLaunch {
 export const WORKER_LAUNCH = Symbol('WORKER_LAUNCH');
 
 /** The worker of this build, run by the Node that runs the gateway; it may fetch audio by URL as the settings say. */
-export const builtWorkerLaunch = (settings: Settings, inner?: OpenInProcessWorker): WorkerLaunch => ({
+export const builtWorkerLaunch = (
+  settings: Settings,
+  inner?: OpenInProcessWorker,
+): WorkerLaunch => ({
   command: process.execPath,
-  args: ['--enable-source-maps', fileURLToPath(new URL('../../main.worker.js', import.meta.url))],
+  args: [
+    '--enable-source-maps',
+    fileURLToPath(new URL('../../main.worker.js', import.meta.url)),
+  ],
   environment: (spec, replica) => {
     const pulled = pulledWork(spec.model, settings, replica);
-    return workerEnvironment({ ...spec, fetch: fetchRules(settings), ...pulled }, undefined, replica?.env);
+    return workerEnvironment(
+      { ...spec, fetch: fetchRules(settings), ...pulled },
+      undefined,
+      replica?.env,
+    );
   },
   stopGraceMs: 2000,
   inner,
@@ -76,13 +95,20 @@ interface Place {
   readonly security?: () => ChannelSecurity;
 }
 
-type Locate = (place: Place, log: ProcessLog, options: WorkerRosterOptions) => WorkerLocation;
+type Locate = (
+  place: Place,
+  log: ProcessLog,
+  options: WorkerRosterOptions,
+) => WorkerLocation;
 
 /**
  * The local workers of a model, not started: `MODEL-0`, `MODEL-1`, …, as many as `replicas` says. Ids are stable across
  * restarts and loads: they are metric labels.
  */
-export function localWorkers(model: ModelSpec, options: WorkerRosterOptions): PooledWorker[] {
+export function localWorkers(
+  model: ModelSpec,
+  options: WorkerRosterOptions,
+): PooledWorker[] {
   const isCommand = model.engine === 'external' && !isBridged(model, options.settings);
   const locate = isCommand ? commandLocation : builtLocation;
   return replicaSpecs(model).map((replica, index) =>
@@ -97,16 +123,30 @@ export function remoteWorker(
   security: () => ChannelSecurity,
   options: WorkerRosterOptions,
 ): PooledWorker {
-  const place = { model, id: remoteWorkerId(model, address), replica: {}, isRemote: true };
+  const place = {
+    model,
+    id: remoteWorkerId(model, address),
+    replica: {},
+    isRemote: true,
+  };
   if (isBridged(model, options.settings)) {
-    const bridged = { address, remote: model.remote, ...(host !== undefined && { serverName: host }) };
+    const bridged = {
+      address,
+      remote: model.remote,
+      ...(host !== undefined && { serverName: host }),
+    };
     return pooledWorker({ ...place, bridged }, builtLocation, options);
   }
   const named = () => ({ serverName: host, ...security() });
-  return pooledWorker({ ...place, security: named }, () => remoteLocation(address), options);
+  return pooledWorker(
+    { ...place, security: named },
+    () => remoteLocation(address),
+    options,
+  );
 }
 
-export const remoteWorkerId = (model: ModelSpec, address: string): string => `${model.id}@${address}`;
+export const remoteWorkerId = (model: ModelSpec, address: string): string =>
+  `${model.id}@${address}`;
 
 const LOOPBACK = '127.0.0.1';
 
@@ -114,11 +154,22 @@ const builtLocation: Locate = (place, log, options) => {
   const { model, id, replica } = place;
   const { settings, launch } = options;
   const isBridge = isBridged(model, settings);
-  const own = workerSpec({ workerId: id, model: modelOn(model, replica), host: LOOPBACK, port: 0 }, settings);
+  const own = workerSpec(
+    { workerId: id, model: modelOn(model, replica), host: LOOPBACK, port: 0 },
+    settings,
+  );
   // An environment or cores of its own ask for a process.
-  const open = replica.env === undefined && replica.cores === undefined ? launch.inner?.(own) : undefined;
+  const open =
+    replica.env === undefined && replica.cores === undefined
+      ? launch.inner?.(own)
+      : undefined;
   const shared = supervision(place, log, options);
-  if (open) return new InProcessLocation({ ...shared, open, retryMs: settings.workers.restartMaxMs });
+  if (open)
+    return new InProcessLocation({
+      ...shared,
+      open,
+      retryMs: settings.workers.restartMaxMs,
+    });
   const bridged = { env: replica.env, ...place.bridged, care: workerCare(settings) };
   const spec = isBridge ? { ...own, bridged } : own;
   const [command = '', ...args] = onCores(replica, [launch.command, ...launch.args]);
@@ -136,7 +187,11 @@ const builtLocation: Locate = (place, log, options) => {
 const commandLocation: Locate = (place, log, options) => {
   const { model, replica } = place;
   const [program = '', ...args] = onCores(replica, model.command ?? []);
-  const values = { host: LOOPBACK, model: model.id, device: replica.device ?? optionDevice(model) ?? '' };
+  const values = {
+    host: LOOPBACK,
+    model: model.id,
+    device: replica.device ?? optionDevice(model) ?? '',
+  };
   let port = '';
   return new ProcessLocation({
     ...supervision(place, log, options),
@@ -154,10 +209,17 @@ const commandLocation: Locate = (place, log, options) => {
 };
 
 /** `taskset` becomes the program that it starts, so its pid and signals are those of the worker. */
-const onCores = ({ cores }: ReplicaSpec, command: readonly string[]): readonly string[] =>
+const onCores = (
+  { cores }: ReplicaSpec,
+  command: readonly string[],
+): readonly string[] =>
   cores === undefined ? command : ['taskset', '-c', cores, ...command];
 
-function supervision({ model, id }: Place, log: ProcessLog, options: WorkerRosterOptions) {
+function supervision(
+  { model, id }: Place,
+  log: ProcessLog,
+  options: WorkerRosterOptions,
+) {
   const { restartMinMs, restartMaxMs, startTimeoutMs } = options.settings.workers;
   const worker = { worker: id, model: model.id };
   return {
@@ -166,12 +228,17 @@ function supervision({ model, id }: Place, log: ProcessLog, options: WorkerRoste
     log,
     nowMs: options.nowMs,
     onRestart: () => options.onActivity({ type: 'restarted', ...worker }),
-    onExit: (pid: number | undefined) => options.onActivity({ type: 'exited', ...worker, pid }),
+    onExit: (pid: number | undefined) =>
+      options.onActivity({ type: 'exited', ...worker, pid }),
     onStartFailed: () => options.onActivity({ type: 'load_failed', model: model.id }),
   };
 }
 
-function pooledWorker(place: Place, locate: Locate, options: WorkerRosterOptions): PooledWorker {
+function pooledWorker(
+  place: Place,
+  locate: Locate,
+  options: WorkerRosterOptions,
+): PooledWorker {
   const { model, id, replica, isRemote = false } = place;
   const { workers, server } = options.settings;
   const log = new ProcessLog(new Logger('Worker'), id);
@@ -192,15 +259,21 @@ function pooledWorker(place: Place, locate: Locate, options: WorkerRosterOptions
       },
       ...workerCare(options.settings),
     },
-    breaker: { failures: workers.breakerFailures, minMs: workers.breakerMinMs, maxMs: workers.breakerMaxMs },
+    breaker: {
+      failures: workers.breakerFailures,
+      minMs: workers.breakerMinMs,
+      maxMs: workers.breakerMaxMs,
+    },
     neededMessageBytes: neededMessageBytes(model.kind, server.uploadLimitBytes),
     log,
     security: place.security ?? (() => UNPROTECTED),
     nowMs: options.nowMs,
     onCapacity: options.onCapacity,
     onReturn: options.onReturn,
-    onExecuted: execution => options.onActivity({ type: 'executed', model: model.id, execution }),
-    onGeneration: counts => options.onActivity({ type: 'generated', worker: id, model: model.id, counts }),
+    onExecuted: execution =>
+      options.onActivity({ type: 'executed', model: model.id, execution }),
+    onGeneration: counts =>
+      options.onActivity({ type: 'generated', worker: id, model: model.id, counts }),
   });
 }
 

@@ -2,11 +2,15 @@ import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type BreakerState, type WorkerStatus } from './worker-view.js';
 
 /** What a worker is, before its circuit breaker and its requests are looked at. README "States". */
-export type PoolPhase = 'stopped' | 'starting' | 'ready' | 'unresponsive' | 'draining' | 'lost' | 'closing';
+export type PoolPhase =
+  'stopped' | 'starting' | 'ready' | 'unresponsive' | 'draining' | 'lost' | 'closing';
 
 /** What each phase allows, and how loud it is logged. Nothing leads out of a final one. */
 export const PHASES: Readonly<
-  Record<PoolPhase, { readonly offers?: true; readonly isFinal?: true; readonly level: 'info' | 'warn' }>
+  Record<
+    PoolPhase,
+    { readonly offers?: true; readonly isFinal?: true; readonly level: 'info' | 'warn' }
+  >
 > = {
   stopped: { level: 'info' },
   starting: { level: 'info' },
@@ -39,19 +43,26 @@ const EVENTS = {
   ended: { to: 'lost' },
   /** Its model is unloaded, its address record is gone, or the pool closes. */
   closed: { to: 'closing' },
-} as const satisfies Readonly<Record<string, { readonly from?: PoolPhase; readonly to: PoolPhase }>>;
+} as const satisfies Readonly<
+  Record<string, { readonly from?: PoolPhase; readonly to: PoolPhase }>
+>;
 
 export type WorkerEvent = keyof typeof EVENTS;
 
 /** The phase after an event; the same one where the event changes nothing. */
 export function phaseAfter(phase: PoolPhase, event: WorkerEvent): PoolPhase {
-  const { from, to }: { readonly from?: PoolPhase; readonly to: PoolPhase } = EVENTS[event];
+  const { from, to }: { readonly from?: PoolPhase; readonly to: PoolPhase } =
+    EVENTS[event];
   const isMoved = !PHASES[phase].isFinal && (from ?? phase) === phase;
   return isMoved ? to : phase;
 }
 
 /** Derived from `ready`: `busy` with at least one slot leased, `suspended` while the circuit breaker is not closed. */
-export function shownStatus(phase: PoolPhase, breaker: BreakerState, inUse: number): WorkerStatus {
+export function shownStatus(
+  phase: PoolPhase,
+  breaker: BreakerState,
+  inUse: number,
+): WorkerStatus {
   if (phase === 'closing') return 'draining';
   if (phase !== 'ready') return phase;
   if (breaker !== 'closed') return 'suspended';
@@ -59,7 +70,11 @@ export function shownStatus(phase: PoolPhase, breaker: BreakerState, inUse: numb
 }
 
 /** What an answered probe means. @param isSound nothing is wrong with the report */
-export function eventOf({ state }: WorkerHealthReport, isSound: boolean, isHeld: boolean): WorkerEvent {
+export function eventOf(
+  { state }: WorkerHealthReport,
+  isSound: boolean,
+  isHeld: boolean,
+): WorkerEvent {
   if (!isSound || state === 'starting') return 'unready';
   return isHeld || state === 'draining' ? 'drains' : 'serves';
 }

@@ -8,7 +8,11 @@ import {
 } from '@switchyard/engine-api/transcript.js';
 import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
-import { type Embedded, type EmbedCallFields, type GenerateCallFields } from '../../contracts/grpc/generation.codec.js';
+import {
+  type Embedded,
+  type EmbedCallFields,
+  type GenerateCallFields,
+} from '../../contracts/grpc/generation.codec.js';
 
 /** Audio of an upload, in memory or on disk. Disposing twice is harmless. */
 export interface AudioSource {
@@ -31,7 +35,10 @@ export interface TranscribeTask extends TranscriptionParams {
   /** Seconds of audio, by its headers or guessed; absent: unknown. Long audio goes to the worker in pieces. */
   readonly durationS?: number;
   /** Called once per segment when it is final, in order of time, also when a second worker starts over. */
-  readonly onSegment?: (segment: TranscriptSegment, logprobs: readonly TokenLogprob[]) => void;
+  readonly onSegment?: (
+    segment: TranscriptSegment,
+    logprobs: readonly TokenLogprob[],
+  ) => void;
   /** As the client named it: a container hint for the decoder, never a path. */
   readonly filename: string;
 }
@@ -57,7 +64,10 @@ export interface GenerationOutput {
   readonly chunks: Writable;
 }
 
-export interface GenerateTask extends Pick<GenerateCallFields, 'form' | 'body' | 'maxTokens' | 'n'> {
+export interface GenerateTask extends Pick<
+  GenerateCallFields,
+  'form' | 'body' | 'maxTokens' | 'n'
+> {
   readonly kind: 'generate';
   /** A streamed answer goes here; absent: the whole answer is in the reply. */
   readonly sink?: GenerationOutput;
@@ -75,8 +85,16 @@ export interface EmbedTask extends Pick<EmbedCallFields, 'form'> {
 export type WorkerTask = TranscribeTask | SynthesizeTask | GenerateTask | EmbedTask;
 
 export type WorkerReply =
-  | { readonly kind: 'transcript'; readonly transcript: Transcript; readonly execution: CallExecution }
-  | { readonly kind: 'speech'; readonly durationS: number; readonly execution: CallExecution }
+  | {
+      readonly kind: 'transcript';
+      readonly transcript: Transcript;
+      readonly execution: CallExecution;
+    }
+  | {
+      readonly kind: 'speech';
+      readonly durationS: number;
+      readonly execution: CallExecution;
+    }
   | GenerationReply
   | ({ readonly kind: 'embeddings' } & Embedded);
 

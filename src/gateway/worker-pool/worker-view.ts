@@ -7,7 +7,13 @@ import { type ProcessExit } from '@switchyard/engine-api/process/child-process.j
  * `loaded`: a worker takes work. `loading`: they start for the first time. `failed`: none is up, and each has ended or
  * cannot be reached, or all are drained; they are restarted. `unloading`: running work may end.
  */
-export const MODEL_STATES = ['unloaded', 'loading', 'loaded', 'unloading', 'failed'] as const;
+export const MODEL_STATES = [
+  'unloaded',
+  'loading',
+  'loaded',
+  'unloading',
+  'failed',
+] as const;
 export type ModelState = (typeof MODEL_STATES)[number];
 
 /** One model as operators and tests see it: a snapshot. */
@@ -34,15 +40,23 @@ export interface ModelSituation {
   readonly problem: string | undefined;
 }
 
-export function modelState({ life, workers, problem }: ModelSituation): Pick<ModelView, 'state' | 'reason'> {
+export function modelState({
+  life,
+  workers,
+  problem,
+}: ModelSituation): Pick<ModelView, 'state' | 'reason'> {
   if (problem !== undefined) return { state: 'failed', reason: problem };
   if (life !== 'loaded') return { state: life };
   if (workers.some(isReady)) return { state: 'loaded' };
   const wanted = workers.filter(({ drained }) => !drained);
-  if (workers.length > 0 && wanted.length === 0) return { state: 'failed', reason: 'all of its workers are drained' };
+  if (workers.length > 0 && wanted.length === 0)
+    return { state: 'failed', reason: 'all of its workers are drained' };
   // Without any worker yet, a name server has not answered.
   if (workers.length === 0 || wanted.some(isNew)) return { state: 'loading' };
-  return { state: 'failed', reason: wanted.map(failure).find(reason => reason !== '') ?? 'no worker is up' };
+  return {
+    state: 'failed',
+    reason: wanted.map(failure).find(reason => reason !== '') ?? 'no worker is up',
+  };
 }
 
 /** For requests of a model none of whose workers can start. */
@@ -50,11 +64,14 @@ export const loadFailed = (model: string, reason: string): DomainError =>
   new DomainError('model_load_failed', `The model ${model} cannot be loaded: ${reason}`);
 
 /** It takes requests. */
-export const isReady = ({ state }: Pick<WorkerView, 'state'>): boolean => state === 'ready' || state === 'busy';
+export const isReady = ({ state }: Pick<WorkerView, 'state'>): boolean =>
+  state === 'ready' || state === 'busy';
 
 /** It starts for the first time, or is on its way back from an ordered stop. */
 export const isNew = ({ state, lastExit, problem }: WorkerView): boolean =>
-  (state === 'starting' || state === 'draining') && lastExit === undefined && problem === undefined;
+  (state === 'starting' || state === 'draining') &&
+  lastExit === undefined &&
+  problem === undefined;
 
 function failure({ id, lastExit, problem }: WorkerView): string {
   const reason = problem ?? lastExit?.reason ?? lastExit?.lines.at(-1);
@@ -90,7 +107,11 @@ export interface WorkerView {
   readonly pid?: number;
   readonly state: WorkerStatus;
   /** Request credits (D-24). `inUse` may exceed `total` while a lost worker's calls end. */
-  readonly slots: { readonly total: number; readonly free: number; readonly inUse: number };
+  readonly slots: {
+    readonly total: number;
+    readonly free: number;
+    readonly inUse: number;
+  };
   /** Live streams the worker takes besides files. */
   readonly streams: number;
   /** Of these, taken now; counted through a loss like `slots.inUse`. */

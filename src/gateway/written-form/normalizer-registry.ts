@@ -14,7 +14,9 @@ export class NormalizerRegistry {
   readonly #byLanguage: ReadonlyMap<string, InverseTextNormalizer>;
 
   constructor(normalizers: readonly InverseTextNormalizer[]) {
-    this.#byLanguage = new Map(normalizers.map(normalizer => [normalizer.language, normalizer]));
+    this.#byLanguage = new Map(
+      normalizers.map(normalizer => [normalizer.language, normalizer]),
+    );
   }
 
   /** Regions do not matter: `en-GB` finds `en`. */

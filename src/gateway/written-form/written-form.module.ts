@@ -7,7 +7,13 @@ import { WrittenForm } from './written-form.js';
 const NORMALIZERS = [new EnglishNormalizer()];
 
 @Module({
-  providers: [{ provide: NormalizerRegistry, useFactory: () => new NormalizerRegistry(NORMALIZERS) }, WrittenForm],
+  providers: [
+    {
+      provide: NormalizerRegistry,
+      useFactory: () => new NormalizerRegistry(NORMALIZERS),
+    },
+    WrittenForm,
+  ],
   exports: [WrittenForm],
 })
 export class WrittenFormModule {}

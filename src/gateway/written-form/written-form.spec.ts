@@ -11,15 +11,27 @@ const english = new EnglishNormalizer();
 const rest = { tokens: [], temperature: 0, avgLogprob: 0, noSpeechProb: 0 };
 
 function transcript(text: string, ...segments: readonly string[]): Transcript {
-  const timed = segments.map((segment, id) => ({ id, start: id, end: id + 1, text: segment, ...rest }));
+  const timed = segments.map((segment, id) => ({
+    id,
+    start: id,
+    end: id + 1,
+    text: segment,
+    ...rest,
+  }));
   return { text, language: 'en', durationS: segments.length, segments: timed, words: [] };
 }
-const written = (spoken: Transcript) => writtenTranscript(spoken, text => english.normalize(text));
+const written = (spoken: Transcript) =>
+  writtenTranscript(spoken, text => english.normalize(text));
 
 describe('writtenTranscript', () => {
   it('writes text and segments alike, white space kept', () => {
     const { text, segments } = written(
-      transcript('it was\n twenty five  and fifty percent', 'it was', ' twenty five', 'and fifty percent'),
+      transcript(
+        'it was\n twenty five  and fifty percent',
+        'it was',
+        ' twenty five',
+        'and fifty percent',
+      ),
     );
     expect(text).toBe('it was\n 25  and 50%');
     expect(segments.map(segment => segment.text)).toEqual(['it was', ' 25', 'and 50%']);
@@ -34,8 +46,14 @@ describe('writtenTranscript', () => {
   });
 
   it('streams deltas that add up to the written text', () => {
-    const events = transcriptEvents(written(transcript('ten dollars ten percent', 'ten dollars', 'ten percent')));
-    expect(events.map(event => ('delta' in event ? event.delta : event.text))).toEqual(['$10', ' 10%', '$10 10%']);
+    const events = transcriptEvents(
+      written(transcript('ten dollars ten percent', 'ten dollars', 'ten percent')),
+    );
+    expect(events.map(event => ('delta' in event ? event.delta : event.text))).toEqual([
+      '$10',
+      ' 10%',
+      '$10 10%',
+    ]);
   });
 
   it.each([
@@ -52,7 +70,11 @@ describe('writtenTranscript', () => {
       words: [{ word: 'twenty', start: 0, end: 1, confidence: 0.9 }],
     };
     const answer = written(spoken);
-    expect({ ...answer, text: '', segments: [] }).toEqual({ ...spoken, text: '', segments: [] });
+    expect({ ...answer, text: '', segments: [] }).toEqual({
+      ...spoken,
+      text: '',
+      segments: [],
+    });
     expect(answer.segments).toEqual([{ ...spoken.segments[0], text: '20' }]);
   });
 });
@@ -63,8 +85,18 @@ const broken = {
     throw new Error('a defect');
   },
 };
-const spokenIn = (language: string) => ({ text: 'twenty five', language, durationS: 1, segments: [], words: [] });
-const params = (languages: readonly string[], wanted = true) => ({ wanted, demanded: wanted, languages });
+const spokenIn = (language: string) => ({
+  text: 'twenty five',
+  language,
+  durationS: 1,
+  segments: [],
+  words: [],
+});
+const params = (languages: readonly string[], wanted = true) => ({
+  wanted,
+  demanded: wanted,
+  languages,
+});
 
 let logged: jest.SpiedFunction<Logger['error']>;
 let form: WrittenForm;
@@ -94,7 +126,8 @@ describe('WrittenForm', () => {
 
   it('answers with the spoken form when a normaliser throws, and logs that once', () => {
     const spoken = spokenIn('xx');
-    for (let time = 0; time < 3; time += 1) expect(form.apply(spoken, params([]))).toBe(spoken);
+    for (let time = 0; time < 3; time += 1)
+      expect(form.apply(spoken, params([]))).toBe(spoken);
     expect(logged).toHaveBeenCalledTimes(1);
     expect(JSON.stringify(logged.mock.calls)).not.toContain('twenty');
   });
@@ -105,8 +138,13 @@ describe('WrittenForm', () => {
 
   it('is refused when no language the text can be in has a normaliser', () => {
     expect(() => form.demand(params(['de', 'fr']))).toThrow(
-      expect.objectContaining({ code: 'unsupported_parameter', message: expect.stringContaining('de or fr') }),
+      expect.objectContaining({
+        code: 'unsupported_parameter',
+        message: expect.stringContaining('de or fr'),
+      }),
     );
-    expect(() => form.demand({ wanted: true, demanded: false, languages: ['de'] })).not.toThrow();
+    expect(() =>
+      form.demand({ wanted: true, demanded: false, languages: ['de'] }),
+    ).not.toThrow();
   });
 });

@@ -7,10 +7,18 @@ import { type InverseTextNormalizer, NormalizerRegistry } from './normalizer-reg
  * Rewrites text and segments as one: the text stays the sum of its segments, so json, subtitles and event streams say
  * the same. Words keep the spoken form, because their times belong to what was spoken.
  */
-export function writtenTranscript<T extends Transcript>(transcript: T, write: (spoken: string) => string): T {
-  const segments = transcript.segments.map(segment => ({ ...segment, text: write(segment.text) }));
+export function writtenTranscript<T extends Transcript>(
+  transcript: T,
+  write: (spoken: string) => string,
+): T {
+  const segments = transcript.segments.map(segment => ({
+    ...segment,
+    text: write(segment.text),
+  }));
   const gaps = gapsBetween(transcript);
-  const text = gaps?.map((gap, index) => gap + (segments[index]?.text.trim() ?? '')).join('');
+  const text = gaps
+    ?.map((gap, index) => gap + (segments[index]?.text.trim() ?? ''))
+    .join('');
   return { ...transcript, segments, text: text ?? write(transcript.text) };
 }
 
@@ -49,7 +57,12 @@ export class WrittenForm {
 
   /** @throws DomainError `unsupported_parameter` when no language that the text can be in has a normaliser. */
   demand({ demanded, languages }: WrittenFormParams): void {
-    if (!demanded || languages.length === 0 || languages.some(tag => this.normalizers.find(tag))) return;
+    if (
+      !demanded ||
+      languages.length === 0 ||
+      languages.some(tag => this.normalizers.find(tag))
+    )
+      return;
     const known = `\`itn\` knows these languages: ${this.normalizers.languages}`;
     const message = `${known}; the text will be in ${languages.join(' or ')}.`;
     throw new DomainError('unsupported_parameter', message, { param: 'itn' });
@@ -59,9 +72,14 @@ export class WrittenForm {
    * How each segment will be written, where that is known before the engine has detected the language: for answers that
    * are sent piece by piece. Undefined: wait for the whole. What it gives never throws.
    */
-  ahead({ wanted, languages }: WrittenFormParams): ((spoken: string) => string) | undefined {
+  ahead({
+    wanted,
+    languages,
+  }: WrittenFormParams): ((spoken: string) => string) | undefined {
     if (!wanted) return spoken => spoken;
-    const [normalizer, ...others] = new Set(languages.map(tag => this.normalizers.find(tag)));
+    const [normalizer, ...others] = new Set(
+      languages.map(tag => this.normalizers.find(tag)),
+    );
     if (languages.length === 0 || others.length > 0) return undefined;
     return spoken => (normalizer ? this.#written(normalizer, spoken) : spoken);
   }
@@ -77,7 +95,9 @@ export class WrittenForm {
 
   /** Fail-open: a normaliser that throws costs the written form, never the transcript. */
   apply<T extends Transcript>(transcript: T, params: WrittenFormParams): T {
-    const normalizer = params.wanted ? this.#choose(params, transcript.language) : undefined;
+    const normalizer = params.wanted
+      ? this.#choose(params, transcript.language)
+      : undefined;
     if (!normalizer) return transcript;
     try {
       return writtenTranscript(transcript, spoken => normalizer.normalize(spoken));
@@ -88,15 +108,23 @@ export class WrittenForm {
   }
 
   /** The language that is known beforehand, else the one that the engine detected. */
-  #choose({ languages }: WrittenFormParams, detected: string): InverseTextNormalizer | undefined {
+  #choose(
+    { languages }: WrittenFormParams,
+    detected: string,
+  ): InverseTextNormalizer | undefined {
     const [only, ...others] = new Set(languages.map(tag => this.normalizers.find(tag)));
-    return languages.length > 0 && others.length === 0 ? only : this.normalizers.find(detected);
+    return languages.length > 0 && others.length === 0
+      ? only
+      : this.normalizers.find(detected);
   }
 
   /** Once per language: a defect in a rule would otherwise fill the log with the same line. */
   #report(language: string, error: unknown): void {
     if (this.#reported.has(language)) return;
     this.#reported.add(language);
-    this.#logger.error({ err: error, language }, 'inverse text normalisation failed; transcripts keep the spoken form');
+    this.#logger.error(
+      { err: error, language },
+      'inverse text normalisation failed; transcripts keep the spoken form',
+    );
   }
 }

@@ -1,5 +1,10 @@
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { type Authenticator, basicToken, bearerToken, type SignedIn } from './authenticator.js';
+import {
+  type Authenticator,
+  basicToken,
+  bearerToken,
+  type SignedIn,
+} from './authenticator.js';
 import { type ForwardedUsers } from './forwarded-users.js';
 import { INTERNAL_KEY_ID } from './internal-tokens.js';
 import { type OriginGuard } from './origin-guard.js';
@@ -40,13 +45,18 @@ const RULES: readonly (readonly [pattern: RegExp, access: Access])[] = [
  * What a route asks for, by its registered pattern: `/v1/requests/:id`. Deny by default: what no rule knows asks for
  * `admin`. `undefined` is a path without a route: its 404 is for those who hold a key.
  */
-export function accessOf(route: string | undefined, { publicMetrics }: { readonly publicMetrics: boolean }): Access {
+export function accessOf(
+  route: string | undefined,
+  { publicMetrics }: { readonly publicMetrics: boolean },
+): Access {
   if (route === undefined) return 'any';
-  if (PUBLIC_ROUTES.includes(route) || (publicMetrics && route === '/metrics')) return 'public';
+  if (PUBLIC_ROUTES.includes(route) || (publicMetrics && route === '/metrics'))
+    return 'public';
   return RULES.find(([pattern]) => pattern.test(route))?.[1] ?? 'admin';
 }
 
-export const isPage = (route: string | undefined): boolean => route !== undefined && PAGES.test(route);
+export const isPage = (route: string | undefined): boolean =>
+  route !== undefined && PAGES.test(route);
 
 const principals = new WeakMap<FastifyRequest, Principal>();
 
@@ -54,12 +64,15 @@ const principals = new WeakMap<FastifyRequest, Principal>();
 export function principalOf(request: FastifyRequest): Principal {
   const principal = principals.get(request);
   if (!principal)
-    throw new Error(`no authentication ran for ${request.method} ${request.routeOptions.url ?? request.url}`);
+    throw new Error(
+      `no authentication ran for ${request.method} ${request.routeOptions.url ?? request.url}`,
+    );
   return principal;
 }
 
 /** Undefined where the request was refused before its key was known. */
-export const knownPrincipalOf = (request: FastifyRequest): Principal | undefined => principals.get(request);
+export const knownPrincipalOf = (request: FastifyRequest): Principal | undefined =>
+  principals.get(request);
 
 export const tenantOf = (request: FastifyRequest): string => principalOf(request).tenant;
 
@@ -85,30 +98,50 @@ export class AccessGuard {
       principals.set(request, ANYBODY);
       return undefined;
     }
-    const signedIn = this.#signedIn(request, reply, access === 'any' && isPage(request.routeOptions.url));
-    if (signedIn instanceof Promise) return signedIn.then(principal => this.#demand(request, principal, access));
+    const signedIn = this.#signedIn(
+      request,
+      reply,
+      access === 'any' && isPage(request.routeOptions.url),
+    );
+    if (signedIn instanceof Promise)
+      return signedIn.then(principal => this.#demand(request, principal, access));
     this.#demand(request, signedIn, access);
     return undefined;
   }
 
-  #demand(request: FastifyRequest, principal: Principal, access: Exclude<Access, 'public'>): void {
+  #demand(
+    request: FastifyRequest,
+    principal: Principal,
+    access: Exclude<Access, 'public'>,
+  ): void {
     principals.set(request, principal);
-    if (principal.keyId !== INTERNAL_KEY_ID) this.origins.demandRequest(request.method, request.headers);
+    if (principal.keyId !== INTERNAL_KEY_ID)
+      this.origins.demandRequest(request.method, request.headers);
     if (access !== 'any') demandScope(principal, access);
   }
 
   #signedIn(request: FastifyRequest, reply: FastifyReply, page: boolean): SignedIn {
     const { headers } = request;
     const refuse = (error: unknown): never => {
-      void reply.header('www-authenticate', page ? 'Basic realm="Switchyard, the key as password"' : 'Bearer');
+      void reply.header(
+        'www-authenticate',
+        page ? 'Basic realm="Switchyard, the key as password"' : 'Bearer',
+      );
       throw error;
     };
     try {
       const shown = bearerToken(headers) ?? (page ? basicToken(headers) : undefined);
-      const principal = this.authenticator.authenticateRequest(shown ?? sessionToken(headers), request);
-      if (shown === undefined && this.authenticator.enabled) this.origins.demandSession(request.method, headers);
-      if (!(principal instanceof Promise)) return this.users.principalOf(principal, request);
-      return principal.then(found => this.users.principalOf(found, request)).catch(refuse);
+      const principal = this.authenticator.authenticateRequest(
+        shown ?? sessionToken(headers),
+        request,
+      );
+      if (shown === undefined && this.authenticator.enabled)
+        this.origins.demandSession(request.method, headers);
+      if (!(principal instanceof Promise))
+        return this.users.principalOf(principal, request);
+      return principal
+        .then(found => this.users.principalOf(found, request))
+        .catch(refuse);
     } catch (error) {
       return refuse(error);
     }

@@ -1,7 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { mapOf, oneOf, wholeNumberFrom } from '../../contracts/schema/rules.js';
-import { LIMIT_NAMES, type LimitName, type Limits } from '../../core/limits/limit-rules.js';
+import {
+  LIMIT_NAMES,
+  type LimitName,
+  type Limits,
+} from '../../core/limits/limit-rules.js';
 import { MAX_TENANT_WEIGHT } from '../../core/queue/request-place.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { snakeCase } from '../config/model-spec.js';
@@ -38,11 +42,17 @@ export interface HeldTerms {
 export function heldTerms(limits: KeyLimits = {}): HeldTerms {
   const own = limitsFrom(limits);
   const weight = Math.min(MAX_TENANT_WEIGHT, limits[WEIGHT] ?? 0);
-  return { ...(Object.keys(own).length > 0 && { limits: own }), ...(weight > 0 && { weight }) };
+  return {
+    ...(Object.keys(own).length > 0 && { limits: own }),
+    ...(weight > 0 && { weight }),
+  };
 }
 
 /** The terms of a key that its limits name; 0: no bound. */
-export function limitTerms({ [MAX_DEADLINE]: maxDeadlineMs = 0 }: KeyLimits = {}): Pick<KeyTerms, 'maxDeadlineMs'> {
+export function limitTerms({ [MAX_DEADLINE]: maxDeadlineMs = 0 }: KeyLimits = {}): Pick<
+  KeyTerms,
+  'maxDeadlineMs'
+> {
   return maxDeadlineMs > 0 ? { maxDeadlineMs } : {};
 }
 
@@ -56,7 +66,9 @@ export const LIMITS_RULE = mapOf(
 export function keyLimit(text: string): KeyLimits | undefined {
   const [name = '', digits = ''] = text.split('=', 2);
   const limits = { [name]: Number(digits) };
-  return /^\d+$/.test(digits) && LIMITS_RULE.safeParse(limits).success ? limits : undefined;
+  return /^\d+$/.test(digits) && LIMITS_RULE.safeParse(limits).success
+    ? limits
+    : undefined;
 }
 
 const PREFIX = 'sk-switchyard-';
@@ -89,10 +101,14 @@ export interface NewApiKey {
 export function createApiKey({ tenant, scopes, limits }: KeyOwner): NewApiKey {
   const key = PREFIX + randomBytes(32).toString('base64url');
   const id = `key_${randomBytes(6).toString('hex')}`;
-  return { key, entry: { id, tenant, scopes, sha256: keyDigest(key), ...(limits && { limits }) } };
+  return {
+    key,
+    entry: { id, tenant, scopes, sha256: keyDigest(key), ...(limits && { limits }) },
+  };
 }
 
-export const keyDigest = (key: string): string => createHash('sha256').update(key, 'utf8').digest('hex');
+export const keyDigest = (key: string): string =>
+  createHash('sha256').update(key, 'utf8').digest('hex');
 
 /** Id of the key of the setting `auth.key`. */
 export const SETTING_KEY_ID = 'auth.key';

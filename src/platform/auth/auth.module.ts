@@ -21,7 +21,11 @@ import { StoredKeys } from './stored-keys.js';
 @Module({
   imports: [DatabaseModule],
   providers: [
-    { provide: StoredKeys, inject: [KEY_STORE], useFactory: (store: KeyStore) => new StoredKeys(store) },
+    {
+      provide: StoredKeys,
+      inject: [KEY_STORE],
+      useFactory: (store: KeyStore) => new StoredKeys(store),
+    },
     {
       provide: KeyRing,
       inject: [SETTINGS, StoredKeys],
@@ -34,12 +38,14 @@ import { StoredKeys } from './stored-keys.js';
     {
       provide: KeyIssuer,
       inject: [KEY_STORE, StoredKeys, KeyRing],
-      useFactory: (store: KeyStore, stored: StoredKeys, ring: KeyRing) => new KeyIssuer(store, stored, ring),
+      useFactory: (store: KeyStore, stored: StoredKeys, ring: KeyRing) =>
+        new KeyIssuer(store, stored, ring),
     },
     {
       provide: TOKEN_SECRET,
       inject: [SETTINGS],
-      useFactory: ({ auth }: Settings) => tokenSecret(auth.tokenSecretFile) ?? randomBytes(32),
+      useFactory: ({ auth }: Settings) =>
+        tokenSecret(auth.tokenSecretFile) ?? randomBytes(32),
     },
     {
       provide: ShortLivedTokens,
@@ -70,7 +76,8 @@ import { StoredKeys } from './stored-keys.js';
     {
       provide: IssuerTokens,
       inject: [SETTINGS],
-      useFactory: ({ auth }: Settings) => (auth.oidcIssuer === '' ? undefined : new IssuerTokens(auth)),
+      useFactory: ({ auth }: Settings) =>
+        auth.oidcIssuer === '' ? undefined : new IssuerTokens(auth),
     },
     Authenticator,
   ],

@@ -11,12 +11,17 @@ describe('a server that asks for no keys', () => {
   const authenticator = new Authenticator(new KeyRing(''), tokens);
 
   it('takes everybody for anybody, whatever they show', () => {
-    const stranger = new InternalTokens(new ShortLivedTokens(randomBytes(32))).tokenFor('default');
-    for (const token of [undefined, 'sk-anything', stranger]) expect(authenticator.authenticate(token)).toBe(ANYBODY);
+    const stranger = new InternalTokens(new ShortLivedTokens(randomBytes(32))).tokenFor(
+      'default',
+    );
+    for (const token of [undefined, 'sk-anything', stranger])
+      expect(authenticator.authenticate(token)).toBe(ANYBODY);
   });
 
   it('knows its own processes, which may do no less than anybody', () => {
-    const own = authenticator.authenticate(new InternalTokens(tokens).tokenFor('default'));
+    const own = authenticator.authenticate(
+      new InternalTokens(tokens).tokenFor('default'),
+    );
     expect(own).toEqual({ ...ANYBODY, keyId: INTERNAL_KEY_ID });
   });
 });

@@ -9,7 +9,11 @@ import { KeyRing } from './key-ring.js';
 import { isIssuersKeyId, IssuerTokens } from './issuer-tokens.js';
 import { ANYBODY, type Principal } from './principal.js';
 import { sessionToken } from './session-cookie.js';
-import { type ShortLivedToken, ShortLivedTokens, type TokenGrant } from './short-lived-tokens.js';
+import {
+  type ShortLivedToken,
+  ShortLivedTokens,
+  type TokenGrant,
+} from './short-lived-tokens.js';
 import { StoredKeys } from './stored-keys.js';
 
 /** Browsers cannot set headers on a WebSocket; OpenAI's way out is a subprotocol of this name. */
@@ -27,21 +31,29 @@ export function bearerToken(headers: IncomingHttpHeaders): string | undefined {
  */
 export function basicToken({ authorization }: IncomingHttpHeaders): string | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/=]+)\s*$/i.exec(authorization ?? '')?.[1];
-  const [, password] = encoded ? splitOnce(Buffer.from(encoded, 'base64').toString('utf8'), ':') : [];
+  const [, password] = encoded
+    ? splitOnce(Buffer.from(encoded, 'base64').toString('utf8'), ':')
+    : [];
   return password === '' ? undefined : password;
 }
 
 /** The key among the offered WebSocket subprotocols. */
 export function subprotocolToken(headers: IncomingHttpHeaders): string | undefined {
-  const offered = headers['sec-websocket-protocol']?.split(',').map(protocol => protocol.trim()) ?? [];
+  const offered =
+    headers['sec-websocket-protocol']?.split(',').map(protocol => protocol.trim()) ?? [];
   const carrier = offered.find(protocol => protocol.startsWith(KEY_SUBPROTOCOL));
   return carrier?.slice(KEY_SUBPROTOCOL.length) || undefined;
 }
 
 /** `io(url, { auth: { token } })`; headers serve those who can set them, the cookie the console. */
-export function handshakeToken(auth: unknown, headers: IncomingHttpHeaders): string | undefined {
+export function handshakeToken(
+  auth: unknown,
+  headers: IncomingHttpHeaders,
+): string | undefined {
   const { token } = (auth ?? {}) as { token?: unknown };
-  return typeof token === 'string' && token !== '' ? token : (bearerToken(headers) ?? sessionToken(headers));
+  return typeof token === 'string' && token !== ''
+    ? token
+    : (bearerToken(headers) ?? sessionToken(headers));
 }
 
 function splitOnce(text: string, separator: string): [string, string | undefined] {
@@ -68,7 +80,12 @@ export class FailedAttempts {
 
   /** What this failure is answered with: itself, or `rate_limit_exceeded` once there were too many. */
   answerTo(error: unknown, address: string): unknown {
-    if (this.perMinute === 0 || !(error instanceof DomainError) || error.code !== 'invalid_api_key') return error;
+    if (
+      this.perMinute === 0 ||
+      !(error instanceof DomainError) ||
+      error.code !== 'invalid_api_key'
+    )
+      return error;
     const rate: CellRate = { limit: this.perMinute, periodMs: MINUTE_MS };
     const nowMs = this.nowMs();
     const paidMs = this.#paidMs.get(address) ?? 0;
@@ -77,13 +94,18 @@ export class FailedAttempts {
     this.#paidMs.delete(address);
     this.#paidMs.set(address, take(rate, paidMs, 1, nowMs));
     const eldest = this.#paidMs.keys().next();
-    if (this.#paidMs.size > this.maxAddresses && !eldest.done) this.#paidMs.delete(eldest.value);
+    if (this.#paidMs.size > this.maxAddresses && !eldest.done)
+      this.#paidMs.delete(eldest.value);
     return error;
   }
 }
 
 const tooMany = (retryAfterMs: number): DomainError =>
-  new DomainError('rate_limit_exceeded', 'Too many wrong API keys came from this address.', { retryAfterMs });
+  new DomainError(
+    'rate_limit_exceeded',
+    'Too many wrong API keys came from this address.',
+    { retryAfterMs },
+  );
 
 /** What is asked of a request over HTTP. */
 export interface Caller {
@@ -121,7 +143,8 @@ export class Authenticator {
   /** @throws DomainError `invalid_api_key`, `issuer_unavailable` */
   authenticate(token: string | undefined): SignedIn {
     if (!this.enabled) return this.#ownProcess(token) ?? ANYBODY;
-    if (token === undefined) throw refusal('No API key was given; send `Authorization: Bearer KEY`.');
+    if (token === undefined)
+      throw refusal('No API key was given; send `Authorization: Bearer KEY`.');
     const principal = this.keys.find(token) ?? this.#shortLived(token);
     if (principal) return principal;
     if (this.issued?.recognises(token)) return this.issued.principalOf(token);
@@ -131,28 +154,44 @@ export class Authenticator {
   /** A request over HTTP. @param token from its headers @throws DomainError as `#signIn` */
   authenticateRequest(token: string | undefined, caller: Caller): SignedIn {
     const { headers } = caller;
-    return this.#signIn(token, () => caller.ip, (headers.authorization ?? bearerToken(headers)) !== undefined);
+    return this.#signIn(
+      token,
+      () => caller.ip,
+      (headers.authorization ?? bearerToken(headers)) !== undefined,
+    );
   }
 
   /**
    * A WebSocket's opening request: header, OpenAI's subprotocol, or the console's cookie. @throws DomainError as
    * `#signIn`
    */
-  authenticateUpgrade({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): SignedIn {
-    const token = bearerToken(headers) ?? subprotocolToken(headers) ?? sessionToken(headers);
-    return this.#signIn(token, () => this.proxies.clientOf(headers, socket.remoteAddress));
+  authenticateUpgrade({
+    headers,
+    socket,
+  }: Pick<IncomingMessage, 'headers' | 'socket'>): SignedIn {
+    const token =
+      bearerToken(headers) ?? subprotocolToken(headers) ?? sessionToken(headers);
+    return this.#signIn(token, () =>
+      this.proxies.clientOf(headers, socket.remoteAddress),
+    );
   }
 
   /** A Socket.IO handshake: `auth.token`, or the header. @throws DomainError as `#signIn` */
   authenticateHandshake({ auth, headers, address }: Handshake): SignedIn {
-    return this.#signIn(handshakeToken(auth, headers), () => this.proxies.clientOf(headers, address));
+    return this.#signIn(handshakeToken(auth, headers), () =>
+      this.proxies.clientOf(headers, address),
+    );
   }
 
   /**
    * Failures count by address, where something was tried.
    * @throws DomainError `invalid_api_key`, `rate_limit_exceeded` after too many
    */
-  #signIn(token: string | undefined, address: () => string | undefined, tried = token !== undefined): SignedIn {
+  #signIn(
+    token: string | undefined,
+    address: () => string | undefined,
+    tried = token !== undefined,
+  ): SignedIn {
     const refuse = (error: unknown): never => {
       throw tried ? this.failures.answerTo(error, address() ?? '') : error;
     };
@@ -184,7 +223,8 @@ export class Authenticator {
    */
   async endSession(token: string): Promise<void> {
     const expiresAtMs = this.tokens.expiryOf(token);
-    if (expiresAtMs !== undefined) await this.stored?.endSession(keyDigest(token), expiresAtMs);
+    if (expiresAtMs !== undefined)
+      await this.stored?.endSession(keyDigest(token), expiresAtMs);
   }
 
   /** What such a token carries; undefined: nothing, or it is no such token. */
@@ -195,13 +235,18 @@ export class Authenticator {
   /** Where no keys are asked for, our own processes still say who they are: nothing of theirs is counted twice. */
   #ownProcess(token: string | undefined): Principal | undefined {
     const principal = token === undefined ? undefined : this.tokens.verify(token);
-    return principal?.keyId === INTERNAL_KEY_ID ? { ...ANYBODY, keyId: INTERNAL_KEY_ID } : undefined;
+    return principal?.keyId === INTERNAL_KEY_ID
+      ? { ...ANYBODY, keyId: INTERNAL_KEY_ID }
+      : undefined;
   }
 
   #shortLived(token: string): Principal | undefined {
     const principal = this.tokens.verify(token);
-    return principal && this.isCurrent(principal) && !this.stored?.isEnded(token) ? principal : undefined;
+    return principal && this.isCurrent(principal) && !this.stored?.isEnded(token)
+      ? principal
+      : undefined;
   }
 }
 
-const refusal = (message: string): DomainError => new DomainError('invalid_api_key', message);
+const refusal = (message: string): DomainError =>
+  new DomainError('invalid_api_key', message);

@@ -17,7 +17,10 @@ export function makeFirstKey({ server, auth }: Settings): string | undefined {
 }
 
 /** The same in a database that gateways share and that has no keys. @throws what the database throws */
-export async function makeFirstStoredKey({ server }: Settings, issuer: KeyIssuer): Promise<string | undefined> {
+export async function makeFirstStoredKey(
+  { server }: Settings,
+  issuer: KeyIssuer,
+): Promise<string | undefined> {
   const made = await issuer.createFirst();
   return made && announcement(server.host, made.secret, 'the database');
 }

@@ -34,9 +34,13 @@ export class ForwardedUsers {
     const user = caller.headers[USER_HEADER];
     if (user === undefined || !this.#trusts(principal, caller.ip)) return principal;
     if (typeof user !== 'string' || !USER.test(user))
-      throw new DomainError('invalid_value', `\`${USER_HEADER}\` must be 1 to 64 letters, digits and . _ -`, {
-        param: USER_HEADER,
-      });
+      throw new DomainError(
+        'invalid_value',
+        `\`${USER_HEADER}\` must be 1 to 64 letters, digits and . _ -`,
+        {
+          param: USER_HEADER,
+        },
+      );
     return { ...principal, tenant: tenantOf(principal.tenant, user) };
   }
 

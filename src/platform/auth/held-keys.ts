@@ -18,10 +18,16 @@ export class HeldKeys {
   readonly #weights = new Map<string, number>();
 
   constructor(keys: readonly HeldKey[] = []) {
-    this.#byDigest = new Map(keys.map(key => [key.sha256, { ...key, digest: Buffer.from(key.sha256, 'hex') }]));
-    for (const key of keys) if (!this.#byId.has(key.principal.keyId)) this.#byId.set(key.principal.keyId, key);
+    this.#byDigest = new Map(
+      keys.map(key => [key.sha256, { ...key, digest: Buffer.from(key.sha256, 'hex') }]),
+    );
+    for (const key of keys)
+      if (!this.#byId.has(key.principal.keyId)) this.#byId.set(key.principal.keyId, key);
     for (const { principal, weight = 1 } of keys)
-      this.#weights.set(principal.tenant, Math.max(weight, this.weightOf(principal.tenant)));
+      this.#weights.set(
+        principal.tenant,
+        Math.max(weight, this.weightOf(principal.tenant)),
+      );
   }
 
   get size(): number {
@@ -34,7 +40,9 @@ export class HeldKeys {
    */
   find(digest: string): HeldKey | undefined {
     const key = this.#byDigest.get(digest);
-    return key && timingSafeEqual(key.digest, Buffer.from(digest, 'hex')) ? key : undefined;
+    return key && timingSafeEqual(key.digest, Buffer.from(digest, 'hex'))
+      ? key
+      : undefined;
   }
 
   /** The largest weight of the tenant's keys; 1 without any. */
@@ -48,9 +56,13 @@ export class HeldKeys {
 
   /** True when a key expired after `fromMs` and not after `toMs`. */
   expiredBetween(fromMs: number, toMs: number): boolean {
-    return [...this.#byId.values()].some(({ expiresAtMs = Infinity }) => expiresAtMs > fromMs && expiresAtMs <= toMs);
+    return [...this.#byId.values()].some(
+      ({ expiresAtMs = Infinity }) => expiresAtMs > fromMs && expiresAtMs <= toMs,
+    );
   }
 }
 
-export const isExpired = ({ expiresAtMs }: Pick<HeldKey, 'expiresAtMs'>, nowMs: number): boolean =>
-  expiresAtMs !== undefined && nowMs >= expiresAtMs;
+export const isExpired = (
+  { expiresAtMs }: Pick<HeldKey, 'expiresAtMs'>,
+  nowMs: number,
+): boolean => expiresAtMs !== undefined && nowMs >= expiresAtMs;

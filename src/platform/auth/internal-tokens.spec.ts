@@ -8,7 +8,11 @@ const HANDED = SECRET.toString('base64');
 describe('InternalTokens', () => {
   it('let a processor act for a tenant, with inference only, at the gateway that handed it the secret', () => {
     const token = internalTokens({ tokenSecretFile: '' }, HANDED)!.tokenFor('acme');
-    const principal = { tenant: 'acme', keyId: INTERNAL_KEY_ID, scopes: new Set(['inference']) };
+    const principal = {
+      tenant: 'acme',
+      keyId: INTERNAL_KEY_ID,
+      scopes: new Set(['inference']),
+    };
     expect(new ShortLivedTokens(SECRET).verify(token)).toEqual(principal);
     expect(new ShortLivedTokens().verify(token)).toBeUndefined();
   });

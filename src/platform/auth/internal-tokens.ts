@@ -15,7 +15,9 @@ export function tokenSecret(path: string): Buffer | undefined {
   if (path === '') return undefined;
   const secret = readSecret(path);
   if (secret.length >= MIN_SECRET_BYTES) return secret;
-  throw new ConfigError([{ origin: path, message: `must hold at least ${MIN_SECRET_BYTES} bytes of secret` }]);
+  throw new ConfigError([
+    { origin: path, message: `must hold at least ${MIN_SECRET_BYTES} bytes of secret` },
+  ]);
 }
 
 function readSecret(path: string): Buffer {
@@ -23,7 +25,12 @@ function readSecret(path: string): Buffer {
     return readFileSync(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError([{ origin: path, message: `cannot be read (${code}); \`auth.token_secret_file\` names it` }]);
+    throw new ConfigError([
+      {
+        origin: path,
+        message: `cannot be read (${code}); \`auth.token_secret_file\` names it`,
+      },
+    ]);
   }
 }
 
@@ -45,7 +52,9 @@ const MAX_TOKENS = 1000;
  * the terms of the key that made the batch.
  */
 export class InternalTokens {
-  readonly #made = new RecentMap<{ readonly token: string; readonly renewAtMs: number }>(MAX_TOKENS);
+  readonly #made = new RecentMap<{ readonly token: string; readonly renewAtMs: number }>(
+    MAX_TOKENS,
+  );
 
   constructor(
     private readonly tokens: ShortLivedTokens,
@@ -57,7 +66,12 @@ export class InternalTokens {
     const known = this.#made.get(name);
     if (known && this.nowMs() < known.renewAtMs) return known.token;
     const scopes = ['inference'] as const;
-    const principal: Principal = { tenant, keyId: INTERNAL_KEY_ID, scopes: new Set(scopes), ...(terms && { terms }) };
+    const principal: Principal = {
+      tenant,
+      keyId: INTERNAL_KEY_ID,
+      scopes: new Set(scopes),
+      ...(terms && { terms }),
+    };
     const { token } = this.tokens.mint({ principal, scopes, ttlS: LIFE_S });
     this.#made.add(name, { token, renewAtMs: this.nowMs() + LIFE_S * 1000 - RENEW_MS });
     return token;
@@ -69,6 +83,7 @@ export function internalTokens(
   { tokenSecretFile }: { readonly tokenSecretFile: string },
   handed: string | undefined,
 ): InternalTokens | undefined {
-  const secret = handed === undefined ? tokenSecret(tokenSecretFile) : Buffer.from(handed, 'base64');
+  const secret =
+    handed === undefined ? tokenSecret(tokenSecretFile) : Buffer.from(handed, 'base64');
   return secret && new InternalTokens(new ShortLivedTokens(secret));
 }

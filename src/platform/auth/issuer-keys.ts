@@ -1,5 +1,10 @@
 import { Logger } from '@nestjs/common';
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import {
+  createLocalJWKSet,
+  errors,
+  type JSONWebKeySet,
+  type JWTVerifyGetKey,
+} from 'jose';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { isObject } from '../../core/shared/is-object.js';
 import { issuerUnavailable } from '../http/passing-errors.js';
@@ -37,7 +42,9 @@ export class IssuerKeys {
 
   constructor(private readonly options: IssuerKeysOptions) {
     // Hosts that the settings name may be in the operator's network; what a discovery document names may not.
-    const trusted = [options.issuer, options.jwksUrl].filter(url => url !== '').map(hostOf);
+    const trusted = [options.issuer, options.jwksUrl]
+      .filter(url => url !== '')
+      .map(hostOf);
     this.#fetch = new SafeFetch({ ...FETCH, allowHosts: trusted.join(',') });
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
@@ -77,11 +84,18 @@ export class IssuerKeys {
   async #load(): Promise<void> {
     this.#triedAtMs = this.#nowMs();
     try {
-      const url = this.options.jwksUrl === '' ? await this.#discover() : this.options.jwksUrl;
-      this.#known = { keys: createLocalJWKSet(keySet(await this.#json(url))), atMs: this.#triedAtMs };
+      const url =
+        this.options.jwksUrl === '' ? await this.#discover() : this.options.jwksUrl;
+      this.#known = {
+        keys: createLocalJWKSet(keySet(await this.#json(url))),
+        atMs: this.#triedAtMs,
+      };
     } catch (error) {
       const { issuer } = this.options;
-      this.#logger.warn({ issuer, reason: (error as Error).message }, 'the keys of the issuer could not be fetched');
+      this.#logger.warn(
+        { issuer, reason: (error as Error).message },
+        'the keys of the issuer could not be fetched',
+      );
     }
   }
 
@@ -92,7 +106,8 @@ export class IssuerKeys {
     const document = await this.#json(url);
     const { issuer: named, jwks_uri: keys } = isObject(document) ? document : {};
     if (named !== issuer) throw new Error(`${url} is the document of another issuer`);
-    if (typeof keys !== 'string' || !URL.canParse(keys)) throw new Error(`${url} names no jwks_uri`);
+    if (typeof keys !== 'string' || !URL.canParse(keys))
+      throw new Error(`${url} names no jwks_uri`);
     return keys;
   }
 

@@ -22,7 +22,10 @@ export const isIssuersKeyId = (keyId: string): boolean => keyId.startsWith(KEY_I
 export class IssuerTokens {
   constructor(
     private readonly auth: Settings['auth'],
-    private readonly keys = new IssuerKeys({ issuer: auth.oidcIssuer, jwksUrl: auth.oidcJwksUrl }),
+    private readonly keys = new IssuerKeys({
+      issuer: auth.oidcIssuer,
+      jwksUrl: auth.oidcJwksUrl,
+    }),
   ) {}
 
   /** No API key and no short-lived token looks like it. */
@@ -32,31 +35,56 @@ export class IssuerTokens {
 
   /** @throws DomainError `invalid_api_key` saying why, `issuer_unavailable` */
   async principalOf(token: string): Promise<Principal> {
-    if (token.length > LONGEST_TOKEN) throw rejected(`it is longer than ${LONGEST_TOKEN} characters`);
-    const { oidcIssuer: issuer, oidcAudience, oidcAlgorithms, oidcClockToleranceS: clockTolerance } = this.auth;
+    if (token.length > LONGEST_TOKEN)
+      throw rejected(`it is longer than ${LONGEST_TOKEN} characters`);
+    const {
+      oidcIssuer: issuer,
+      oidcAudience,
+      oidcAlgorithms,
+      oidcClockToleranceS: clockTolerance,
+    } = this.auth;
     try {
       const { payload } = await jwtVerify(token, this.keys.find, {
-        ...{ issuer, audience: listed(oidcAudience), algorithms: listed(oidcAlgorithms), clockTolerance },
+        ...{
+          issuer,
+          audience: listed(oidcAudience),
+          algorithms: listed(oidcAlgorithms),
+          clockTolerance,
+        },
         requiredClaims: ['exp', 'sub'],
       });
       return this.#principalOf(payload);
     } catch (error) {
       if (error instanceof DomainError) throw error;
-      throw rejected(error instanceof errors.JOSEError ? error.message : 'the key that it names cannot be used');
+      throw rejected(
+        error instanceof errors.JOSEError
+          ? error.message
+          : 'the key that it names cannot be used',
+      );
     }
   }
 
   #principalOf(claims: JWTPayload): Principal {
     const { oidcTenantClaim, oidcScopesClaim, oidcScopePrefix } = this.auth;
     const { sub = '', exp = 0 } = claims;
-    if (!SUBJECT.test(sub)) throw rejected('its claim `sub` must be 1 to 200 ASCII characters without spaces');
-    const tenant = oidcTenantClaim === '' ? DEFAULT_TENANT : claimAt(claims, oidcTenantClaim);
+    if (!SUBJECT.test(sub))
+      throw rejected('its claim `sub` must be 1 to 200 ASCII characters without spaces');
+    const tenant =
+      oidcTenantClaim === '' ? DEFAULT_TENANT : claimAt(claims, oidcTenantClaim);
     if (typeof tenant !== 'string' || !TENANT.test(tenant))
-      throw rejected(`its claim \`${oidcTenantClaim}\` must be a tenant: 1 to 64 letters, digits and . _ -`);
+      throw rejected(
+        `its claim \`${oidcTenantClaim}\` must be a tenant: 1 to 64 letters, digits and . _ -`,
+      );
     const granted = words(claimAt(claims, oidcScopesClaim));
     const scopes = KEY_SCOPES.filter(scope => granted.includes(oidcScopePrefix + scope));
     const keyId = KEY_ID_PREFIX + sub;
-    return { keyId, tenant, scopes: new Set(scopes), terms: { key: keyId }, expiresAtMs: exp * 1000 };
+    return {
+      keyId,
+      tenant,
+      scopes: new Set(scopes),
+      terms: { key: keyId },
+      expiresAtMs: exp * 1000,
+    };
   }
 }
 
@@ -66,7 +94,8 @@ function claimAt(claims: Readonly<Record<string, unknown>>, path: string): unkno
   return path
     .split('.')
     .reduce<unknown>(
-      (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+      (value, name) =>
+        isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined,
       claims,
     );
 }

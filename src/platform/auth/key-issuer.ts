@@ -37,9 +37,18 @@ export class KeyIssuer {
     if (first && !wanted.scopes.includes('admin'))
       throw new DomainError('invalid_value', ADMIN_FIRST, { param: 'scopes' });
     if ((await this.store.countLive()) >= MAX_LIVE_KEYS)
-      throw new DomainError('too_many_keys', `There are ${MAX_LIVE_KEYS} keys; revoke those that are not used.`);
+      throw new DomainError(
+        'too_many_keys',
+        `There are ${MAX_LIVE_KEYS} keys; revoke those that are not used.`,
+      );
     const { secret, sha256, prefix } = newSecret();
-    const key = { ...wanted, id: timeOrderedId('key_', nowMs), sha256, prefix, createdAtMs: nowMs };
+    const key = {
+      ...wanted,
+      id: timeOrderedId('key_', nowMs),
+      sha256,
+      prefix,
+      createdAtMs: nowMs,
+    };
     await this.store.create(key);
     await this.keys.refresh();
     return { key, secret, first };
@@ -79,20 +88,25 @@ export class KeyIssuer {
   async #active(id: string, nowMs: number): Promise<StoredKey> {
     const key = await this.#stored(id);
     if (key.revokedAtMs !== undefined) throw notFound(id, 'is revoked');
-    if (key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs) throw notFound(id, 'has expired');
+    if (key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs)
+      throw notFound(id, 'has expired');
     return key;
   }
 
   async #stored(id: string): Promise<StoredKey> {
     if (this.ring.fixedKeys.some(key => key.id === id))
-      throw new DomainError('key_is_from_file', `The key ${id} is in the keys file or the settings; change it there.`);
+      throw new DomainError(
+        'key_is_from_file',
+        `The key ${id} is in the keys file or the settings; change it there.`,
+      );
     const key = await this.store.find(id);
     if (!key) throw notFound(id);
     return key;
   }
 }
 
-const NO_EFFECT = 'Keys have no effect while `auth.allow_anonymous` is true; set it to false and restart the gateway.';
+const NO_EFFECT =
+  'Keys have no effect while `auth.allow_anonymous` is true; set it to false and restart the gateway.';
 const ADMIN_FIRST =
   '`scopes` must have `admin`: the first key makes keys required, and without an admin key nobody could make another. ' +
   'Make one for yourself first: `switchyard keys create --tenant ops --scope admin inference`.';

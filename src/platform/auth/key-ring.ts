@@ -3,7 +3,13 @@ import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import { EMPTY, merge, type Observable, Subject } from 'rxjs';
 import { type Limits } from '../../core/limits/limit-rules.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { type ApiKeyEntry, heldTerms, keyDigest, limitTerms, settingKey } from './api-key.js';
+import {
+  type ApiKeyEntry,
+  heldTerms,
+  keyDigest,
+  limitTerms,
+  settingKey,
+} from './api-key.js';
 import { type HeldKey, HeldKeys, isExpired } from './held-keys.js';
 import { readKeysFile } from './keys-file.js';
 import { type Principal } from './principal.js';
@@ -96,7 +102,11 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
 
   /** Weight of a tenant in the queues (D-25): the largest of its keys, 1 without any. */
   weightOf(tenant: string): number {
-    return Math.max(1, this.#held.weightOf(tenant), this.options.stored?.held.weightOf(tenant) ?? 1);
+    return Math.max(
+      1,
+      this.#held.weightOf(tenant),
+      this.options.stored?.held.weightOf(tenant) ?? 1,
+    );
   }
 
   onModuleInit(): void {
@@ -118,7 +128,10 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
       this.#logger.log({ keys: this.#held.size }, 'keys read again');
       this.#changed.next();
     } catch (error) {
-      this.#logger.error({ reason: (error as Error).message }, 'the keys file cannot be used; the old keys stay');
+      this.#logger.error(
+        { reason: (error as Error).message },
+        'the keys file cannot be used; the old keys stay',
+      );
     }
   }
 
@@ -131,15 +144,24 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   };
 }
 
-const entriesOf = (key = ''): readonly ApiKeyEntry[] => (key === '' ? [] : [settingKey(key)]);
+const entriesOf = (key = ''): readonly ApiKeyEntry[] =>
+  key === '' ? [] : [settingKey(key)];
 
 const heldOf = ({ id, tenant, scopes, sha256, limits }: ApiKeyEntry): HeldKey => ({
   sha256,
-  principal: { keyId: id, tenant, scopes: new Set(scopes), terms: { key: id, ...limitTerms(limits) } },
+  principal: {
+    keyId: id,
+    tenant,
+    scopes: new Set(scopes),
+    terms: { key: id, ...limitTerms(limits) },
+  },
   ...heldTerms(limits),
 });
 
 function expired({ principal, expiresAtMs = 0 }: HeldKey): DomainError {
   const at = new Date(expiresAtMs).toISOString().slice(0, 19);
-  return new DomainError('invalid_api_key', `The API key ${principal.keyId} expired at ${at}Z.`);
+  return new DomainError(
+    'invalid_api_key',
+    `The API key ${principal.keyId} expired at ${at}Z.`,
+  );
 }

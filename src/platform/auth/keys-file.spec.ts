@@ -23,7 +23,10 @@ describe('the keys file', () => {
       return parseKeys(text, 'keys.yaml') && [];
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      return error.problems.map(({ origin, path: at, message }) => `${origin.split(':')[1]} ${at ?? ''} ${message}`);
+      return error.problems.map(
+        ({ origin, path: at, message }) =>
+          `${origin.split(':')[1]} ${at ?? ''} ${message}`,
+      );
     }
   };
 
@@ -36,7 +39,10 @@ describe('the keys file', () => {
   });
 
   it('keeps entries and comments when a key is added', () => {
-    writeFileSync(path, `# ours\nkeys:\n  - { id: old, tenant: t, scopes: [admin], sha256: ${HASH} } # first\n`);
+    writeFileSync(
+      path,
+      `# ours\nkeys:\n  - { id: old, tenant: t, scopes: [admin], sha256: ${HASH} } # first\n`,
+    );
     addApiKey(path, { tenant: 'acme', scopes: ['inference', 'events'] });
     expect(readKeysFile(path).map(({ tenant }) => tenant)).toEqual(['t', 'acme']);
     expect(readFileSync(path, 'utf8')).toMatch(/^# ours\n[^]*# first/);
@@ -60,7 +66,10 @@ describe('the keys file', () => {
     const limits = { requests_per_minute: 60, requests_per_day: 9 };
     const { entry } = addApiKey(path, { tenant: 'acme', scopes: ['inference'], limits });
     expect(readKeysFile(path)).toEqual([entry]);
-    expect(new KeyRing(path).limitsOf(entry.id)).toEqual({ requestsPerMinute: 60, requestsPerDay: 9 });
+    expect(new KeyRing(path).limitsOf(entry.id)).toEqual({
+      requestsPerMinute: 60,
+      requestsPerDay: 9,
+    });
     for (const wrong of [
       '{ requests_per_hour: 1 }',
       '{ concurrent_requests: 0 }',
@@ -68,14 +77,21 @@ describe('the keys file', () => {
       '{ requests_per_minute: 0.5 }',
       '60',
     ])
-      expect(problems(`keys: [{ id: a, tenant: t, scopes: [admin], sha256: ${HASH}, limits: ${wrong} }]`)).toEqual([
-        expect.stringMatching(/keys\[0\]\.limits must be pairs out of requests_per_day, requests_per_minute/),
+      expect(
+        problems(
+          `keys: [{ id: a, tenant: t, scopes: [admin], sha256: ${HASH}, limits: ${wrong} }]`,
+        ),
+      ).toEqual([
+        expect.stringMatching(
+          /keys\[0\]\.limits must be pairs out of requests_per_day, requests_per_minute/,
+        ),
       ]);
   });
 
   it('bounds the deadlines of a key, which 0 would not', () => {
     const limits = (ms: number) => ({ max_deadline_ms: ms });
-    const add = (ms: number) => addApiKey(path, { tenant: 'acme', scopes: ['inference'], limits: limits(ms) });
+    const add = (ms: number) =>
+      addApiKey(path, { tenant: 'acme', scopes: ['inference'], limits: limits(ms) });
     const { key, entry } = add(5000);
     const ring = new KeyRing(path);
     expect(ring.find(key)?.terms?.maxDeadlineMs).toBe(5000);
@@ -84,20 +100,35 @@ describe('the keys file', () => {
   });
 
   it('gives a tenant the largest weight of its keys, 1 to 1000, and follows the file', () => {
-    const ring = new KeyRing((addApiKey(path, { tenant: 'acme', scopes: ['inference'] }), path));
+    const ring = new KeyRing(
+      (addApiKey(path, { tenant: 'acme', scopes: ['inference'] }), path),
+    );
     expect([ring.weightOf('acme'), ring.weightOf('unknown')]).toEqual([1, 1]);
-    for (const weight of [3, 2]) addApiKey(path, { tenant: 'acme', scopes: ['inference'], limits: { weight } });
-    const { entry } = addApiKey(path, { tenant: 'large', scopes: ['inference'], limits: { weight: 5000 } });
+    for (const weight of [3, 2])
+      addApiKey(path, { tenant: 'acme', scopes: ['inference'], limits: { weight } });
+    const { entry } = addApiKey(path, {
+      tenant: 'large',
+      scopes: ['inference'],
+      limits: { weight: 5000 },
+    });
     ring.reload();
-    expect([ring.weightOf('acme'), ring.weightOf('large'), ring.weightOf('unknown')]).toEqual([3, 1000, 1]);
+    expect([
+      ring.weightOf('acme'),
+      ring.weightOf('large'),
+      ring.weightOf('unknown'),
+    ]).toEqual([3, 1000, 1]);
     // A key with a weight alone is counted with its tenant.
     expect(ring.limitsOf(entry.id)).toBeUndefined();
   });
 
   it('is refused when an id is there twice, when it is empty, and when it is missing', () => {
     const entry = `{ id: a, tenant: t, scopes: [admin], sha256: ${HASH} }`;
-    expect(problems(`keys: [${entry}, ${entry}]`)).toEqual([expect.stringContaining('"a" is there twice')]);
+    expect(problems(`keys: [${entry}, ${entry}]`)).toEqual([
+      expect.stringContaining('"a" is there twice'),
+    ]);
     expect(problems('')).toEqual([expect.stringContaining('must hold `keys:`')]);
-    expect(() => readKeysFile(path)).toThrow(/cannot be read \(ENOENT\); `auth.keys_file` names it/);
+    expect(() => readKeysFile(path)).toThrow(
+      /cannot be read \(ENOENT\); `auth.keys_file` names it/,
+    );
   });
 });

@@ -2,9 +2,27 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'n
 import { dirname } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
 import { readFields } from '../../contracts/schema/field-problems.js';
-import { listOf, matching, objectOf, oneOf, optional } from '../../contracts/schema/rules.js';
-import { ConfigError, type ConfigProblem, parseYaml, placed, type YamlFile } from '../config/yaml-file.js';
-import { type ApiKeyEntry, createApiKey, type KeyOwner, LIMITS_RULE, type NewApiKey } from './api-key.js';
+import {
+  listOf,
+  matching,
+  objectOf,
+  oneOf,
+  optional,
+} from '../../contracts/schema/rules.js';
+import {
+  ConfigError,
+  type ConfigProblem,
+  parseYaml,
+  placed,
+  type YamlFile,
+} from '../config/yaml-file.js';
+import {
+  type ApiKeyEntry,
+  createApiKey,
+  type KeyOwner,
+  LIMITS_RULE,
+  type NewApiKey,
+} from './api-key.js';
 import { KEY_SCOPES } from './principal.js';
 
 const NAME = matching(/^[A-Za-z0-9._-]{1,64}$/, '1 to 64 letters, digits and . _ -');
@@ -46,7 +64,10 @@ export function addApiKey(path: string, owner: KeyOwner): NewApiKey {
   const document = parseDocument(before);
   const list: unknown = document.get('keys');
   if (isSeq(list)) list.flow = false;
-  document.addIn(['keys'], document.createNode({ ...made.entry, scopes: [...made.entry.scopes] }));
+  document.addIn(
+    ['keys'],
+    document.createNode({ ...made.entry, scopes: [...made.entry.scopes] }),
+  );
   const text = document.toString();
   parseKeys(text, path);
   const draft = `${path}.new`;
@@ -72,7 +93,10 @@ function readEntries(file: YamlFile, problems: ConfigProblem[]): ApiKeyEntry[] {
   const root = file.document.contents;
   const list: unknown = isMap(root) ? root.get('keys') : undefined;
   if (!isMap(root) || !isSeq(list) || root.items.length !== 1) {
-    problems.push({ origin: file.originOf(root), message: 'must hold `keys:` and a list below it, nothing else' });
+    problems.push({
+      origin: file.originOf(root),
+      message: 'must hold `keys:` and a list below it, nothing else',
+    });
     return [];
   }
   const seen = new Set<string>();
@@ -83,7 +107,9 @@ function readEntries(file: YamlFile, problems: ConfigProblem[]): ApiKeyEntry[] {
     if (written?.id !== undefined && seen.has(written.id))
       found.push({ path: ['id'], message: `"${written.id}" is there twice` });
     // Without the values: no message quotes a hash.
-    problems.push(...found.map(({ value: _, ...problem }) => placed(file, place, problem)));
+    problems.push(
+      ...found.map(({ value: _, ...problem }) => placed(file, place, problem)),
+    );
     if (!entry || found.length > 0) return [];
     seen.add(entry.id);
     return [{ ...entry, sha256: entry.sha256.toLowerCase() }];

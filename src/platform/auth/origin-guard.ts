@@ -57,7 +57,12 @@ export class OriginGuard {
   #demandOrigin(headers: Headers): void {
     const { origin, host } = headers;
     const site = headers['sec-fetch-site'] ?? 'none';
-    if (origin === undefined ? site === 'none' || site === 'same-origin' : this.#isOwn(origin, host)) return;
+    if (
+      origin === undefined
+        ? site === 'none' || site === 'same-origin'
+        : this.#isOwn(origin, host)
+    )
+      return;
     throw new DomainError(
       'origin_not_allowed',
       `Web pages of the origin ${quoted(origin)} may not do this; \`server.cors_origins\` names those that may.`,
@@ -68,7 +73,8 @@ export class OriginGuard {
   /** Pages of this server come by HTTP: `app://127.0.0.1:8000` is another program's. */
   #isOwn(origin: string, host: string | undefined): boolean {
     return (
-      this.cors.allows(origin) || (/^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).host === host)
+      this.cors.allows(origin) ||
+      (/^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).host === host)
     );
   }
 }

@@ -31,7 +31,10 @@ export function permits({ scopes }: Principal, scope: Scope): boolean {
 /** @throws DomainError `missing_scope` unless one of `scopes` is held. */
 export function demandScope(principal: Principal, ...scopes: readonly Scope[]): void {
   if (scopes.some(scope => permits(principal, scope))) return;
-  throw new DomainError('missing_scope', `This API key lacks the scope ${scopes.join(' or ')}.`);
+  throw new DomainError(
+    'missing_scope',
+    `This API key lacks the scope ${scopes.join(' or ')}.`,
+  );
 }
 
 /** Its own requests, and everything for an admin. Others' requests are to look as if they did not exist. */
@@ -39,7 +42,8 @@ export function mayTouch(principal: Principal, tenant: string = DEFAULT_TENANT):
   return principal.tenant === tenant || permits(principal, 'admin');
 }
 
-export const mayUse = (terms: KeyTerms | undefined, model: string): boolean => terms?.models?.includes(model) ?? true;
+export const mayUse = (terms: KeyTerms | undefined, model: string): boolean =>
+  terms?.models?.includes(model) ?? true;
 
 /** @param model canonical id @throws DomainError `model_not_found`, as if the model did not exist */
 export function demandModel(terms: KeyTerms | undefined, model: string): void {

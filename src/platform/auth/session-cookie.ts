@@ -17,7 +17,8 @@ export function sessionToken({ cookie = '' }: IncomingHttpHeaders): string | und
 }
 
 /** `Set-Cookie` that signs in. Scripts never see it and no other site's request carries it. */
-export const sessionCookie = (token: string, secure: boolean): string => setCookie(token, SESSION_LIFE_S, secure);
+export const sessionCookie = (token: string, secure: boolean): string =>
+  setCookie(token, SESSION_LIFE_S, secure);
 
 /** `Set-Cookie` that signs out. */
 export const noSessionCookie = (secure: boolean): string => setCookie('', 0, secure);

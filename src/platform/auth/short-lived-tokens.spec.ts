@@ -2,30 +2,50 @@ import { describe, expect, it } from '@jest/globals';
 import { type Principal, type Scope } from './principal.js';
 import { ShortLivedTokens } from './short-lived-tokens.js';
 
-const owner = (...scopes: Scope[]): Principal => ({ keyId: 'k1', tenant: 'acme', scopes: new Set(scopes) });
+const owner = (...scopes: Scope[]): Principal => ({
+  keyId: 'k1',
+  tenant: 'acme',
+  scopes: new Set(scopes),
+});
 
 describe('short-lived tokens', () => {
   let nowMs = 1_000_000;
   const tokens = new ShortLivedTokens(Buffer.alloc(32, 1), () => nowMs);
 
   it('carry tenant, key and scopes until the second they expire', () => {
-    const { token, expiresAt } = tokens.mint({ principal: owner('inference'), scopes: ['realtime'], ttlS: 60 });
+    const { token, expiresAt } = tokens.mint({
+      principal: owner('inference'),
+      scopes: ['realtime'],
+      ttlS: 60,
+    });
     expect(token).toMatch(/^ek_[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/);
     expect(expiresAt).toBe(1060);
     nowMs = 1_059_999;
-    expect(tokens.verify(token)).toEqual({ keyId: 'k1', tenant: 'acme', scopes: new Set(['realtime']) });
+    expect(tokens.verify(token)).toEqual({
+      keyId: 'k1',
+      tenant: 'acme',
+      scopes: new Set(['realtime']),
+    });
     nowMs = 1_060_000;
     expect(tokens.verify(token)).toBeUndefined();
   });
 
   it('never grant more than their owner has', () => {
-    const { token } = tokens.mint({ principal: owner('events'), scopes: ['realtime', 'admin', 'events'], ttlS: 60 });
+    const { token } = tokens.mint({
+      principal: owner('events'),
+      scopes: ['realtime', 'admin', 'events'],
+      ttlS: 60,
+    });
     expect(tokens.verify(token)?.scopes).toEqual(new Set(['events']));
   });
 
   it('carry what they were given, as long as they are valid', () => {
     nowMs = 1_000_000;
-    const grant = { principal: owner('inference'), scopes: ['realtime'] as const, ttlS: 60 };
+    const grant = {
+      principal: owner('inference'),
+      scopes: ['realtime'] as const,
+      ttlS: 60,
+    };
     const { token } = tokens.mint({ ...grant, content: '{"model":"m"}' });
     expect(tokens.contentOf(token)).toBe('{"model":"m"}');
     expect(tokens.contentOf(tokens.mint(grant).token)).toBeUndefined();
@@ -36,12 +56,24 @@ describe('short-lived tokens', () => {
   });
 
   it('are refused when one character differs, cut short, or signed with another secret', () => {
-    const { token } = tokens.mint({ principal: owner('inference'), scopes: ['realtime'], ttlS: 60 });
+    const { token } = tokens.mint({
+      principal: owner('inference'),
+      scopes: ['realtime'],
+      ttlS: 60,
+    });
     for (let at = 0; at < token.length - 1; at++) {
-      const changed = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
+      const changed =
+        token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
       expect(tokens.verify(changed)).toBeUndefined();
     }
-    for (const bad of ['', 'ek_', 'ek_.', token.slice(0, -1), `${token}.x`, token.slice(3)]) {
+    for (const bad of [
+      '',
+      'ek_',
+      'ek_.',
+      token.slice(0, -1),
+      `${token}.x`,
+      token.slice(3),
+    ]) {
       expect(tokens.verify(bad)).toBeUndefined();
     }
     expect(new ShortLivedTokens(undefined, () => nowMs).verify(token)).toBeUndefined();

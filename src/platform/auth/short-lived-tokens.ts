@@ -45,12 +45,27 @@ export class ShortLivedTokens {
 
   mint({ principal, scopes, ttlS, content }: TokenGrant): ShortLivedToken {
     const { tenant, keyId, terms, expiresAtMs = Infinity } = principal;
-    const expiresAt = Math.floor(Math.min(this.nowMs() + ttlS * 1000, expiresAtMs) / 1000);
-    const granted = scopes.filter(scope => principal.scopes.has(scope) || coveredByInference(principal, scope));
+    const expiresAt = Math.floor(
+      Math.min(this.nowMs() + ttlS * 1000, expiresAtMs) / 1000,
+    );
+    const granted = scopes.filter(
+      scope => principal.scopes.has(scope) || coveredByInference(principal, scope),
+    );
     const nonce = randomBytes(9).toString('base64url');
-    const claims: Claims = { tenant, keyId, scopes: granted, expiresAtMs: expiresAt * 1000, content, terms, nonce };
+    const claims: Claims = {
+      tenant,
+      keyId,
+      scopes: granted,
+      expiresAtMs: expiresAt * 1000,
+      content,
+      terms,
+      nonce,
+    };
     const body = Buffer.from(JSON.stringify(claims)).toString('base64url');
-    return { token: `${TOKEN_PREFIX}${body}.${this.#sign(body).toString('base64url')}`, expiresAt };
+    return {
+      token: `${TOKEN_PREFIX}${body}.${this.#sign(body).toString('base64url')}`,
+      expiresAt,
+    };
   }
 
   /** Undefined: not one of ours, changed on the way, or expired. */
@@ -77,7 +92,8 @@ export class ShortLivedTokens {
       : [];
     if (body === '' || rest.length > 0) return undefined;
     const [given, expected] = [Buffer.from(signature, 'base64url'), this.#sign(body)];
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+    if (given.length !== expected.length || !timingSafeEqual(given, expected))
+      return undefined;
     // Signed by us: it is what `mint` wrote.
     const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Claims;
     return this.nowMs() < claims.expiresAtMs ? claims : undefined;

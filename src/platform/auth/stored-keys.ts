@@ -1,4 +1,8 @@
-import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 import { type KeyStore, type StoredKey } from '../../core/access/key-store.port.js';
 import { heldTerms, keyDigest, limitTerms } from './api-key.js';
@@ -92,12 +96,15 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   async #readEnded(): Promise<void> {
-    for (const { sha256, endedAtMs, expiresAtMs } of await this.store.endedSessions(this.#endedAtMs - CLOCK_SKEW_MS)) {
+    for (const { sha256, endedAtMs, expiresAtMs } of await this.store.endedSessions(
+      this.#endedAtMs - CLOCK_SKEW_MS,
+    )) {
       this.#ended.set(sha256, expiresAtMs);
       this.#endedAtMs = Math.max(this.#endedAtMs, endedAtMs);
     }
     const nowMs = Date.now();
-    for (const [sha256, expiresAtMs] of this.#ended) if (expiresAtMs <= nowMs) this.#ended.delete(sha256);
+    for (const [sha256, expiresAtMs] of this.#ended)
+      if (expiresAtMs <= nowMs) this.#ended.delete(sha256);
   }
 
   async #poll(): Promise<void> {
@@ -109,7 +116,11 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
       if (nowMs - this.#usedAtMs >= USED_MS) await this.saveUsed(nowMs);
       this.#isAway = false;
     } catch (error) {
-      if (!this.#isAway) this.#logger.warn({ reason: (error as Error).message }, 'API keys stay as they were');
+      if (!this.#isAway)
+        this.#logger.warn(
+          { reason: (error as Error).message },
+          'API keys stay as they were',
+        );
       this.#isAway = true;
     }
   }
@@ -127,7 +138,8 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
 function heldOf(key: StoredKey): HeldKey[] {
   const { sha256, replaced, expiresAtMs, limits } = key;
   const held = { principal: principalOfKey(key), ...heldTerms(limits) };
-  const expiry = (untilMs?: number) => (untilMs === undefined ? {} : { expiresAtMs: untilMs });
+  const expiry = (untilMs?: number) =>
+    untilMs === undefined ? {} : { expiresAtMs: untilMs };
   const before = replaced && Math.min(replaced.untilMs, expiresAtMs ?? Infinity);
   return [
     { sha256, ...held, ...expiry(expiresAtMs) },
@@ -135,7 +147,8 @@ function heldOf(key: StoredKey): HeldKey[] {
   ];
 }
 
-const isScope = (scope: string): scope is KeyScope => (KEY_SCOPES as readonly string[]).includes(scope);
+const isScope = (scope: string): scope is KeyScope =>
+  (KEY_SCOPES as readonly string[]).includes(scope);
 
 const principalOfKey = (key: StoredKey): Principal & { readonly keyId: string } => ({
   keyId: key.id,

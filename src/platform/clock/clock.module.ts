@@ -20,5 +20,8 @@ export class GatewayIdentity {
 
 /** One clock for the whole process: stamps from two clocks cannot be compared. */
 @Global()
-@Module({ providers: [ProcessClock, GatewayIdentity], exports: [ProcessClock, GatewayIdentity] })
+@Module({
+  providers: [ProcessClock, GatewayIdentity],
+  exports: [ProcessClock, GatewayIdentity],
+})
 export class ClockModule {}

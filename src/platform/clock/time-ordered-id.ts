@@ -34,7 +34,9 @@ const TIME_DIGITS = 12;
 /** Unix milliseconds at which an id was made; undefined for a text that ends with none. */
 export function bornAtMs(id: string): number | undefined {
   const digits = id.slice(-ID_DIGITS);
-  return /^[0-9a-f]{32}$/.test(digits) ? Number.parseInt(digits.slice(0, TIME_DIGITS), 16) : undefined;
+  return /^[0-9a-f]{32}$/.test(digits)
+    ? Number.parseInt(digits.slice(0, TIME_DIGITS), 16)
+    : undefined;
 }
 
 function randomHex(): string {

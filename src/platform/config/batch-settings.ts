@@ -17,7 +17,11 @@ export const BATCH_SETTINGS = {
     '',
     'Database of files and batches: postgres://…; empty: SQLite in data.dir. Alias: DATABASE_URL.',
   ),
-  'blobs.driver': choice(['fs', 's3'], 'fs', 'Where files are stored: fs is data.dir, s3 is an S3-compatible bucket.'),
+  'blobs.driver': choice(
+    ['fs', 's3'],
+    'fs',
+    'Where files are stored: fs is data.dir, s3 is an S3-compatible bucket.',
+  ),
   'blobs.s3_bucket': text(
     '',
     'Bucket name; credentials come from AWS_ACCESS_KEY_ID and the other standard AWS variables.',
@@ -35,7 +39,12 @@ export const BATCH_SETTINGS = {
     64 * GIB,
     'Maximum size of a file in one request; files with the purpose batch: batch.max_file_bytes.',
   ),
-  'files.max_upload_bytes': bytes(8 * GIB, 1, 1024 * GIB, 'Maximum size of a file uploaded in parts (/v1/uploads).'),
+  'files.max_upload_bytes': bytes(
+    8 * GIB,
+    1,
+    1024 * GIB,
+    'Maximum size of a file uploaded in parts (/v1/uploads).',
+  ),
   'files.batch_expiry_ms': ms(
     30 * DAY_MS,
     0,
@@ -69,7 +78,12 @@ export const BATCH_SETTINGS = {
     'Private addresses that webhooks may name: comma-separated host, host:port or network/prefix.',
   ),
   'batch.jobs': count(4, 1, 1000, 'Maximum concurrent batches of one processor.'),
-  'batch.concurrency': count(100, 1, 10_000, 'Maximum lines in flight in one processor, all batches together.'),
+  'batch.concurrency': count(
+    100,
+    1,
+    10_000,
+    'Maximum lines in flight in one processor, all batches together.',
+  ),
   'batch.concurrency_per_model': count(
     10,
     1,
@@ -82,9 +96,24 @@ export const BATCH_SETTINGS = {
     16 * GIB,
     'Maximum total size of lines in flight; a larger line is sent alone.',
   ),
-  'batch.max_file_bytes': bytes(200 * MIB, 1, 16 * GIB, 'Maximum size of a batch input file.'),
-  'batch.max_lines': count(50_000, 1, 1_000_000, 'Maximum number of lines of an input file.'),
-  'batch.max_line_bytes': bytes(8 * MIB, 64, GIB, 'Maximum size of a line of an input file.'),
+  'batch.max_file_bytes': bytes(
+    200 * MIB,
+    1,
+    16 * GIB,
+    'Maximum size of a batch input file.',
+  ),
+  'batch.max_lines': count(
+    50_000,
+    1,
+    1_000_000,
+    'Maximum number of lines of an input file.',
+  ),
+  'batch.max_line_bytes': bytes(
+    8 * MIB,
+    64,
+    GIB,
+    'Maximum size of a line of an input file.',
+  ),
   'batch.max_response_bytes': bytes(
     64 * MIB,
     1,
@@ -101,8 +130,14 @@ export const BATCH_SETTINGS = {
     '',
     'Comma-separated gateways that lines are sent to; reachable ones share them. Empty: server.host and server.port.',
   ),
-  'batch.targets_file': text('', 'YAML file of targets other than the gateway: one for all models, or one per model.'),
-  'batch.secrets_dir': text('/etc/.secrets', 'Folder of the keys named by `api_key_name` in the targets file.'),
+  'batch.targets_file': text(
+    '',
+    'YAML file of targets other than the gateway: one for all models, or one per model.',
+  ),
+  'batch.secrets_dir': text(
+    '/etc/.secrets',
+    'Folder of the keys named by `api_key_name` in the targets file.',
+  ),
   'batch.request_timeout_ms': ms(
     600_000,
     1,
@@ -121,7 +156,12 @@ export const BATCH_SETTINGS = {
     1_000_000,
     'Maximum attempts that meet a busy target (429, queue_timeout); 0 = unlimited, until the deadline.',
   ),
-  'batch.backoff_min_ms': ms(1000, 1, DAY_MS, 'First delay before a line is retried; doubles each time.'),
+  'batch.backoff_min_ms': ms(
+    1000,
+    1,
+    DAY_MS,
+    'First delay before a line is retried; doubles each time.',
+  ),
   'batch.backoff_max_ms': ms(
     60_000,
     1,
@@ -153,12 +193,30 @@ export const BATCH_SETTINGS = {
     DAY_MS,
     'How often a processor looks for batches and webhooks; batches at every fifth time while its gateway has none.',
   ),
-  'batch.checkpoint_ms': ms(5000, 10, DAY_MS, 'How often results are copied to the blob store, when that is S3.'),
+  'batch.checkpoint_ms': ms(
+    5000,
+    10,
+    DAY_MS,
+    'How often results are copied to the blob store, when that is S3.',
+  ),
   'batch.webhook_secret_file': text(
     '',
     'File with the secret that signs webhooks, plain or as whsec_…; empty: webhooks are disabled.',
   ),
-  'batch.webhook_attempts': count(8, 1, 100, 'Maximum attempts to deliver a webhook, over about a day.'),
-  'batch.metrics_port': count(0, 0, 65_535, 'Port for /metrics of a separately run processor; 0 = none.'),
-  'batch.metrics_host': text('127.0.0.1', 'Address of that port; 0.0.0.0 for a Prometheus on another machine.'),
+  'batch.webhook_attempts': count(
+    8,
+    1,
+    100,
+    'Maximum attempts to deliver a webhook, over about a day.',
+  ),
+  'batch.metrics_port': count(
+    0,
+    0,
+    65_535,
+    'Port for /metrics of a separately run processor; 0 = none.',
+  ),
+  'batch.metrics_host': text(
+    '127.0.0.1',
+    'Address of that port; 0.0.0.0 for a Prometheus on another machine.',
+  ),
 } as const satisfies Record<string, SettingDefinition>;

@@ -4,18 +4,25 @@ import { environmentName, type SettingPath } from './settings.js';
 import { type ConfigError } from './yaml-file.js';
 
 function problems(values: Partial<Record<SettingPath, string>>): readonly string[] {
-  const environment = Object.entries(values).map(([path, value]) => [environmentName(path as SettingPath), value]);
+  const environment = Object.entries(values).map(([path, value]) => [
+    environmentName(path as SettingPath),
+    value,
+  ]);
   try {
     loadConfig({ environment: Object.fromEntries(environment) as NodeJS.ProcessEnv });
     return [];
   } catch (error) {
-    return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);
+    return (error as ConfigError).problems.map(
+      ({ path, message }) => `${path}: ${message}`,
+    );
   }
 }
 
 describe('the configuration of the server', () => {
   it('refuses a host with a port or a path among `server.allowed_hosts`', () => {
-    expect(problems({ 'server.allowed_hosts': 'gateway, 10.0.0.1, [::1], *' })).toEqual([]);
+    expect(problems({ 'server.allowed_hosts': 'gateway, 10.0.0.1, [::1], *' })).toEqual(
+      [],
+    );
     expect(problems({ 'server.allowed_hosts': 'gateway:8000, a/b' })).toEqual([
       expect.stringContaining('`gateway:8000` is no host name'),
       expect.stringContaining('`a/b` is no host name'),
@@ -24,15 +31,27 @@ describe('the configuration of the server', () => {
 
   it('takes an issuer over https, or on loopback, with an audience and asymmetric algorithms only', () => {
     const named = (values: Partial<Record<SettingPath, string>>) =>
-      problems({ 'auth.oidc_issuer': 'https://login.example/main', 'auth.oidc_audience': 'switchyard', ...values });
+      problems({
+        'auth.oidc_issuer': 'https://login.example/main',
+        'auth.oidc_audience': 'switchyard',
+        ...values,
+      });
     expect(named({})).toEqual([]);
     expect(named({ 'auth.oidc_issuer': 'http://127.0.0.1:9000' })).toEqual([]);
-    for (const issuer of ['http://login.example', 'https://user:secret@login.example', 'login.example'])
-      expect(named({ 'auth.oidc_issuer': issuer })).toEqual([expect.stringMatching(/^auth.oidc_issuer: must be an h/)]);
+    for (const issuer of [
+      'http://login.example',
+      'https://user:secret@login.example',
+      'login.example',
+    ])
+      expect(named({ 'auth.oidc_issuer': issuer })).toEqual([
+        expect.stringMatching(/^auth.oidc_issuer: must be an h/),
+      ]);
     expect(named({ 'auth.oidc_jwks_url': 'http://10.0.0.1/keys' })).toEqual([
       expect.stringContaining('auth.oidc_jwks_url: must be an https URL'),
     ]);
-    expect(named({ 'auth.oidc_audience': '' })).toEqual([expect.stringContaining('auth.oidc_audience: is required')]);
+    expect(named({ 'auth.oidc_audience': '' })).toEqual([
+      expect.stringContaining('auth.oidc_audience: is required'),
+    ]);
     expect(named({ 'auth.oidc_algorithms': 'RS256, HS256, none' })).toEqual([
       expect.stringContaining('`HS256` must be RS, PS or ES'),
       expect.stringContaining('`none` must be RS, PS or ES'),
@@ -40,7 +59,10 @@ describe('the configuration of the server', () => {
   });
 
   it('refuses origins and Redis addresses that cannot be meant, without quoting a password', () => {
-    const found = problems({ 'server.cors_origins': 'example.com', 'redis.url': 'http://:secret@redis' });
+    const found = problems({
+      'server.cors_origins': 'example.com',
+      'redis.url': 'http://:secret@redis',
+    });
     expect(found).toEqual([
       expect.stringContaining('server.cors_origins: `example.com` is no origin'),
       expect.stringContaining('redis.url: must look like redis://'),
@@ -53,15 +75,26 @@ describe('the configuration of the server', () => {
       problems({ 'queue.driver': 'redis', 'redis.url': 'redis://r', ...values });
     expect(shared({})).toEqual([]);
     expect(shared({ 'redis.lock_ms': '29999' })).toEqual([]);
-    const refused = [expect.stringMatching(/^redis.lock_ms: must be below inference.timeout_min_ms \(\d+\): else the/)];
+    const refused = [
+      expect.stringMatching(
+        /^redis.lock_ms: must be below inference.timeout_min_ms \(\d+\): else the/,
+      ),
+    ];
     expect(shared({ 'redis.lock_ms': '30000' })).toEqual(refused);
     expect(shared({ 'inference.timeout_min_ms': '5000' })).toEqual(refused);
     expect(problems({ 'inference.timeout_min_ms': '5000' })).toEqual([]);
   });
 
-  it.each(['10.0.0.0/33', '10.0.0.0/x', '::1/129', 'name/8', '1.2.3.4/8/8'])('refuses %s as a network', network => {
-    expect(problems({ 'auth.forwarded_users_from': `webui, 10.0.0.0/8, ${network}` })).toEqual([
-      expect.stringContaining(`auth.forwarded_users_from: \`${network}\` is no network such as 10.1.0.0/16`),
-    ]);
-  });
+  it.each(['10.0.0.0/33', '10.0.0.0/x', '::1/129', 'name/8', '1.2.3.4/8/8'])(
+    'refuses %s as a network',
+    network => {
+      expect(
+        problems({ 'auth.forwarded_users_from': `webui, 10.0.0.0/8, ${network}` }),
+      ).toEqual([
+        expect.stringContaining(
+          `auth.forwarded_users_from: \`${network}\` is no network such as 10.1.0.0/16`,
+        ),
+      ]);
+    },
+  );
 });

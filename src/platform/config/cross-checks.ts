@@ -17,7 +17,11 @@ type Sources = ReadonlyMap<SettingPath, SourcedValue>;
 type Finding = readonly [path: SettingPath, message: string, from?: SettingPath];
 
 /** Problems that one setting alone does not show: contradictions, malformed lists, and paths that cannot be used. */
-export const crossProblems = (settings: Settings, sources: Sources, directory: string): readonly ConfigProblem[] =>
+export const crossProblems = (
+  settings: Settings,
+  sources: Sources,
+  directory: string,
+): readonly ConfigProblem[] =>
   [...findings(settings, sources, directory)].map(([path, message, from = path]) => ({
     origin: sources.get(from)!.origin,
     path,
@@ -25,30 +29,61 @@ export const crossProblems = (settings: Settings, sources: Sources, directory: s
     message,
   }));
 
-function* findings(settings: Settings, sources: Sources, directory: string): Generator<Finding> {
+function* findings(
+  settings: Settings,
+  sources: Sources,
+  directory: string,
+): Generator<Finding> {
   yield* contradictions(sources);
   yield* badKey(settings, sources);
   yield* badOidc(settings);
   yield* badLists(sources);
   for (const host of wrongHosts(settings.server.allowedHosts)) {
-    yield ['server.allowed_hosts', `\`${host}\` is no host name or IP address; leave out the port`];
+    yield [
+      'server.allowed_hosts',
+      `\`${host}\` is no host name or IP address; leave out the port`,
+    ];
   }
   yield* badRedis(settings, sources);
   yield* badDatabase(settings, directory);
   if (!isTenantSetting(settings.metrics.tenants)) {
-    yield ['metrics.tenants', 'must be off, top-1 to top-100, or names of tenants with commas'];
+    yield [
+      'metrics.tenants',
+      'must be off, top-1 to top-100, or names of tenants with commas',
+    ];
   }
-  for (const path of ['console.prometheus_url', 'console.trace_url', 'console.manual_url'] as const) {
+  for (const path of [
+    'console.prometheus_url',
+    'console.trace_url',
+    'console.manual_url',
+  ] as const) {
     const value = sources.get(path)!.value;
-    const isLink = value === '' || /^https?:$/.test(URL.parse(String(value))?.protocol ?? '');
+    const isLink =
+      value === '' || /^https?:$/.test(URL.parse(String(value))?.protocol ?? '');
     if (!isLink) yield [path, 'must be a URL with http or https'];
   }
 }
 
-const NOT_ABOVE: readonly (readonly [lower: SettingPath, upper: SettingPath, why: string])[] = [
-  ['workers.restart_min_ms', 'workers.restart_max_ms', 'the first pause cannot be longer than the longest'],
-  ['server.upload_limit_bytes', 'queue.max_bytes', 'else an allowed upload could never be queued'],
-  ['server.upload_limit_bytes', 'queue.max_bytes_per_model', 'else an allowed upload could never be queued'],
+const NOT_ABOVE: readonly (readonly [
+  lower: SettingPath,
+  upper: SettingPath,
+  why: string,
+])[] = [
+  [
+    'workers.restart_min_ms',
+    'workers.restart_max_ms',
+    'the first pause cannot be longer than the longest',
+  ],
+  [
+    'server.upload_limit_bytes',
+    'queue.max_bytes',
+    'else an allowed upload could never be queued',
+  ],
+  [
+    'server.upload_limit_bytes',
+    'queue.max_bytes_per_model',
+    'else an allowed upload could never be queued',
+  ],
 ];
 
 function* contradictions(sources: Sources): Generator<Finding> {
@@ -56,20 +91,25 @@ function* contradictions(sources: Sources): Generator<Finding> {
     const low = sources.get(lower)!;
     const { value: most } = sources.get(upper)!;
     if (low.value <= most) continue;
-    yield [lower, `must not exceed ${upper} (${most}): ${why}`, low.origin === 'default' ? upper : lower];
+    yield [
+      lower,
+      `must not exceed ${upper} (${most}): ${why}`,
+      low.origin === 'default' ? upper : lower,
+    ];
   }
 }
 
 const hosts = (text: string): unknown => new HostExceptions(text);
 
 /** Lists in one text; parsing throws an Error that names the wrong entry. */
-const LISTS: readonly (readonly [path: SettingPath, parse: (text: string) => unknown])[] = [
-  ['fetch.allow_hosts', hosts],
-  ['batch.webhook_allow_hosts', hosts],
-  ['pull.callback_allow_hosts', hosts],
-  ['server.cors_origins', text => new CrossOrigins(text)],
-  ['auth.forwarded_users_from', networksAndNames],
-];
+const LISTS: readonly (readonly [path: SettingPath, parse: (text: string) => unknown])[] =
+  [
+    ['fetch.allow_hosts', hosts],
+    ['batch.webhook_allow_hosts', hosts],
+    ['pull.callback_allow_hosts', hosts],
+    ['server.cors_origins', text => new CrossOrigins(text)],
+    ['auth.forwarded_users_from', networksAndNames],
+  ];
 
 function* badLists(sources: Sources): Generator<Finding> {
   for (const [path, parse] of LISTS) {
@@ -88,32 +128,52 @@ function* badKey({ auth }: Settings, sources: Sources): Generator<Finding> {
   if (auth.key === '') return;
   const from = (path: SettingPath): string => `${path} (${sources.get(path)!.origin})`;
   if (!KEY.test(auth.key)) {
-    yield ['auth.key', 'must be 16 to 512 ASCII characters without spaces: openssl rand -hex 32'];
+    yield [
+      'auth.key',
+      'must be 16 to 512 ASCII characters without spaces: openssl rand -hex 32',
+    ];
   }
   if (auth.keysFile !== '') {
-    yield ['auth.key', `cannot be combined with ${from('auth.keys_file')}: use one of them; a file holds many keys`];
+    yield [
+      'auth.key',
+      `cannot be combined with ${from('auth.keys_file')}: use one of them; a file holds many keys`,
+    ];
   }
   if (auth.allowAnonymous) {
-    yield ['auth.key', `contradicts ${from('auth.allow_anonymous')}, which listens beyond loopback without keys`];
+    yield [
+      'auth.key',
+      `contradicts ${from('auth.allow_anonymous')}, which listens beyond loopback without keys`,
+    ];
   }
 }
 
 const ASYMMETRIC = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/;
-const NO_SECURE_URL = 'must be an https URL without credentials; http is for loopback only';
+const NO_SECURE_URL =
+  'must be an https URL without credentials; http is for loopback only';
 
 function* badOidc({ auth }: Settings): Generator<Finding> {
   if (auth.oidcIssuer === '') return;
   if (!isSecureUrl(auth.oidcIssuer)) yield ['auth.oidc_issuer', NO_SECURE_URL];
-  if (auth.oidcJwksUrl !== '' && !isSecureUrl(auth.oidcJwksUrl)) yield ['auth.oidc_jwks_url', NO_SECURE_URL];
+  if (auth.oidcJwksUrl !== '' && !isSecureUrl(auth.oidcJwksUrl))
+    yield ['auth.oidc_jwks_url', NO_SECURE_URL];
   if (auth.oidcAudience.trim() === '') {
-    yield ['auth.oidc_audience', 'is required with auth.oidc_issuer: else tokens for other services were accepted'];
+    yield [
+      'auth.oidc_audience',
+      'is required with auth.oidc_issuer: else tokens for other services were accepted',
+    ];
   }
   for (const name of auth.oidcAlgorithms.split(',').map(algorithm => algorithm.trim())) {
     if (ASYMMETRIC.test(name)) continue;
-    yield ['auth.oidc_algorithms', `\`${name}\` must be RS, PS or ES with 256, 384 or 512, or EdDSA`];
+    yield [
+      'auth.oidc_algorithms',
+      `\`${name}\` must be RS, PS or ES with 256, 384 or 512, or EdDSA`,
+    ];
   }
   if (auth.allowAnonymous) {
-    yield ['auth.oidc_issuer', 'contradicts auth.allow_anonymous, which asks for no keys'];
+    yield [
+      'auth.oidc_issuer',
+      'contradicts auth.allow_anonymous, which asks for no keys',
+    ];
   }
 }
 
@@ -124,13 +184,22 @@ function isSecureUrl(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
-function* badRedis({ queue, redis, inference }: Settings, sources: Sources): Generator<Finding> {
+function* badRedis(
+  { queue, redis, inference }: Settings,
+  sources: Sources,
+): Generator<Finding> {
   if (redis.url !== '' && !/^rediss?:\/\/[^/\s]/.test(redis.url)) {
-    yield ['redis.url', 'must look like redis://host:6379 or rediss://user:password@host:6380'];
+    yield [
+      'redis.url',
+      'must look like redis://host:6379 or rediss://user:password@host:6380',
+    ];
   }
   if (queue.driver !== 'redis') return;
   if (redis.url === '') {
-    yield ['queue.driver', 'needs redis.url, such as redis://127.0.0.1:6379 (variable SWITCHYARD_REDIS_URL)'];
+    yield [
+      'queue.driver',
+      'needs redis.url, such as redis://127.0.0.1:6379 (variable SWITCHYARD_REDIS_URL)',
+    ];
   }
   // The death of a worker is noticed by its locks at the latest: before the time limit of what it had ends.
   if (redis.lockMs >= inference.timeoutMinMs) {
@@ -138,11 +207,18 @@ function* badRedis({ queue, redis, inference }: Settings, sources: Sources): Gen
       `must be below inference.timeout_min_ms (${inference.timeoutMinMs}): else the time limit of a request ends ` +
       'before another worker gets what a dead one had';
     const isDefault = sources.get('redis.lock_ms')!.origin === 'default';
-    yield ['redis.lock_ms', message, isDefault ? 'inference.timeout_min_ms' : 'redis.lock_ms'];
+    yield [
+      'redis.lock_ms',
+      message,
+      isDefault ? 'inference.timeout_min_ms' : 'redis.lock_ms',
+    ];
   }
 }
 
-function* badDatabase({ database, data }: Settings, directory: string): Generator<Finding> {
+function* badDatabase(
+  { database, data }: Settings,
+  directory: string,
+): Generator<Finding> {
   if (database.url !== '' && !/^postgres(ql)?:\/\/[^/\s]/.test(database.url)) {
     yield [
       'database.url',
@@ -157,7 +233,9 @@ function* badDatabase({ database, data }: Settings, directory: string): Generato
 
 /** `path`, or the nearest of its ancestors that exists. */
 function nearestExisting(path: string): string {
-  return statSync(path, { throwIfNoEntry: false }) ? path : nearestExisting(dirname(path));
+  return statSync(path, { throwIfNoEntry: false })
+    ? path
+    : nearestExisting(dirname(path));
 }
 
 /**

@@ -1,5 +1,11 @@
 import { DEFAULT_ORIGIN, type SourcedValue } from './setting-source.js';
-import { SETTING_PATHS, settingAt, settingDefinition, type SettingPath, type Settings } from './settings.js';
+import {
+  SETTING_PATHS,
+  settingAt,
+  settingDefinition,
+  type SettingPath,
+  type Settings,
+} from './settings.js';
 
 /** Injection token of the `SettingSources`. */
 export const SETTING_SOURCES = Symbol('SETTING_SOURCES');
@@ -25,7 +31,14 @@ export const sourcesOf = (settings: Settings): SettingSources =>
   new Map(
     SETTING_PATHS.map(path => {
       const value = settingAt(settings, path);
-      return [path, { value, origin: value === settingDefinition(path).default ? DEFAULT_ORIGIN : ARGUMENT_ORIGIN }];
+      return [
+        path,
+        {
+          value,
+          origin:
+            value === settingDefinition(path).default ? DEFAULT_ORIGIN : ARGUMENT_ORIGIN,
+        },
+      ];
     }),
   );
 

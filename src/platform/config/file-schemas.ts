@@ -29,21 +29,30 @@ export function settingsSchema(): JsonSchema {
 
 const TRUTH: Readonly<Record<string, boolean>> = { true: true, false: false };
 
-function settingSchema(path: string, { help, allowed, rule, default: value }: SettingDefinition): JsonSchema {
+function settingSchema(
+  path: string,
+  { help, allowed, rule, default: value }: SettingDefinition,
+): JsonSchema {
   const description = `${help} Allowed: ${allowed}. Variable: ${environmentName(path)}.`;
   const schema = jsonSchema(rule);
   // As the reader: a bare `true` stands for the word.
-  const words = (schema.enum as string[] | undefined)?.flatMap(word => (word in TRUTH ? [word, TRUTH[word]] : [word]));
+  const words = (schema.enum as string[] | undefined)?.flatMap(word =>
+    word in TRUTH ? [word, TRUTH[word]] : [word],
+  );
   return { description, ...schema, ...(words && { enum: words }), default: value };
 }
 
 /** Of `config/models.yaml`. What depends on kind and engine is left to `switchyard models check`. */
 export function modelsSchema(): JsonSchema {
-  const { properties, ...schema } = jsonSchema(MODEL) as { properties: Record<ModelFieldName, JsonSchema> };
-  const described = Object.entries(MODEL_FIELDS).map(([name, { help, allowed, default: unset }]) => {
-    const description = `${help} Allowed: ${allowed}.${unset === undefined ? '' : ` Left out: ${unset}.`}`;
-    return [name, { ...properties[name as ModelFieldName], description }];
-  });
+  const { properties, ...schema } = jsonSchema(MODEL) as {
+    properties: Record<ModelFieldName, JsonSchema>;
+  };
+  const described = Object.entries(MODEL_FIELDS).map(
+    ([name, { help, allowed, default: unset }]) => {
+      const description = `${help} Allowed: ${allowed}.${unset === undefined ? '' : ` Left out: ${unset}.`}`;
+      return [name, { ...properties[name as ModelFieldName], description }];
+    },
+  );
   return listSchema('Models that Switchyard serves', 'models', {
     type: 'object',
     properties: Object.fromEntries(described) as JsonSchema,
@@ -52,7 +61,11 @@ export function modelsSchema(): JsonSchema {
 }
 
 /** A file with one list. */
-export const listSchema = (title: string, list: string, items: JsonSchema): JsonSchema => ({
+export const listSchema = (
+  title: string,
+  list: string,
+  items: JsonSchema,
+): JsonSchema => ({
   ...{ $schema: DRAFT, title, type: 'object' },
   properties: { [list]: { type: 'array', items } },
   ...{ required: [list], additionalProperties: false },

@@ -5,10 +5,17 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { firstKeysFile, loadConfig } from './load-config.js';
 import { type SettingDefinition } from './setting-definition.js';
-import { environmentName, SETTING_PATHS, settingDefinition, type SettingPath, settingsFrom } from './settings.js';
+import {
+  environmentName,
+  SETTING_PATHS,
+  settingDefinition,
+  type SettingPath,
+  settingsFrom,
+} from './settings.js';
 import { ConfigError, problemText } from './yaml-file.js';
 
-const MODELS = 'models:\n  - { id: m, kind: stt, engine: synthetic, capabilities: [transcribe] }\n';
+const MODELS =
+  'models:\n  - { id: m, kind: stt, engine: synthetic, capabilities: [transcribe] }\n';
 
 /** Settings whose text is checked further: other values that they may have. */
 const CHECKED: Partial<Record<SettingPath, string>> = {
@@ -33,8 +40,10 @@ describe('loadConfig', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  const write = (name: string, text: string) => writeFileSync(join(directory, 'config', name), text);
-  const load = (environment: Record<string, string> = {}) => loadConfig({ directory, environment });
+  const write = (name: string, text: string) =>
+    writeFileSync(join(directory, 'config', name), text);
+  const load = (environment: Record<string, string> = {}) =>
+    loadConfig({ directory, environment });
   const problems = (environment: Record<string, string> = {}) => {
     try {
       load(environment);
@@ -52,82 +61,128 @@ describe('loadConfig', () => {
   it('prefers the environment to the file and the file to the default, and remembers which', () => {
     write('switchyard.yaml', 'queue:\n  max_requests: 7\n  aging_ms: 9\n');
     const { settings, sources } = load({ SWITCHYARD_QUEUE_AGING_MS: '11' });
-    expect([settings.queue.maxRequests, settings.queue.agingMs, settings.queue.timeoutMs]).toEqual([7, 11, 120_000]);
+    expect([
+      settings.queue.maxRequests,
+      settings.queue.agingMs,
+      settings.queue.timeoutMs,
+    ]).toEqual([7, 11, 120_000]);
     expect(sources.get('queue.max_requests')?.origin).toBe('config/switchyard.yaml:2:3');
     expect(sources.get('queue.aging_ms')?.origin).toBe('SWITCHYARD_QUEUE_AGING_MS');
     expect(sources.get('queue.timeout_ms')?.origin).toBe('default');
   });
 
   it.each(
-    SETTING_PATHS.filter(path => path !== 'workers.models_file').map(path => [environmentName(path), path] as const),
+    SETTING_PATHS.filter(path => path !== 'workers.models_file').map(
+      path => [environmentName(path), path] as const,
+    ),
   )('honours %s', (name, path) => {
     const value = CHECKED[path] ?? anotherValue(settingDefinition(path));
     const needed: Record<string, string> = {};
     if (path === 'auth.oidc_issuer') needed.SWITCHYARD_AUTH_OIDC_AUDIENCE = 'switchyard';
     if (path === 'queue.driver') needed.SWITCHYARD_REDIS_URL = 'redis://other.example';
-    expect(load({ ...needed, [name]: String(value) }).sources.get(path)).toEqual({ value, origin: name });
+    expect(load({ ...needed, [name]: String(value) }).sources.get(path)).toEqual({
+      value,
+      origin: name,
+    });
   });
 
   it('honours SWITCHYARD_WORKERS_MODELS_FILE', () => {
     write('other.yaml', MODELS.replace('id: m', 'id: other'));
-    expect(load({ SWITCHYARD_WORKERS_MODELS_FILE: 'config/other.yaml' }).models.map(({ id }) => id)).toEqual(['other']);
+    expect(
+      load({ SWITCHYARD_WORKERS_MODELS_FILE: 'config/other.yaml' }).models.map(
+        ({ id }) => id,
+      ),
+    ).toEqual(['other']);
   });
 
   it('takes HF_ENDPOINT for hub.endpoint, before the file and after SWITCHYARD_HUB_ENDPOINT', () => {
     write('switchyard.yaml', 'hub:\n  endpoint: https://file.example\n');
-    const endpoint = (environment: Record<string, string>) => load(environment).sources.get('hub.endpoint');
+    const endpoint = (environment: Record<string, string>) =>
+      load(environment).sources.get('hub.endpoint');
     const borrowed = { HF_ENDPOINT: 'https://mirror.example' };
-    expect(endpoint(borrowed)).toEqual({ value: 'https://mirror.example', origin: 'HF_ENDPOINT' });
-    expect(endpoint({ ...borrowed, SWITCHYARD_HUB_ENDPOINT: 'https://own.example' })?.value).toBe(
-      'https://own.example',
-    );
+    expect(endpoint(borrowed)).toEqual({
+      value: 'https://mirror.example',
+      origin: 'HF_ENDPOINT',
+    });
+    expect(
+      endpoint({ ...borrowed, SWITCHYARD_HUB_ENDPOINT: 'https://own.example' })?.value,
+    ).toBe('https://own.example');
   });
 
   it('takes PORT and REDIS_URL; the own variable wins, and a difference is reported without values', () => {
-    const source = (environment: Record<string, string>, path: SettingPath) => load(environment).sources.get(path);
+    const source = (environment: Record<string, string>, path: SettingPath) =>
+      load(environment).sources.get(path);
     const common = { PORT: '9000', REDIS_URL: 'redis://:secret@one.example' };
     expect(source(common, 'server.port')).toEqual({ value: 9000, origin: 'PORT' });
     expect(source(common, 'redis.url')).toMatchObject({ origin: 'REDIS_URL' });
-    const own = { SWITCHYARD_SERVER_PORT: '9000', SWITCHYARD_REDIS_URL: 'redis://two.example' };
+    const own = {
+      SWITCHYARD_SERVER_PORT: '9000',
+      SWITCHYARD_REDIS_URL: 'redis://two.example',
+    };
     expect(source({ ...common, ...own }, 'redis.url')?.value).toBe('redis://two.example');
     const warnings = load({ ...common, ...own }).warnings.map(problemText);
-    expect(warnings).toEqual([expect.stringContaining('redis.url: is ignored: SWITCHYARD_REDIS_URL')]);
+    expect(warnings).toEqual([
+      expect.stringContaining('redis.url: is ignored: SWITCHYARD_REDIS_URL'),
+    ]);
     expect(warnings.join()).not.toContain('secret');
   });
 
   it('takes one key of SWITCHYARD_AUTH_KEY, which no other rule about keys may contradict', () => {
     const key = 'a-key-of-its-own-1234';
-    const wrong = (environment: Record<string, string>) => problems(environment).map(problemText).join('\n');
-    expect(wrong({ SWITCHYARD_AUTH_KEY: key, SWITCHYARD_SERVER_HOST: '0.0.0.0' })).toBe('');
+    const wrong = (environment: Record<string, string>) =>
+      problems(environment).map(problemText).join('\n');
+    expect(wrong({ SWITCHYARD_AUTH_KEY: key, SWITCHYARD_SERVER_HOST: '0.0.0.0' })).toBe(
+      '',
+    );
     write('switchyard.yaml', 'auth:\n  keys_file: keys.yaml\n');
-    const both = wrong({ SWITCHYARD_AUTH_KEY: key, SWITCHYARD_AUTH_ALLOW_ANONYMOUS: 'true' });
+    const both = wrong({
+      SWITCHYARD_AUTH_KEY: key,
+      SWITCHYARD_AUTH_ALLOW_ANONYMOUS: 'true',
+    });
     expect(both).toContain(
       'SWITCHYARD_AUTH_KEY  auth.key: cannot be combined with auth.keys_file (config/switchyard.yaml:2:3)',
     );
-    expect(both).toContain('contradicts auth.allow_anonymous (SWITCHYARD_AUTH_ALLOW_ANONYMOUS)');
+    expect(both).toContain(
+      'contradicts auth.allow_anonymous (SWITCHYARD_AUTH_ALLOW_ANONYMOUS)',
+    );
     expect(both).not.toContain(key);
   });
 
-  it.each(['short', 'a key with spaces in it', 'ein-schlüssel-mit-umlaut'])('refuses the key %j unquoted', key => {
-    const [problem] = problems({ SWITCHYARD_AUTH_KEY: key });
-    expect(problemText(problem!)).toMatch(/^SWITCHYARD_AUTH_KEY {2}auth\.key: must be 16 to 512 ASCII/);
-    expect(problemText(problem!)).not.toContain(key);
-  });
+  it.each(['short', 'a key with spaces in it', 'ein-schlüssel-mit-umlaut'])(
+    'refuses the key %j unquoted',
+    key => {
+      const [problem] = problems({ SWITCHYARD_AUTH_KEY: key });
+      expect(problemText(problem!)).toMatch(
+        /^SWITCHYARD_AUTH_KEY {2}auth\.key: must be 16 to 512 ASCII/,
+      );
+      expect(problemText(problem!)).not.toContain(key);
+    },
+  );
 
   it('takes QUEUE_DRIVER for queue.driver', () => {
     const redis = { SWITCHYARD_REDIS_URL: 'redis://other.example' };
-    expect(load({ QUEUE_DRIVER: 'redis', ...redis }).sources.get('queue.driver')).toEqual({
-      value: 'redis',
-      origin: 'QUEUE_DRIVER',
-    });
+    expect(load({ QUEUE_DRIVER: 'redis', ...redis }).sources.get('queue.driver')).toEqual(
+      {
+        value: 'redis',
+        origin: 'QUEUE_DRIVER',
+      },
+    );
   });
 
   it('takes the variables of the micro-batching document, times in seconds', () => {
-    const environment = { MAX_BATCH_SIZE: '8', BATCH_TIMEOUT: '0.05', MAX_CONCURRENCY: '2', QUEUE_BRPOP_TIMEOUT: '3' };
+    const environment = {
+      MAX_BATCH_SIZE: '8',
+      BATCH_TIMEOUT: '0.05',
+      MAX_CONCURRENCY: '2',
+      QUEUE_BRPOP_TIMEOUT: '3',
+    };
     expect(load(environment).settings.pull).toMatchObject({
       ...{ maxBatchSize: 8, batchTimeoutMs: 50, maxConcurrency: 2, blockMs: 3000 },
     });
-    expect(load({ BATCH_TIMEOUT: '1', SWITCHYARD_PULL_BATCH_TIMEOUT_MS: '7' }).settings.pull.batchTimeoutMs).toBe(7);
+    expect(
+      load({ BATCH_TIMEOUT: '1', SWITCHYARD_PULL_BATCH_TIMEOUT_MS: '7' }).settings.pull
+        .batchTimeoutMs,
+    ).toBe(7);
     expect(() => load({ BATCH_TIMEOUT: 'soon' })).toThrow('BATCH_TIMEOUT');
   });
 
@@ -138,9 +193,18 @@ describe('loadConfig', () => {
   });
 
   it('reports problems of the file, the environment and the models file all at once', () => {
-    write('switchyard.yaml', 'server:\n  port: -1\nqueue:\n  max_request: 5\nbatchin: {}\n');
-    write('models.yaml', 'models:\n  - { id: m, kind: video, engine: synthetic, capabilities: [] }\n');
-    const found = problems({ SWITCHYARD_LOGGING_LEVEL: 'loud', SWITCHYARD_QUEUE_AGEING_MS: '5' });
+    write(
+      'switchyard.yaml',
+      'server:\n  port: -1\nqueue:\n  max_request: 5\nbatchin: {}\n',
+    );
+    write(
+      'models.yaml',
+      'models:\n  - { id: m, kind: video, engine: synthetic, capabilities: [] }\n',
+    );
+    const found = problems({
+      SWITCHYARD_LOGGING_LEVEL: 'loud',
+      SWITCHYARD_QUEUE_AGEING_MS: '5',
+    });
     expect(found.map(({ origin, path }) => [origin, path])).toEqual([
       ['config/switchyard.yaml:2:3', 'server.port'],
       ['config/switchyard.yaml:4:3', 'queue.max_request'],
@@ -154,11 +218,16 @@ describe('loadConfig', () => {
   it('names the value, what is allowed and the nearest name', () => {
     write('switchyard.yaml', 'server:\n  port: 70000\n  prot: 1\n');
     expect(problems()).toEqual([
-      expect.objectContaining({ value: 70_000, message: 'must be a whole number from 0 to 65535 (default 8000)' }),
+      expect.objectContaining({
+        value: 70_000,
+        message: 'must be a whole number from 0 to 65535 (default 8000)',
+      }),
       expect.objectContaining({ message: 'no such setting, did you mean server.port?' }),
     ]);
     const [unknown] = problems({ SWITCHYARD_SERVER_PROT: '1' }).slice(-1);
-    expect(unknown?.message).toBe('no such setting, did you mean SWITCHYARD_SERVER_PORT?');
+    expect(unknown?.message).toBe(
+      'no such setting, did you mean SWITCHYARD_SERVER_PORT?',
+    );
   });
 
   it('refuses a fetch.allow_hosts that it cannot read, and takes an empty one', () => {
@@ -178,38 +247,72 @@ describe('loadConfig', () => {
   });
 
   it('rejects settings that contradict each other', () => {
-    const environment = { SWITCHYARD_WORKERS_RESTART_MIN_MS: '500', SWITCHYARD_WORKERS_RESTART_MAX_MS: '100' };
-    expect(problems(environment).map(({ path }) => path)).toEqual(['workers.restart_min_ms']);
-    expect(problems({ SWITCHYARD_QUEUE_MAX_BYTES: '5' })[0]?.origin).toBe('SWITCHYARD_QUEUE_MAX_BYTES');
+    const environment = {
+      SWITCHYARD_WORKERS_RESTART_MIN_MS: '500',
+      SWITCHYARD_WORKERS_RESTART_MAX_MS: '100',
+    };
+    expect(problems(environment).map(({ path }) => path)).toEqual([
+      'workers.restart_min_ms',
+    ]);
+    expect(problems({ SWITCHYARD_QUEUE_MAX_BYTES: '5' })[0]?.origin).toBe(
+      'SWITCHYARD_QUEUE_MAX_BYTES',
+    );
   });
 
   it.each([
-    ['DATABASE_URL', 'mysql://user:secret@db/name', 'database.url: must look like postgres://'],
-    ['SWITCHYARD_DATABASE_URL', 'postgres:/db', 'database.url: must look like postgres://'],
-    ['QUEUE_DRIVER', 'redis', 'queue.driver = "redis": needs redis.url, such as redis://127.0.0.1:6379'],
-    ['SWITCHYARD_DATA_DIR', 'config/models.yaml', 'data.dir = "config/models.yaml": must be a folder'],
+    [
+      'DATABASE_URL',
+      'mysql://user:secret@db/name',
+      'database.url: must look like postgres://',
+    ],
+    [
+      'SWITCHYARD_DATABASE_URL',
+      'postgres:/db',
+      'database.url: must look like postgres://',
+    ],
+    [
+      'QUEUE_DRIVER',
+      'redis',
+      'queue.driver = "redis": needs redis.url, such as redis://127.0.0.1:6379',
+    ],
+    [
+      'SWITCHYARD_DATA_DIR',
+      'config/models.yaml',
+      'data.dir = "config/models.yaml": must be a folder',
+    ],
     ['SWITCHYARD_DATA_DIR', 'config/models.yaml/below', 'config/models.yaml is a file'],
-  ])('refuses %s=%s with a configuration message that holds no secret', (name, value, message) => {
-    expect(() => load({ [name]: value })).toThrow(ConfigError);
-    const [problem, ...others] = problems({ [name]: value });
-    expect(others).toEqual([]);
-    expect(problemText(problem!)).toMatch(new RegExp(`^${name} `));
-    expect(problemText(problem!)).toContain(message);
-    expect(problemText(problem!)).not.toContain('secret');
-  });
+  ])(
+    'refuses %s=%s with a configuration message that holds no secret',
+    (name, value, message) => {
+      expect(() => load({ [name]: value })).toThrow(ConfigError);
+      const [problem, ...others] = problems({ [name]: value });
+      expect(others).toEqual([]);
+      expect(problemText(problem!)).toMatch(new RegExp(`^${name} `));
+      expect(problemText(problem!)).toContain(message);
+      expect(problemText(problem!)).not.toContain('secret');
+    },
+  );
 
   it('says that a file cannot be read instead of failing with a stack trace', () => {
     rmSync(join(directory, 'config/models.yaml'));
     mkdirSync(join(directory, 'config/models.yaml'));
-    expect(problems()).toEqual([{ origin: 'config/models.yaml', message: 'cannot be read (EISDIR)' }]);
+    expect(problems()).toEqual([
+      { origin: 'config/models.yaml', message: 'cannot be read (EISDIR)' },
+    ]);
   });
 
   it('warns of an empty list of models, and of a speech model whose voices clients cannot know', () => {
     write('models.yaml', 'models: []\n');
     expect(load().warnings).toEqual([
-      { origin: 'config/models.yaml:1:9', message: expect.stringContaining('`models` is empty') },
+      {
+        origin: 'config/models.yaml:1:9',
+        message: expect.stringContaining('`models` is empty'),
+      },
     ]);
-    write('models.yaml', 'models:\n  - { id: t, kind: tts, engine: synthetic, capabilities: [speech] }\n');
+    write(
+      'models.yaml',
+      'models:\n  - { id: t, kind: tts, engine: synthetic, capabilities: [speech] }\n',
+    );
     expect(load().warnings.map(({ path, message }) => `${path}: ${message}`)).toEqual([
       expect.stringMatching(/^models\[0\]\.id: a speech model without `voices`/),
     ]);
@@ -218,7 +321,10 @@ describe('loadConfig', () => {
   it('misses a settings file that SWITCHYARD_CONFIG names, and a models file that is not there', () => {
     rmSync(join(directory, 'config/models.yaml'));
     const found = problems({ SWITCHYARD_CONFIG: 'nowhere.yaml' });
-    expect(found.map(({ origin }) => origin)).toEqual(['SWITCHYARD_CONFIG', 'config/models.yaml']);
+    expect(found.map(({ origin }) => origin)).toEqual([
+      'SWITCHYARD_CONFIG',
+      'config/models.yaml',
+    ]);
   });
 
   it('takes a section whose every line is commented out', () => {
@@ -230,7 +336,9 @@ describe('loadConfig', () => {
 describe('config/switchyard.yaml', () => {
   it('holds exactly the settings of the table, each with its default', () => {
     const { sources } = loadConfig({ environment: {} });
-    const fromFile = [...sources].filter(([, { origin }]) => origin.startsWith('config/switchyard.yaml:'));
+    const fromFile = [...sources].filter(([, { origin }]) =>
+      origin.startsWith('config/switchyard.yaml:'),
+    );
     expect(fromFile.map(([path, { value }]) => [path, value])).toEqual(
       SETTING_PATHS.map((path: SettingPath) => [path, settingDefinition(path).default]),
     );
@@ -238,28 +346,43 @@ describe('config/switchyard.yaml', () => {
 });
 
 /** A legal value that is not the default, and breaks no rule between settings. */
-function anotherValue({ default: value, rule }: SettingDefinition): string | number | boolean {
-  if (rule instanceof z.ZodLiteral) return String([...rule.values].find(known => known !== value));
+function anotherValue({
+  default: value,
+  rule,
+}: SettingDefinition): string | number | boolean {
+  if (rule instanceof z.ZodLiteral)
+    return String([...rule.values].find(known => known !== value));
   if (typeof value === 'boolean') return !value;
   if (typeof value === 'string') return `${value}-other`;
-  return [value + 1, value + 0.5, value - 1].find(one => rule.safeParse(one).success) ?? value;
+  return (
+    [value + 1, value + 0.5, value - 1].find(one => rule.safeParse(one).success) ?? value
+  );
 }
 
 const fileFor = (values: Partial<Record<SettingPath, string | boolean>>) =>
   firstKeysFile(settingsFrom({ 'data.dir': '/data', ...values }));
 
 describe('without a keys file', () => {
-  it.each(['127.0.0.1', '127.1.2.3', 'localhost', '::1'])('a server on %s asks for no keys', host => {
-    expect(fileFor({ 'server.host': host })).toBeUndefined();
-  });
+  it.each(['127.0.0.1', '127.1.2.3', 'localhost', '::1'])(
+    'a server on %s asks for no keys',
+    host => {
+      expect(fileFor({ 'server.host': host })).toBeUndefined();
+    },
+  );
 
   it.each(['0.0.0.0', '::', '10.0.0.5', 'gateway.lan', '127.evil.example'])(
     'a server on %s has one in its data folder, unless anonymous callers are allowed',
     host => {
       expect(fileFor({ 'server.host': host })).toBe('/data/keys.yaml');
-      expect(fileFor({ 'server.host': host, 'auth.keys_file': 'keys.yaml' })).toBeUndefined();
-      expect(fileFor({ 'server.host': host, 'auth.allow_anonymous': true })).toBeUndefined();
-      expect(fileFor({ 'server.host': host, 'auth.key': 'a-key-of-its-own-1234' })).toBeUndefined();
+      expect(
+        fileFor({ 'server.host': host, 'auth.keys_file': 'keys.yaml' }),
+      ).toBeUndefined();
+      expect(
+        fileFor({ 'server.host': host, 'auth.allow_anonymous': true }),
+      ).toBeUndefined();
+      expect(
+        fileFor({ 'server.host': host, 'auth.key': 'a-key-of-its-own-1234' }),
+      ).toBeUndefined();
     },
   );
 });

@@ -14,7 +14,13 @@ import {
   SettingSource,
   type SourcedValue,
 } from './setting-source.js';
-import { SETTING_PATHS, settingDefinition, type SettingPath, type Settings, settingsFrom } from './settings.js';
+import {
+  SETTING_PATHS,
+  settingDefinition,
+  type SettingPath,
+  type Settings,
+  settingsFrom,
+} from './settings.js';
 import { ConfigError, type ConfigProblem, readYamlFile } from './yaml-file.js';
 
 export interface LoadedConfig {
@@ -48,8 +54,16 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   const overrides = settingsFromEnvironment(environment);
   const sources = merge(file, overrides);
   const settings = effective(sources);
-  const models = modelsIn(directory, options.modelsFile ?? settings.workers.modelsFile, askEngine);
-  protectSecrets([...sources].flatMap(([path, { value }]) => (isSecretSetting(path) ? [String(value)] : [])));
+  const models = modelsIn(
+    directory,
+    options.modelsFile ?? settings.workers.modelsFile,
+    askEngine,
+  );
+  protectSecrets(
+    [...sources].flatMap(([path, { value }]) =>
+      isSecretSetting(path) ? [String(value)] : [],
+    ),
+  );
   const problems = [
     ...file.problems,
     ...overrides.problems,
@@ -57,7 +71,12 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
     ...models.problems,
   ];
   if (problems.length > 0) throw new ConfigError(problems);
-  return { settings, models: models.models, sources, warnings: [...overrides.warnings, ...models.warnings] };
+  return {
+    settings,
+    models: models.models,
+    sources,
+    warnings: [...overrides.warnings, ...models.warnings],
+  };
 }
 
 /** Origin of `auth.keys_file`, or of `auth.required`, where no keys are set and others can reach the server. */
@@ -75,7 +94,10 @@ export function firstKeysFile({ server, auth, data }: Settings): string | undefi
 
 /** Values of `sources`; one that was not given may follow from others, and is entered there. */
 function effective(sources: Map<SettingPath, SourcedValue>): Settings {
-  const values = () => settingsFrom(Object.fromEntries([...sources].map(([path, { value }]) => [path, value])));
+  const values = () =>
+    settingsFrom(
+      Object.fromEntries([...sources].map(([path, { value }]) => [path, value])),
+    );
   const settings = values();
   const keysFile = firstKeysFile(settings);
   if (keysFile === undefined) return settings;
@@ -92,7 +114,11 @@ function readSettings(directory: string, named: string | undefined): SettingSour
   if (file) return settingsFromFile(file);
   const source = new SettingSource();
   // The default file may be absent: all settings have defaults. A named one was meant to be there.
-  if (named) source.problems.push({ origin: CONFIG_FILE_VARIABLE, message: `there is no file ${name}` });
+  if (named)
+    source.problems.push({
+      origin: CONFIG_FILE_VARIABLE,
+      message: `there is no file ${name}`,
+    });
   return source;
 }
 
@@ -103,14 +129,24 @@ export function readModels(name: string, askEngine?: EngineCheck): readonly Mode
   return models;
 }
 
-function modelsIn(directory: string, name: string, askEngine: EngineCheck | undefined): ModelsFile {
+function modelsIn(
+  directory: string,
+  name: string,
+  askEngine: EngineCheck | undefined,
+): ModelsFile {
   const file = readYamlFile(resolve(directory, name), name);
   if (file) return modelsFromFile(file, askEngine);
-  const problem = { origin: name, message: 'no such file; `workers.models_file` names it' };
+  const problem = {
+    origin: name,
+    message: 'no such file; `workers.models_file` names it',
+  };
   return { models: [], problems: [problem], warnings: [] };
 }
 
-function merge(file: SettingSource, overrides: SettingSource): Map<SettingPath, SourcedValue> {
+function merge(
+  file: SettingSource,
+  overrides: SettingSource,
+): Map<SettingPath, SourcedValue> {
   const merged = new Map<SettingPath, SourcedValue>();
   for (const path of SETTING_PATHS) {
     const fallback = { value: settingDefinition(path).default, origin: DEFAULT_ORIGIN };

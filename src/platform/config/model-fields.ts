@@ -57,7 +57,8 @@ const field = (rule: z.ZodType, help: string, unset?: string): ModelField => ({
   default: unset,
 });
 
-const NAME_RULE = 'letters, digits and . _ : / -, starting with a letter or digit, at most 128';
+const NAME_RULE =
+  'letters, digits and . _ : / -, starting with a letter or digit, at most 128';
 const NAME = matching(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, NAME_RULE);
 const ALIAS = matching(
   /^([A-Za-z0-9][A-Za-z0-9._:/-]{0,127}|[A-Za-z0-9._:/-]{0,63}\*[A-Za-z0-9._:/-]{0,63})$/,
@@ -77,12 +78,18 @@ export type ModelFieldName = SnakeCase<keyof ModelSpec>;
  * `scripts/docs.mjs` writes the table of docs/reference/models-yaml.md from them.
  */
 export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
-  id: field(NAME, 'Canonical name: used in requests, as the `model` label of metrics and as the name of its queue.'),
+  id: field(
+    NAME,
+    'Canonical name: used in requests, as the `model` label of metrics and as the name of its queue.',
+  ),
   kind: field(
     oneOf(MODEL_KINDS),
     'stt: speech to text. tts: text to speech. llm: chat and completions. embedding: text to vectors.',
   ),
-  engine: field(ENGINE, 'The engine that runs the model. Engines and their options: src/worker/engines/README.md.'),
+  engine: field(
+    ENGINE,
+    'The engine that runs the model. Engines and their options: src/worker/engines/README.md.',
+  ),
   aliases: field(
     listOf(ALIAS, `names (${NAME_RULE}), or one with a *`),
     'Other names that requests may use, such as those OpenAI clients send. Ids and aliases share one namespace. One ' +
@@ -93,7 +100,11 @@ export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
     listOf(oneOf(ENGINE_CAPABILITIES), ENGINE_CAPABILITIES.join(', ')),
     'What the model can do. Fields that need another capability are rejected; hints are ignored and reported.',
   ),
-  languages: field(listOf(LANGUAGE, 'BCP-47 tags such as en'), 'BCP-47 tags that requests may use.', 'any'),
+  languages: field(
+    listOf(LANGUAGE, 'BCP-47 tags such as en'),
+    'BCP-47 tags that requests may use.',
+    'any',
+  ),
   replicas: field(
     REPLICAS,
     'Local worker processes that the gateway starts and supervises. A list sets each one. ' +
@@ -156,6 +167,8 @@ export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
 
 /** One entry of `config/models.yaml`. */
 export const MODEL = objectOf(
-  Object.fromEntries(Object.entries(MODEL_FIELDS).map(([name, { rule }]) => [name, rule])),
+  Object.fromEntries(
+    Object.entries(MODEL_FIELDS).map(([name, { rule }]) => [name, rule]),
+  ),
   'a model with id, kind, …',
 );

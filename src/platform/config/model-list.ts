@@ -41,8 +41,12 @@ export class ModelList {
     const was = (id: string) => before.find(model => model.id === id);
     const changes = {
       added: after.filter(({ id }) => !was(id)).map(({ id }) => id),
-      changed: after.filter(model => differs(was(model.id) ?? model, model)).map(({ id }) => id),
-      removed: before.filter(({ id }) => !after.some(model => model.id === id)).map(({ id }) => id),
+      changed: after
+        .filter(model => differs(was(model.id) ?? model, model))
+        .map(({ id }) => id),
+      removed: before
+        .filter(({ id }) => !after.some(model => model.id === id))
+        .map(({ id }) => id),
     };
     this.#current.splice(0, Infinity, ...after);
     this.#changes.next(changes);

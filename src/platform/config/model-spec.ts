@@ -9,14 +9,20 @@ export type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
 export const camelCase = (name: string): string =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+export const snakeCase = (name: string): string =>
+  name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 
 /** The keys of a map, and of the maps under `nested`, as code spells them. Other values are left as they are. */
-export function camelKeys(map: object, nested: readonly string[] = []): Record<string, unknown> {
+export function camelKeys(
+  map: object,
+  nested: readonly string[] = [],
+): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(map).map(([name, value]: [string, unknown]) => [
       camelCase(name),
-      nested.includes(name) && typeof value === 'object' && value !== null ? camelKeys(value) : value,
+      nested.includes(name) && typeof value === 'object' && value !== null
+        ? camelKeys(value)
+        : value,
     ]),
   );
 }
@@ -99,7 +105,9 @@ export const AUTOSTARTS = ['always', 'on_request'] as const;
 export type Autostart = (typeof AUTOSTARTS)[number];
 
 /** One entry per local worker, however `replicas` was written. */
-export const replicaSpecs = ({ replicas }: Pick<ModelSpec, 'replicas'>): readonly ReplicaSpec[] =>
+export const replicaSpecs = ({
+  replicas,
+}: Pick<ModelSpec, 'replicas'>): readonly ReplicaSpec[] =>
   typeof replicas === 'number' ? Array.from({ length: replicas }, () => ({})) : replicas;
 
 /** The model as one of its local workers computes it. */

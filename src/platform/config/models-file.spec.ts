@@ -7,7 +7,8 @@ import { parseYaml } from './yaml-file.js';
 const read = (text: string) => modelsFromFile(parseYaml(text, 'models.yaml'));
 const model = (fields: string) =>
   `models:\n  - id: m\n    kind: stt\n    engine: synthetic\n    capabilities: [transcribe]\n${fields}`;
-const brief = (text: string) => read(text).problems.map(({ origin, path, message }) => `${origin} ${path} ${message}`);
+const brief = (text: string) =>
+  read(text).problems.map(({ origin, path, message }) => `${origin} ${path} ${message}`);
 
 describe('modelsFromFile', () => {
   it('fills in what was left out: one local replica, no aliases, any language', () => {
@@ -29,17 +30,27 @@ describe('modelsFromFile', () => {
 
   it('starts no local replica for a model with addresses unless configured', () => {
     expect(read(model('    addresses: ["10.0.0.7:9000"]\n')).models[0]?.replicas).toBe(0);
-    expect(read(model('    addresses: ["[::1]:9000"]\n    replicas: 2\n')).models[0]?.replicas).toBe(2);
+    expect(
+      read(model('    addresses: ["[::1]:9000"]\n    replicas: 2\n')).models[0]?.replicas,
+    ).toBe(2);
   });
 
   it('names line, field and allowed values of everything that is wrong in an entry', () => {
-    expect(brief('models:\n  - id: "no spaces"\n    kind: vidoe\n    replica: 2\n    replicas: -1\n')).toEqual([
+    expect(
+      brief(
+        'models:\n  - id: "no spaces"\n    kind: vidoe\n    replica: 2\n    replicas: -1\n',
+      ),
+    ).toEqual([
       'models.yaml:4:5 models[0].replica no such field, did you mean replicas?',
       expect.stringContaining('models.yaml:2:9 models[0].id must be letters'),
       'models.yaml:3:11 models[0].kind must be one of stt, tts, llm, embedding',
       `models.yaml:2:5 models[0].engine is missing; must be one of ${ENGINE_NAMES.join(', ')}`,
-      expect.stringContaining('models[0].capabilities is missing; must be a list of transcribe'),
-      expect.stringContaining('models.yaml:5:15 models[0].replicas must be a whole number from 0 to 64'),
+      expect.stringContaining(
+        'models[0].capabilities is missing; must be a list of transcribe',
+      ),
+      expect.stringContaining(
+        'models.yaml:5:15 models[0].replicas must be a whole number from 0 to 64',
+      ),
     ]);
   });
 
@@ -54,7 +65,11 @@ describe('modelsFromFile', () => {
   });
 
   it('rejects a kind that the engine does not do, and voices on a recogniser', () => {
-    expect(brief('models:\n  - { id: f, kind: stt, engine: flite, capabilities: [], voices: { a: b } }\n')).toEqual([
+    expect(
+      brief(
+        'models:\n  - { id: f, kind: stt, engine: flite, capabilities: [], voices: { a: b } }\n',
+      ),
+    ).toEqual([
       'models.yaml:2:20 models[0].kind engine flite does tts only',
       'models.yaml:2:66 models[0].voices only models of kind tts have voices',
     ]);
@@ -62,14 +77,20 @@ describe('modelsFromFile', () => {
 
   it('takes itn for recognisers only, and only true or false', () => {
     expect(read(model('    itn: true\n')).models[0]?.itn).toBe(true);
-    expect(brief(model('    itn: always\n'))).toEqual(['models.yaml:6:10 models[0].itn must be true or false']);
-    expect(brief('models:\n  - { id: f, kind: tts, engine: flite, capabilities: [], itn: true }\n')).toEqual([
-      'models.yaml:2:63 models[0].itn only models of kind stt have itn',
+    expect(brief(model('    itn: always\n'))).toEqual([
+      'models.yaml:6:10 models[0].itn must be true or false',
     ]);
+    expect(
+      brief(
+        'models:\n  - { id: f, kind: tts, engine: flite, capabilities: [], itn: true }\n',
+      ),
+    ).toEqual(['models.yaml:2:63 models[0].itn only models of kind stt have itn']);
   });
 
   it('rejects a file without a list of models', () => {
-    expect(brief('models: {}\n')).toEqual(['models.yaml:1:1 undefined must hold `models:` and a list below it']);
+    expect(brief('models: {}\n')).toEqual([
+      'models.yaml:1:1 undefined must hold `models:` and a list below it',
+    ]);
     expect(read('').problems).toHaveLength(1);
   });
 });
@@ -115,27 +136,85 @@ describe('a wrong models file', () => {
       'capabilities',
       'is missing; must be a list of transcribe',
     ],
-    ['a misspelt field', `${stt}, langauges: [en]`, 'langauges', 'no such field, did you mean languages?'],
-    ['a language that is none', `${stt}, languages: [en, English]`, 'languages[1]', 'must be a BCP-47 tag'],
-    ['an alias that is no name', `${stt}, aliases: ["a b"]`, 'aliases[0]', 'must be letters, digits'],
-    ['a pattern with two *', `${stt}, aliases: ["a*b*"]`, 'aliases[0]', 'a pattern with one *'],
-    ['two patterns of a kind', `${stt}, aliases: ["a*", "*"]`, 'aliases[1]', '"* of kind stt" already names model m'],
-    ['an alias twice', `${stt}, aliases: [a, a]`, 'aliases[1]', '"a" already names model m'],
-    ['an alias that is its own id', `${stt}, aliases: [m]`, 'aliases[0]', '"m" already names model m'],
+    [
+      'a misspelt field',
+      `${stt}, langauges: [en]`,
+      'langauges',
+      'no such field, did you mean languages?',
+    ],
+    [
+      'a language that is none',
+      `${stt}, languages: [en, English]`,
+      'languages[1]',
+      'must be a BCP-47 tag',
+    ],
+    [
+      'an alias that is no name',
+      `${stt}, aliases: ["a b"]`,
+      'aliases[0]',
+      'must be letters, digits',
+    ],
+    [
+      'a pattern with two *',
+      `${stt}, aliases: ["a*b*"]`,
+      'aliases[0]',
+      'a pattern with one *',
+    ],
+    [
+      'two patterns of a kind',
+      `${stt}, aliases: ["a*", "*"]`,
+      'aliases[1]',
+      '"* of kind stt" already names model m',
+    ],
+    [
+      'an alias twice',
+      `${stt}, aliases: [a, a]`,
+      'aliases[1]',
+      '"a" already names model m',
+    ],
+    [
+      'an alias that is its own id',
+      `${stt}, aliases: [m]`,
+      'aliases[0]',
+      '"m" already names model m',
+    ],
     ['a list that is none', `${stt}, aliases: a`, 'aliases', 'must be a list of names'],
-    ['too many replicas', `${stt}, replicas: 65`, 'replicas', 'must be a whole number from 0 to 64'],
-    ['an address without port', `${stt}, addresses: [gpu-7]`, 'addresses[0]', 'must be host:port'],
+    [
+      'too many replicas',
+      `${stt}, replicas: 65`,
+      'replicas',
+      'must be a whole number from 0 to 64',
+    ],
+    [
+      'an address without port',
+      `${stt}, addresses: [gpu-7]`,
+      'addresses[0]',
+      'must be host:port',
+    ],
     ['itn that is neither', `${stt}, itn: yes please`, 'itn', 'must be true or false'],
     ['itn of a voice', `${tts}, itn: true`, 'itn', 'only models of kind stt'],
-    ['voices of a recogniser', `${stt}, voices: { a: b }`, 'voices', 'only models of kind tts'],
-    ['voices without an id', `${tts}, voices: { a: 1 }`, 'voices', 'pairs of a client voice name'],
+    [
+      'voices of a recogniser',
+      `${stt}, voices: { a: b }`,
+      'voices',
+      'only models of kind tts',
+    ],
+    [
+      'voices without an id',
+      `${tts}, voices: { a: 1 }`,
+      'voices',
+      'pairs of a client voice name',
+    ],
     ['options that are a list', `${stt}, options: [threads]`, 'options', 'must be pairs'],
-  ])('with %s is reported with file, line, column, field and what is allowed', (_, entry, field, message) => {
-    const problems = brief(`models:\n  - { ${entry} }\n`);
-    expect(problems).toEqual([expect.stringContaining(message)]);
-    expect(problems[0]).toMatch(/^models\.yaml:2:\d+ /);
-    expect(problems[0]).toContain(` models[0].${field} `);
-  });
+  ])(
+    'with %s is reported with file, line, column, field and what is allowed',
+    (_, entry, field, message) => {
+      const problems = brief(`models:\n  - { ${entry} }\n`);
+      expect(problems).toEqual([expect.stringContaining(message)]);
+      expect(problems[0]).toMatch(/^models\.yaml:2:\d+ /);
+      expect(problems[0]).toContain(` models[0].${field} `);
+    },
+  );
 
   it('with an id twice is reported at the second', () => {
     expect(brief(`models:\n  - { ${stt} }\n  - { ${stt} }\n`)).toEqual([
@@ -150,7 +229,9 @@ describe('a wrong models file', () => {
       { path: 'options.absent', message: 'is missing' },
     ];
     const { problems } = modelsFromFile(parseYaml(text, 'models.yaml'), refuse);
-    expect(problems.map(({ origin, path, message }) => `${origin} ${path} ${message}`)).toEqual([
+    expect(
+      problems.map(({ origin, path, message }) => `${origin} ${path} ${message}`),
+    ).toEqual([
       'models.yaml:7:16 models[0].options.cost_ms is -1; allowed: 0 to 5',
       'models.yaml:7:7 models[0].options.absent is missing',
     ]);
@@ -162,9 +243,19 @@ describe('config/models.yaml', () => {
     const [stt, tts] = loadConfig({ environment: {} }).models;
     expect(stt?.aliases).toContain('whisper-1');
     expect(stt?.aliases).toEqual(
-      expect.arrayContaining(['gpt-transcribe', 'gpt-live-transcribe', 'gpt-realtime-whisper', 'gpt-realtime']),
+      expect.arrayContaining([
+        'gpt-transcribe',
+        'gpt-live-transcribe',
+        'gpt-realtime-whisper',
+        'gpt-realtime',
+      ]),
     );
-    expect(tts?.aliases).toEqual(['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts', 'gpt-4o-mini-tts-2025-12-15']);
+    expect(tts?.aliases).toEqual([
+      'tts-1',
+      'tts-1-hd',
+      'gpt-4o-mini-tts',
+      'gpt-4o-mini-tts-2025-12-15',
+    ]);
     for (const voice of [
       'alloy',
       'ash',

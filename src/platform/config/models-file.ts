@@ -1,14 +1,28 @@
 import { isMap, isSeq } from 'yaml';
-import { type FieldPath, type FieldProblem, readFields } from '../../contracts/schema/field-problems.js';
+import {
+  type FieldPath,
+  type FieldProblem,
+  readFields,
+} from '../../contracts/schema/field-problems.js';
 import { KIND_CAPABILITIES } from '@switchyard/engine-api/engine.js';
 import { ENGINE_KINDS, MODEL } from './model-fields.js';
-import { camelKeys, isPattern, modelOn, type ModelSpec, replicaSpecs } from './model-spec.js';
+import {
+  camelKeys,
+  isPattern,
+  modelOn,
+  type ModelSpec,
+  replicaSpecs,
+} from './model-spec.js';
 import { compileRemote, compileReplicas, unreadableFiles } from './worker-fields.js';
 import { type ConfigProblem, placed, type YamlFile } from './yaml-file.js';
 
 /** One entry of `models:`. */
-function readModel(node: unknown): { readonly model?: ModelSpec; readonly problems: readonly FieldProblem[] } {
-  if (!isMap(node)) return { problems: [{ path: [], message: `must be ${MODEL.description}` }] };
+function readModel(node: unknown): {
+  readonly model?: ModelSpec;
+  readonly problems: readonly FieldProblem[];
+} {
+  if (!isMap(node))
+    return { problems: [{ path: [], message: `must be ${MODEL.description}` }] };
   const { data, problems } = readFields(MODEL, node.toJSON());
   if (!data) return { problems };
   const model = withDefaults(data);
@@ -20,7 +34,8 @@ function readModel(node: unknown): { readonly model?: ModelSpec; readonly proble
 function* contradictions(model: ModelSpec): Generator<FieldProblem> {
   const { kind, engine, capabilities, voices } = model;
   const kinds = ENGINE_KINDS[engine];
-  if (!kinds.includes(kind)) yield problem(['kind'], `engine ${engine} does ${kinds.join(' and ')} only`, kind);
+  if (!kinds.includes(kind))
+    yield problem(['kind'], `engine ${engine} does ${kinds.join(' and ')} only`, kind);
   const own: readonly string[] = KIND_CAPABILITIES[kind];
   for (const [index, name] of capabilities.entries()) {
     const message = `is nothing that models of kind ${kind} do; they have ${own.join(', ')}`;
@@ -31,7 +46,8 @@ function* contradictions(model: ModelSpec): Generator<FieldProblem> {
   yield* roleProblems(model);
   for (const name of ['loudness', 'itn'] as const) {
     const value = model[name];
-    if (kind !== 'stt' && value !== undefined) yield problem([name], `only models of kind stt have ${name}`, value);
+    if (kind !== 'stt' && value !== undefined)
+      yield problem([name], `only models of kind stt have ${name}`, value);
   }
   if (kind !== 'tts' && Object.keys(voices).length > 0)
     yield problem(['voices'], 'only models of kind tts have voices');
@@ -39,36 +55,67 @@ function* contradictions(model: ModelSpec): Generator<FieldProblem> {
 
 function* remoteProblems({ addresses, remote }: ModelSpec): Generator<FieldProblem> {
   if (!remote) return;
-  if (addresses.length === 0) yield problem(['remote'], 'only models with addresses have remote workers');
-  for (const { field, file } of unreadableFiles(remote)) yield problem(['remote', ...field], 'cannot be read', file);
+  if (addresses.length === 0)
+    yield problem(['remote'], 'only models with addresses have remote workers');
+  for (const { field, file } of unreadableFiles(remote))
+    yield problem(['remote', ...field], 'cannot be read', file);
 }
 
 /** Where the workers of a foreign program are; other models have none. */
-function* workerProblems({ engine, command, addresses, replicas }: ModelSpec): Generator<FieldProblem> {
+function* workerProblems({
+  engine,
+  command,
+  addresses,
+  replicas,
+}: ModelSpec): Generator<FieldProblem> {
   if (engine !== 'external') {
     if (command) yield problem(['command'], 'only models of engine external have one');
   } else if (!command && addresses.length === 0) {
-    yield problem(['engine'], 'needs `command` (a worker to start) or `addresses`', engine);
+    yield problem(
+      ['engine'],
+      'needs `command` (a worker to start) or `addresses`',
+      engine,
+    );
   } else if (!command && replicaSpecs({ replicas }).length > 0) {
     yield problem(['replicas'], 'needs `command`: what engine external is to start');
   }
 }
 
 /** Requests that none of its workers takes would wait for nothing. */
-function* roleProblems({ kind, replicas, addresses }: ModelSpec): Generator<FieldProblem> {
+function* roleProblems({
+  kind,
+  replicas,
+  addresses,
+}: ModelSpec): Generator<FieldProblem> {
   const roles = replicaSpecs({ replicas }).map(({ role = 'any' }) => role);
   if (kind !== 'stt' && roles.some(role => role !== 'any')) {
     yield problem(['replicas'], 'only models of kind stt have replicas with a role');
-  } else if (addresses.length === 0 && roles.length > 0 && roles.every(role => role === 'stream')) {
+  } else if (
+    addresses.length === 0 &&
+    roles.length > 0 &&
+    roles.every(role => role === 'stream')
+  ) {
     yield problem(['replicas'], 'needs one that takes files: role file or any');
   }
 }
 
-const problem = (path: FieldPath, message: string, value?: unknown): FieldProblem => ({ path, message, value });
+const problem = (path: FieldPath, message: string, value?: unknown): FieldProblem => ({
+  path,
+  message,
+  value,
+});
 
 function withDefaults(written: Record<string, unknown>): ModelSpec {
-  const given = camelKeys(written) as Partial<ModelSpec> & Pick<ModelSpec, 'id' | 'kind' | 'engine' | 'capabilities'>;
-  const { aliases = [], languages = [], voices = {}, options = {}, addresses = [], remote } = given;
+  const given = camelKeys(written) as Partial<ModelSpec> &
+    Pick<ModelSpec, 'id' | 'kind' | 'engine' | 'capabilities'>;
+  const {
+    aliases = [],
+    languages = [],
+    voices = {},
+    options = {},
+    addresses = [],
+    remote,
+  } = given;
   const replicas = given.replicas ?? (addresses.length > 0 && !given.command ? 0 : 1);
   return {
     ...given,
@@ -99,14 +146,23 @@ export interface ModelsFile {
 }
 
 /** Compiles `models:` into specs; every problem carries its line, its field and what is allowed. */
-export function modelsFromFile(file: YamlFile, askEngine: EngineCheck = () => []): ModelsFile {
-  if (file.problems.length > 0) return { models: [], problems: file.problems, warnings: [] };
+export function modelsFromFile(
+  file: YamlFile,
+  askEngine: EngineCheck = () => [],
+): ModelsFile {
+  if (file.problems.length > 0)
+    return { models: [], problems: file.problems, warnings: [] };
   const list: unknown = file.document.get('models');
   const root = file.document.contents;
   if (!isMap(root) || !isSeq(list)) {
     return {
       models: [],
-      problems: [{ origin: file.originOf(root), message: 'must hold `models:` and a list below it' }],
+      problems: [
+        {
+          origin: file.originOf(root),
+          message: 'must hold `models:` and a list below it',
+        },
+      ],
       warnings: [],
     };
   }
@@ -118,22 +174,29 @@ export function modelsFromFile(file: YamlFile, askEngine: EngineCheck = () => []
       message: 'no such section; only `models`',
     }));
   const warnings: ConfigProblem[] = [];
-  if (list.items.length === 0) warnings.push({ origin: file.originOf(list), message: NO_MODELS });
+  if (list.items.length === 0)
+    warnings.push({ origin: file.originOf(list), message: NO_MODELS });
   const names = new Map<string, string>();
   const models = list.items.flatMap((node, index) => {
-    const at = (found: FieldProblem) => placed(file, { node, path: `models[${index}]` }, found);
+    const at = (found: FieldProblem) =>
+      placed(file, { node, path: `models[${index}]` }, found);
     const { model, problems: found } = readModel(node);
     problems.push(...found.map(at));
     if (!model) return [];
-    problems.push(...clashes(model, names).map(at), ...objections(model, askEngine).map(at));
+    problems.push(
+      ...clashes(model, names).map(at),
+      ...objections(model, askEngine).map(at),
+    );
     if (speaksBlindly(model)) warnings.push(at(problem(['id'], NO_VOICES, model.id)));
     return [model];
   });
   return { models, problems, warnings };
 }
 
-const NO_MODELS = '`models` is empty: every request is answered with 404 model_not_found until a model is added';
-const NO_VOICES = 'a speech model without `voices`: clients must send the voice names of the engine, not alloy or echo';
+const NO_MODELS =
+  '`models` is empty: every request is answered with 404 model_not_found until a model is added';
+const NO_VOICES =
+  'a speech model without `voices`: clients must send the voice names of the engine, not alloy or echo';
 
 /** Voice names pass through `openai-http` as they are; every other engine has its own. */
 const speaksBlindly = ({ kind, engine, voices }: ModelSpec): boolean =>
@@ -159,12 +222,18 @@ function objections(model: ModelSpec, askEngine: EngineCheck): FieldProblem[] {
   const asked = replicas.length > 0 ? replicas : [{}];
   const said = asked.flatMap((replica, index) =>
     askEngine(modelOn(model, replica)).map(({ path, message }) => {
-      const at = path === 'options.device' && replica.device !== undefined ? `replicas.${index}.device` : path;
+      const at =
+        path === 'options.device' && replica.device !== undefined
+          ? `replicas.${index}.device`
+          : path;
       return { at, message };
     }),
   );
-  const different = new Map(said.map(({ at, message }) => [`${at} ${message}`, problem(fieldPath(at), message)]));
+  const different = new Map(
+    said.map(({ at, message }) => [`${at} ${message}`, problem(fieldPath(at), message)]),
+  );
   return [...different.values()];
 }
 
-const fieldPath = (path: string): FieldPath => path.split('.').map(part => (/^\d+$/.test(part) ? Number(part) : part));
+const fieldPath = (path: string): FieldPath =>
+  path.split('.').map(part => (/^\d+$/.test(part) ? Number(part) : part));

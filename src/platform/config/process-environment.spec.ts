@@ -11,11 +11,19 @@ describe('the environment of a worker', () => {
     'LD_LIBRARY_PATH',
     'CUDA_VISIBLE_DEVICES',
     'NVIDIA_VISIBLE_DEVICES',
-  ])('has %s', name => expect(inheritedEnvironment({ [name]: 'x' })).toEqual({ [name]: 'x' }));
+  ])('has %s', name =>
+    expect(inheritedEnvironment({ [name]: 'x' })).toEqual({ [name]: 'x' }),
+  );
 
-  it.each(['ONNXRUNTIME_LOG', 'OMP_NUM_THREADS', 'HF_HOME', 'HF_TOKEN_PATH', 'SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS'])(
-    'has %s',
-    name => expect(inheritedEnvironment({ [name]: 'x' })).toEqual({ [name]: 'x' }),
+  it.each([
+    'ONNXRUNTIME_LOG',
+    'OMP_NUM_THREADS',
+    'HF_HOME',
+    'HF_TOKEN_PATH',
+    'SSL_CERT_FILE',
+    'NODE_EXTRA_CA_CERTS',
+  ])('has %s', name =>
+    expect(inheritedEnvironment({ [name]: 'x' })).toEqual({ [name]: 'x' }),
   );
 
   it.each([
@@ -30,5 +38,8 @@ describe('the environment of a worker', () => {
 });
 
 it('names the command as it was typed: by npx, where there may be no other', () => {
-  expect([ownName({ npm_command: 'exec' }), ownName({})]).toEqual(['npx switchyard', 'switchyard']);
+  expect([ownName({ npm_command: 'exec' }), ownName({})]).toEqual([
+    'npx switchyard',
+    'switchyard',
+  ]);
 });

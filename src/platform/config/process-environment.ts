@@ -17,16 +17,25 @@ export const INHERITED_VARIABLES: readonly RegExp[] = [
   /^(ONNXRUNTIME|ORT|OMP|KMP|GOMP|MKL|OPENBLAS|HF(?!_TOKEN$))_/,
 ];
 
-export const inheritedEnvironment = (base: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(base).filter(([name]) => INHERITED_VARIABLES.some(rule => rule.test(name))));
+export const inheritedEnvironment = (
+  base: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(base).filter(([name]) =>
+      INHERITED_VARIABLES.some(rule => rule.test(name)),
+    ),
+  );
 
 /** Where programs without a path are looked for. */
-export const programFolders = (environment: NodeJS.ProcessEnv = process.env): readonly string[] =>
-  (environment.PATH ?? '').split(delimiter);
+export const programFolders = (
+  environment: NodeJS.ProcessEnv = process.env,
+): readonly string[] => (environment.PATH ?? '').split(delimiter);
 
 /** OpenTelemetry is configured by its own variables; without this one nothing is traced. */
 export const tracingWanted = (environment: NodeJS.ProcessEnv = process.env): boolean =>
-  (environment.OTEL_EXPORTER_OTLP_ENDPOINT ?? environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? '') !== '';
+  (environment.OTEL_EXPORTER_OTLP_ENDPOINT ??
+    environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ??
+    '') !== '';
 
 /** The part of the traces that begin here which is recorded, 0 to 1 (1). */
 export const tracedShare = (environment: NodeJS.ProcessEnv = process.env): number =>
@@ -44,7 +53,10 @@ export const ownName = (environment: NodeJS.ProcessEnv = process.env): string =>
   environment.npm_command === 'exec' ? 'npx switchyard' : 'switchyard';
 
 /** Where the command line finds a gateway, and the key it shows there; no settings of the gateway. */
-export const GATEWAY_VARIABLES = { url: 'SWITCHYARD_URL', key: 'SWITCHYARD_API_KEY' } as const;
+export const GATEWAY_VARIABLES = {
+  url: 'SWITCHYARD_URL',
+  key: 'SWITCHYARD_API_KEY',
+} as const;
 
 export const gatewayFromEnvironment = (environment: NodeJS.ProcessEnv = process.env) => ({
   url: environment[GATEWAY_VARIABLES.url] || undefined,
@@ -52,11 +64,17 @@ export const gatewayFromEnvironment = (environment: NodeJS.ProcessEnv = process.
 });
 
 /** Access token of the hub, under the name that its own programs use. */
-export const hubToken = (environment: NodeJS.ProcessEnv = process.env): string | undefined =>
-  environment.HF_TOKEN || undefined;
+export const hubToken = (
+  environment: NodeJS.ProcessEnv = process.env,
+): string | undefined => environment.HF_TOKEN || undefined;
 
 /** Values of variables that hold secrets, to be removed from what leaves this machine. */
-export const secretValues = (environment: NodeJS.ProcessEnv = process.env): readonly string[] =>
+export const secretValues = (
+  environment: NodeJS.ProcessEnv = process.env,
+): readonly string[] =>
   Object.entries(environment).flatMap(([name, value = '']) =>
-    value.length >= 6 && (SECRET_VARIABLES.has(name) || /(KEY|TOKEN|SECRET|PASSWORD)$/.test(name)) ? [value] : [],
+    value.length >= 6 &&
+    (SECRET_VARIABLES.has(name) || /(KEY|TOKEN|SECRET|PASSWORD)$/.test(name))
+      ? [value]
+      : [],
   );

@@ -2,7 +2,10 @@
  * Flags of Node for a batch processor. A batch makes much garbage and keeps next to nothing: with V8's own measures the
  * old generation grows by 150 MiB before a collection (test/bench/README.md "Reading `batch-ingest`").
  */
-export const PROCESSOR_NODE_FLAGS = ['--max-semi-space-size=16', '--initial-old-space-size=48'] as const;
+export const PROCESSOR_NODE_FLAGS = [
+  '--max-semi-space-size=16',
+  '--initial-old-space-size=48',
+] as const;
 
 /**
  * Carries the link from a gateway to the processor that it starts; the secret never touches a disk or a command line.
@@ -26,13 +29,18 @@ export const processorLinkVariable = (link: ProcessorLink): Record<string, strin
  * Everything that the gateway was started with, so that both read the same settings; a debugger's port cannot be
  * shared.
  */
-export function processorEnvironment(link: ProcessorLink, base: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+export function processorEnvironment(
+  link: ProcessorLink,
+  base: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv {
   const { NODE_OPTIONS: _own, ...shared } = base;
   return { ...shared, ...processorLinkVariable(link) };
 }
 
 /** Undefined without a gateway as parent. The variable is forgotten, so that nothing started later inherits it. */
-export function takeProcessorLink(environment: NodeJS.ProcessEnv = process.env): ProcessorLink | undefined {
+export function takeProcessorLink(
+  environment: NodeJS.ProcessEnv = process.env,
+): ProcessorLink | undefined {
   const text = environment[PROCESSOR_LINK_VARIABLE];
   delete environment[PROCESSOR_LINK_VARIABLE];
   return text === undefined ? undefined : (JSON.parse(text) as ProcessorLink);

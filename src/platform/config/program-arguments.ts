@@ -43,7 +43,10 @@ ${SETTINGS_HELP}`;
 /**
  * Whether a program without options shall run: `--help` prints its usage instead. @throws UsageError for any other word
  */
-export function shallRun(usage: string, args: readonly string[] = process.argv.slice(2)): boolean {
+export function shallRun(
+  usage: string,
+  args: readonly string[] = process.argv.slice(2),
+): boolean {
   const { help } = parsed(usage, args);
   if (help) process.stdout.write(`${usage}\n`);
   return !help;
@@ -51,7 +54,10 @@ export function shallRun(usage: string, args: readonly string[] = process.argv.s
 
 function parsed(usage: string, args: readonly string[]): { help?: boolean } {
   try {
-    return parseArgs({ args: [...args], options: { help: { type: 'boolean', short: 'h' } } }).values;
+    return parseArgs({
+      args: [...args],
+      options: { help: { type: 'boolean', short: 'h' } },
+    }).values;
   } catch (error) {
     throw new UsageError((error as Error).message, usage);
   }

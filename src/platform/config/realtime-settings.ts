@@ -1,9 +1,24 @@
-import { bytes, count, DAY_MS, flag, MIB, ms, text, type SettingDefinition } from './setting-definition.js';
+import {
+  bytes,
+  count,
+  DAY_MS,
+  flag,
+  MIB,
+  ms,
+  text,
+  type SettingDefinition,
+} from './setting-definition.js';
 
 /** Live sessions. */
 export const REALTIME_SETTINGS = {
-  'realtime.transcription_model': text('whisper-1', 'Model of a live session that does not name one.'),
-  'realtime.speech_model': text('tts-1', 'Model that speaks the responses of live sessions.'),
+  'realtime.transcription_model': text(
+    'whisper-1',
+    'Model of a live session that does not name one.',
+  ),
+  'realtime.speech_model': text(
+    'tts-1',
+    'Model that speaks the responses of live sessions.',
+  ),
   'realtime.max_sessions': count(
     1000,
     1,
@@ -28,12 +43,22 @@ export const REALTIME_SETTINGS = {
     DAY_MS,
     'Interval of WebSocket pings; a peer that misses one is disconnected.',
   ),
-  'realtime.resume_window_ms': ms(30_000, 0, 600_000, 'How long a session whose connection dropped can be resumed.'),
+  'realtime.resume_window_ms': ms(
+    30_000,
+    0,
+    600_000,
+    'How long a session whose connection dropped can be resumed.',
+  ),
   'realtime.shared_resume': flag(
     true,
     'With redis.url: store sessions in Redis, so that another gateway can resume them.',
   ),
-  'realtime.recovery_ms': ms(30_000, 0, 600_000, 'How long a session waits for its first worker or for a replacement.'),
+  'realtime.recovery_ms': ms(
+    30_000,
+    0,
+    600_000,
+    'How long a session waits for its first worker or for a replacement.',
+  ),
   'realtime.replay_ms': ms(
     60_000,
     0,

@@ -42,20 +42,24 @@ const known = new Set<string>();
 /** From now on these values are removed wherever they are; of an address its password. */
 export function protectSecrets(values: readonly string[]): void {
   for (const value of values) {
-    const forms = value.includes('://') ? passwordsIn(value) : [value, JSON.stringify(value).slice(1, -1)];
+    const forms = value.includes('://')
+      ? passwordsIn(value)
+      : [value, JSON.stringify(value).slice(1, -1)];
     for (const form of forms) if (form.length >= SHORTEST) known.add(form);
   }
 }
 
 /** As they are written, and as a client sends them. */
 function passwordsIn(text: string): readonly string[] {
-  return [...text.matchAll(/:\/\/[^\s/:@"']*:([^\s/@"']+)@/g)].flatMap(([, password = '']) => {
-    try {
-      return [password, decodeURIComponent(password)];
-    } catch {
-      return [password];
-    }
-  });
+  return [...text.matchAll(/:\/\/[^\s/:@"']*:([^\s/@"']+)@/g)].flatMap(
+    ([, password = '']) => {
+      try {
+        return [password, decodeURIComponent(password)];
+      } catch {
+        return [password];
+      }
+    },
+  );
 }
 
 protectSecrets(secretValues());
@@ -70,14 +74,21 @@ export function redacted(text: string): string {
   let rest = text;
   // By their places first: a password that is a usual word must not change the names of fields before that.
   if (SUSPICIOUS.test(text))
-    rest = PLACES.reduce((left, place) => left.replace(place, masked), text).replace(KEY, MASK);
-  for (const secret of known) if (rest.includes(secret)) rest = withoutSecret(rest, secret);
+    rest = PLACES.reduce((left, place) => left.replace(place, masked), text).replace(
+      KEY,
+      MASK,
+    );
+  for (const secret of known)
+    if (rest.includes(secret)) rest = withoutSecret(rest, secret);
   return rest;
 }
 
 /** A usual word is removed only where it is one. */
 const withoutSecret = (text: string, secret: string): string =>
-  text.replaceAll(/^[a-z]+$/i.test(secret) ? new RegExp(`(?<!\\w)${secret}(?!\\w)`, 'g') : secret, MASK);
+  text.replaceAll(
+    /^[a-z]+$/i.test(secret) ? new RegExp(`(?<!\\w)${secret}(?!\\w)`, 'g') : secret,
+    MASK,
+  );
 
 function masked(found: string, before: string, quote: unknown): string {
   if (found.endsWith('}')) return `${before}${String(quote)}${MASK}${String(quote)}`;

@@ -1,4 +1,13 @@
-import { bytes, count, DAY_MS, flag, GIB, MIB, ms, type SettingDefinition } from './setting-definition.js';
+import {
+  bytes,
+  count,
+  DAY_MS,
+  flag,
+  GIB,
+  MIB,
+  ms,
+  type SettingDefinition,
+} from './setting-definition.js';
 
 /** Stored responses (`/v1/responses`). */
 export const RESPONSE_SETTINGS = {
@@ -6,7 +15,12 @@ export const RESPONSE_SETTINGS = {
     true,
     'Store responses unless a request says `store: false`; false: none is stored, continued or run in the background.',
   ),
-  'responses.keep_ms': ms(30 * DAY_MS, 1000, 3650 * DAY_MS, 'How long responses are stored after their creation.'),
+  'responses.keep_ms': ms(
+    30 * DAY_MS,
+    1000,
+    3650 * DAY_MS,
+    'How long responses are stored after their creation.',
+  ),
   'responses.keep_events_ms': ms(
     DAY_MS,
     1000,
@@ -19,14 +33,24 @@ export const RESPONSE_SETTINGS = {
     1024 * 1024 * GIB,
     'Maximum total size of the inputs and outputs of the stored responses of one tenant, as JSON; 0 = unlimited.',
   ),
-  'responses.conversation_length': count(1000, 1, 100_000, 'Maximum responses in one conversation.'),
+  'responses.conversation_length': count(
+    1000,
+    1,
+    100_000,
+    'Maximum responses in one conversation.',
+  ),
   'responses.conversation_bytes': bytes(
     16 * MIB,
     1024,
     GIB,
     'Maximum size of the inputs and outputs of one conversation, as JSON.',
   ),
-  'responses.flush_ms': ms(50, 0, 10_000, 'How long events of background responses are collected for one transaction.'),
+  'responses.flush_ms': ms(
+    50,
+    0,
+    10_000,
+    'How long events of background responses are collected for one transaction.',
+  ),
   'responses.flush_bytes': bytes(
     65_536,
     1024,

@@ -1,9 +1,24 @@
-import { bytes, count, DAY_MS, flag, GIB, MIB, ms, type SettingDefinition, text } from './setting-definition.js';
+import {
+  bytes,
+  count,
+  DAY_MS,
+  flag,
+  GIB,
+  MIB,
+  ms,
+  type SettingDefinition,
+  text,
+} from './setting-definition.js';
 
 /** How the gateway listens, and who may call it. */
 export const SERVER_SETTINGS = {
   'server.host': text('127.0.0.1', 'Address the gateway listens on.'),
-  'server.port': count(8000, 0, 65_535, 'Port the gateway listens on; 0 takes any free one. Alias: PORT.'),
+  'server.port': count(
+    8000,
+    0,
+    65_535,
+    'Port the gateway listens on; 0 takes any free one. Alias: PORT.',
+  ),
   'server.upload_limit_bytes': bytes(
     25 * MIB,
     1,
@@ -22,14 +37,24 @@ export const SERVER_SETTINGS = {
     DAY_MS,
     'A request body slower than server.body_min_rate for this long ends with 408.',
   ),
-  'server.body_min_rate': bytes(512, 0, GIB, 'Minimum rate of a request body, per second; 0 = any rate above zero.'),
+  'server.body_min_rate': bytes(
+    512,
+    0,
+    GIB,
+    'Minimum rate of a request body, per second; 0 = any rate above zero.',
+  ),
   'server.max_receiving': count(
     500,
     1,
     1_000_000,
     'Maximum requests for inference that are being received and are not queued yet; further ones get 429.',
   ),
-  'server.shutdown_grace_ms': ms(10_000, 0, 600_000, 'How long shutdown waits for requests that run on workers.'),
+  'server.shutdown_grace_ms': ms(
+    10_000,
+    0,
+    600_000,
+    'How long shutdown waits for requests that run on workers.',
+  ),
   'server.docs': flag(true, 'Serve Swagger UI at /docs.'),
   'server.cors_origins': text(
     '',
@@ -60,7 +85,10 @@ export const SERVER_SETTINGS = {
     false,
     'Listen beyond loopback without keys: access is controlled elsewhere, for example by a proxy.',
   ),
-  'auth.public_metrics': flag(false, 'Serve /metrics without a key; otherwise it requires the scope admin.'),
+  'auth.public_metrics': flag(
+    false,
+    'Serve /metrics without a key; otherwise it requires the scope admin.',
+  ),
   'auth.token_secret_file': text(
     '',
     'File with the secret of short-lived tokens, the same for all replicas; empty: random per process.',
@@ -80,13 +108,22 @@ export const SERVER_SETTINGS = {
     '',
     'OpenID Connect issuer whose JWTs are accepted as keys: its URL, exactly as their claim `iss` has it. Empty: none.',
   ),
-  'auth.oidc_audience': text('', 'Audiences (`aud`) of accepted JWTs, comma-separated; required with an issuer.'),
-  'auth.oidc_jwks_url': text('', "URL of the issuer's keys; empty: from its discovery document."),
+  'auth.oidc_audience': text(
+    '',
+    'Audiences (`aud`) of accepted JWTs, comma-separated; required with an issuer.',
+  ),
+  'auth.oidc_jwks_url': text(
+    '',
+    "URL of the issuer's keys; empty: from its discovery document.",
+  ),
   'auth.oidc_algorithms': text(
     'RS256,PS256,ES256,EdDSA',
     'Accepted signature algorithms, comma-separated; asymmetric ones only.',
   ),
-  'auth.oidc_tenant_claim': text('', 'Claim with the tenant, a dotted path such as org.id; empty: tenant default.'),
+  'auth.oidc_tenant_claim': text(
+    '',
+    'Claim with the tenant, a dotted path such as org.id; empty: tenant default.',
+  ),
   'auth.oidc_scopes_claim': text(
     'scope',
     'Claim with the scopes: a list, or a text with spaces; may be a dotted path.',
@@ -95,7 +132,12 @@ export const SERVER_SETTINGS = {
     '',
     'What precedes inference, admin and events in that claim, such as switchyard: or nothing.',
   ),
-  'auth.oidc_clock_tolerance_s': count(30, 0, 300, 'Tolerated difference from the clock of the issuer, in seconds.'),
+  'auth.oidc_clock_tolerance_s': count(
+    30,
+    0,
+    300,
+    'Tolerated difference from the clock of the issuer, in seconds.',
+  ),
   'console.prometheus_url': text(
     '',
     'Prometheus whose alerts the console shows, such as http://prometheus:9090; only this gateway asks it.',

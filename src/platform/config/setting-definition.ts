@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { allowedBy, checked, FLAG, numberFrom, oneOf, TEXT, wholeNumberFrom } from '../../contracts/schema/rules.js';
+import {
+  allowedBy,
+  checked,
+  FLAG,
+  numberFrom,
+  oneOf,
+  TEXT,
+  wholeNumberFrom,
+} from '../../contracts/schema/rules.js';
 
 export type SettingValue = string | number | boolean;
 
@@ -34,9 +42,16 @@ function row<V extends SettingValue>(
 const asText = (raw: string): string => raw;
 const asNumber = (raw: string): number => (raw === '' ? NaN : Number(raw));
 const TRUTH: Readonly<Record<string, boolean>> = { true: true, false: false };
-const ANY_TEXT = checked<string>(value => typeof value === 'string', 'text', { type: 'string' });
+const ANY_TEXT = checked<string>(value => typeof value === 'string', 'text', {
+  type: 'string',
+});
 
-type NumberRow = (value: number, min: number, max: number, help: string) => SettingDefinition<number>;
+type NumberRow = (
+  value: number,
+  min: number,
+  max: number,
+  help: string,
+) => SettingDefinition<number>;
 
 const whole =
   (unit: string): NumberRow =>
@@ -46,19 +61,30 @@ const whole =
 export const count = whole('');
 export const bytes = whole('bytes');
 export const ms = whole('ms');
-export const decimal: NumberRow = (value, min, max, help) => row(numberFrom(min, max), value, help, asNumber);
+export const decimal: NumberRow = (value, min, max, help) =>
+  row(numberFrom(min, max), value, help, asNumber);
 
 /** A setting that is empty by default may be emptied; any other may not. */
-export const text = (value: string, help: string) => row<string>(value === '' ? ANY_TEXT : TEXT, value, help, asText);
+export const text = (value: string, help: string) =>
+  row<string>(value === '' ? ANY_TEXT : TEXT, value, help, asText);
 
-export const flag = (value: boolean, help: string) => row<boolean>(FLAG, value, help, raw => TRUTH[raw]);
+export const flag = (value: boolean, help: string) =>
+  row<boolean>(FLAG, value, help, raw => TRUTH[raw]);
 
-export const choice = <const V extends readonly string[]>(values: V, value: V[number], help: string) =>
-  row<V[number]>(oneOf(values), value, help, asText);
+export const choice = <const V extends readonly string[]>(
+  values: V,
+  value: V[number],
+  help: string,
+) => row<V[number]>(oneOf(values), value, help, asText);
 
 /** The value of a YAML scalar or of an environment variable; undefined if it is not allowed. */
-export function settingValue({ rule, fromText }: SettingDefinition, raw: unknown): SettingValue | undefined {
+export function settingValue(
+  { rule, fromText }: SettingDefinition,
+  raw: unknown,
+): SettingValue | undefined {
   // YAML reads a bare `true` as a boolean although the choice is the word.
-  const written = rule instanceof z.ZodLiteral && typeof raw === 'boolean' ? String(raw) : raw;
-  return rule.safeParse(typeof written === 'string' ? fromText(written.trim()) : written).data as SettingValue;
+  const written =
+    rule instanceof z.ZodLiteral && typeof raw === 'boolean' ? String(raw) : raw;
+  return rule.safeParse(typeof written === 'string' ? fromText(written.trim()) : written)
+    .data as SettingValue;
 }

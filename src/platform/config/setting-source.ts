@@ -3,7 +3,12 @@ import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
 import { GATEWAY_VARIABLES } from './process-environment.js';
 import { PROCESSOR_LINK_VARIABLE } from './processor-link.js';
 import { settingValue, type SettingValue } from './setting-definition.js';
-import { environmentName, SETTING_PATHS, settingDefinition, type SettingPath } from './settings.js';
+import {
+  environmentName,
+  SETTING_PATHS,
+  settingDefinition,
+  type SettingPath,
+} from './settings.js';
 import { WORKER_SPEC_VARIABLE } from './worker-spec.js';
 import { type ConfigProblem, type YamlFile } from './yaml-file.js';
 
@@ -48,7 +53,11 @@ export function settingsFromEnvironment(environment: NodeJS.ProcessEnv): Setting
     if (!name.startsWith('SWITCHYARD_') || RESERVED.includes(name)) continue;
     const path = byName.get(name);
     if (path) source.take(path, raw, name);
-    else source.problems.push({ origin: name, message: `no such setting${didYouMean(name, [...byName.keys()])}` });
+    else
+      source.problems.push({
+        origin: name,
+        message: `no such setting${didYouMean(name, [...byName.keys()])}`,
+      });
   }
   return source;
 }
@@ -75,7 +84,10 @@ export function settingsFromFile(file: YamlFile): SettingSource {
   const root = file.document.contents;
   if (file.problems.length > 0 || root === null) return source;
   if (!isMap(root))
-    source.problems.push({ origin: file.originOf(root), message: 'must hold sections, such as `queue:`' });
+    source.problems.push({
+      origin: file.originOf(root),
+      message: 'must hold sections, such as `queue:`',
+    });
   else for (const section of root.items) readSection(file, section, source);
   return source;
 }
@@ -84,23 +96,43 @@ function readSection(file: YamlFile, { key, value }: Pair, source: SettingSource
   const origin = file.originOf(key);
   const section = String(key);
   if (!SECTIONS.includes(section)) {
-    source.problems.push({ origin, path: section, message: `no such section${didYouMean(section, SECTIONS)}` });
+    source.problems.push({
+      origin,
+      path: section,
+      message: `no such section${didYouMean(section, SECTIONS)}`,
+    });
   } else if (isMap(value)) {
     for (const item of value.items) readSetting(file, section, item, source);
   } else if (!(isScalar(value) && value.value === null)) {
     // A section whose every line is commented out reads as null and is fine.
-    source.problems.push({ origin, path: section, message: 'must hold settings, one per line' });
+    source.problems.push({
+      origin,
+      path: section,
+      message: 'must hold settings, one per line',
+    });
   }
 }
 
-function readSetting(file: YamlFile, section: string, { key, value }: Pair, source: SettingSource): void {
+function readSetting(
+  file: YamlFile,
+  section: string,
+  { key, value }: Pair,
+  source: SettingSource,
+): void {
   const path = `${section}.${String(key)}`;
   const origin = file.originOf(key);
-  if (isSettingPath(path)) source.take(path, isScalar(value) ? value.value : String(value), origin);
-  else source.problems.push({ origin, path, message: `no such setting${didYouMean(path, SETTING_PATHS)}` });
+  if (isSettingPath(path))
+    source.take(path, isScalar(value) ? value.value : String(value), origin);
+  else
+    source.problems.push({
+      origin,
+      path,
+      message: `no such setting${didYouMean(path, SETTING_PATHS)}`,
+    });
 }
 
-const isSettingPath = (path: string): path is SettingPath => (SETTING_PATHS as readonly string[]).includes(path);
+const isSettingPath = (path: string): path is SettingPath =>
+  (SETTING_PATHS as readonly string[]).includes(path);
 
 /** Origin of a value that nothing sets. */
 export const DEFAULT_ORIGIN = 'default';

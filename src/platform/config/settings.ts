@@ -18,7 +18,12 @@ import {
   type SettingValue,
   type ValueOf,
 } from './setting-definition.js';
-import { PULL_SETTINGS, QUEUE_SETTINGS, REDIS_SETTINGS, WORKER_SETTINGS } from './worker-settings.js';
+import {
+  PULL_SETTINGS,
+  QUEUE_SETTINGS,
+  REDIS_SETTINGS,
+  WORKER_SETTINGS,
+} from './worker-settings.js';
 
 /**
  * The one table of settings. `config/switchyard.yaml`, the `SWITCHYARD_…` variables, `config:print`, the manual and the
@@ -26,24 +31,54 @@ import { PULL_SETTINGS, QUEUE_SETTINGS, REDIS_SETTINGS, WORKER_SETTINGS } from '
  */
 export const SETTINGS_TABLE = {
   ...SERVER_SETTINGS,
-  'limits.requests_per_minute': count(0, 0, 1e9, 'Requests of one tenant per minute; 0 = unlimited.'),
-  'limits.tokens_per_minute': count(0, 0, 1e9, 'Tokens of one tenant per minute, prompts and answers; 0 = unlimited.'),
+  'limits.requests_per_minute': count(
+    0,
+    0,
+    1e9,
+    'Requests of one tenant per minute; 0 = unlimited.',
+  ),
+  'limits.tokens_per_minute': count(
+    0,
+    0,
+    1e9,
+    'Tokens of one tenant per minute, prompts and answers; 0 = unlimited.',
+  ),
   'limits.audio_seconds_per_minute': count(
     0,
     0,
     1e9,
     'Seconds of audio of one tenant per minute, input and output; 0 = unlimited.',
   ),
-  'limits.concurrent_requests': count(0, 0, 1e9, 'Concurrent requests and live sessions of one tenant; 0 = unlimited.'),
-  'limits.requests_per_day': count(0, 0, 1e9, 'Requests of one tenant per UTC day; 0 = unlimited.'),
+  'limits.concurrent_requests': count(
+    0,
+    0,
+    1e9,
+    'Concurrent requests and live sessions of one tenant; 0 = unlimited.',
+  ),
+  'limits.requests_per_day': count(
+    0,
+    0,
+    1e9,
+    'Requests of one tenant per UTC day; 0 = unlimited.',
+  ),
   'requests.idempotency': choice(
     ['auto', 'key', 'request_id', 'off'],
     'auto',
     'key: a retry with the same Idempotency-Key gets the stored answer; request_id: also by ' +
       'X-Request-Id; auto: request_id with a database.url, else key.',
   ),
-  'requests.keep_ms': ms(DAY_MS, 1000, 30 * DAY_MS, 'How long answers are stored for retries and for respond-async.'),
-  'requests.join_ms': ms(60_000, 0, DAY_MS, 'How long a retry waits for the first attempt before it gets 409.'),
+  'requests.keep_ms': ms(
+    DAY_MS,
+    1000,
+    30 * DAY_MS,
+    'How long answers are stored for retries and for respond-async.',
+  ),
+  'requests.join_ms': ms(
+    60_000,
+    0,
+    DAY_MS,
+    'How long a retry waits for the first attempt before it gets 409.',
+  ),
   'requests.lease_ms': ms(
     15_000,
     500,
@@ -51,14 +86,22 @@ export const SETTINGS_TABLE = {
     'When a gateway is silent for this long, its async requests move to another gateway.',
   ),
   ...RESPONSE_SETTINGS,
-  'data.dir': text('./data', 'Folder for spooled uploads, files, batches and their database; created if missing.'),
+  'data.dir': text(
+    './data',
+    'Folder for spooled uploads, files, batches and their database; created if missing.',
+  ),
   'spool.memory_bytes': bytes(
     262_144,
     0,
     64 * MIB,
     'Uploads up to this size stay in memory; larger ones are written to data.dir.',
   ),
-  'fetch.timeout_ms': ms(30_000, 1, DAY_MS, 'Time limit for a worker to download a `file_url`, redirects included.'),
+  'fetch.timeout_ms': ms(
+    30_000,
+    1,
+    DAY_MS,
+    'Time limit for a worker to download a `file_url`, redirects included.',
+  ),
   'fetch.allow_hosts': text(
     '',
     'Private addresses that `file_url` may name: comma-separated host, host:port or network/prefix.',
@@ -69,15 +112,30 @@ export const SETTINGS_TABLE = {
     'adaptive',
     'adaptive: wait only while the device is idle (D-02); window: fixed timer; none: send immediately.',
   ),
-  'batching.max_size': count(8, 1, 1024, 'Maximum requests in one group; an engine may accept fewer.'),
-  'batching.window_ms': ms(50, 0, 60_000, 'Maximum wait of the first request of a group.'),
+  'batching.max_size': count(
+    8,
+    1,
+    1024,
+    'Maximum requests in one group; an engine may accept fewer.',
+  ),
+  'batching.window_ms': ms(
+    50,
+    0,
+    60_000,
+    'Maximum wait of the first request of a group.',
+  ),
   'batching.quiet_gap_ms': ms(
     5,
     0,
     60_000,
     'adaptive: a group is sent when no further request has arrived for this long.',
   ),
-  'inference.timeout_min_ms': ms(30_000, 1, DAY_MS, 'Minimum time a worker has for one request (D-07).'),
+  'inference.timeout_min_ms': ms(
+    30_000,
+    1,
+    DAY_MS,
+    'Minimum time a worker has for one request (D-07).',
+  ),
   'inference.timeout_factor': decimal(
     2,
     0,
@@ -96,15 +154,30 @@ export const SETTINGS_TABLE = {
     DAY_MS,
     'Maximum pause between two chunks of a stream while the client reads.',
   ),
-  'cancellation.rpc_timeout_ms': ms(100, 1, 60_000, 'Time limit of the Cancel RPC to a worker.'),
+  'cancellation.rpc_timeout_ms': ms(
+    100,
+    1,
+    60_000,
+    'Time limit of the Cancel RPC to a worker.',
+  ),
   'cancellation.reset_after_ms': ms(
     30_000,
     10,
     DAY_MS,
     'How long a worker may take to end a cancelled call before the gateway resets it.',
   ),
-  'latency.ttl_ms': ms(60_000, 1, DAY_MS, 'How long the phases of a finished request can be read (D-11).'),
-  'latency.sweep_ms': ms(5000, 10, DAY_MS, 'How often expired latency entries are removed.'),
+  'latency.ttl_ms': ms(
+    60_000,
+    1,
+    DAY_MS,
+    'How long the phases of a finished request can be read (D-11).',
+  ),
+  'latency.sweep_ms': ms(
+    5000,
+    10,
+    DAY_MS,
+    'How often expired latency entries are removed.',
+  ),
   'speech.max_buffered_bytes': bytes(
     16 * MIB,
     65_536,
@@ -120,20 +193,32 @@ export const SETTINGS_TABLE = {
   ...REALTIME_SETTINGS,
   ...WORKER_SETTINGS,
   ...BATCH_SETTINGS,
-  'hub.endpoint': text('https://huggingface.co', 'Hub used by `switchyard models pull hf:…`. Alias: HF_ENDPOINT.'),
-  'hub.token_file': text('', 'File with the access token for gated and private repositories of the hub.'),
+  'hub.endpoint': text(
+    'https://huggingface.co',
+    'Hub used by `switchyard models pull hf:…`. Alias: HF_ENDPOINT.',
+  ),
+  'hub.token_file': text(
+    '',
+    'File with the access token for gated and private repositories of the hub.',
+  ),
   'hub.catalogue_file': text(
     '',
     'More models for `switchyard models add`: a file of the form of config/catalogue.yaml. Its entries win.',
   ),
-  'hub.models_dir': text('./data/models', 'Folder for pulled models, one subfolder each.'),
+  'hub.models_dir': text(
+    './data/models',
+    'Folder for pulled models, one subfolder each.',
+  ),
   ...REDIS_SETTINGS,
   ...PULL_SETTINGS,
   'compat.strict': flag(
     false,
     'Refuse fields that only advise and cannot be honoured, instead of ignoring and reporting them.',
   ),
-  'compat.asr_model': text('whisper-1', 'Model of /asr and /detect-language, whose clients name none.'),
+  'compat.asr_model': text(
+    'whisper-1',
+    'Model of /asr and /detect-language, whose clients name none.',
+  ),
   'logging.level': choice(
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
     'info',
@@ -149,15 +234,23 @@ export const SETTINGS_TABLE = {
 type Table = typeof SETTINGS_TABLE;
 export type SettingPath = keyof Table;
 
-type Camel<S extends string> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
-type Section = SettingPath extends infer P ? (P extends `${infer S}.${string}` ? S : never) : never;
+type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : S;
+type Section = SettingPath extends infer P
+  ? P extends `${infer S}.${string}`
+    ? S
+    : never
+  : never;
 
 /**
  * Effective settings: `settings.queue.maxRequests`. Validated once at start; nothing else reads files or environment.
  */
 export type Settings = {
   readonly [S in Section]: {
-    readonly [P in SettingPath as P extends `${S}.${infer Name}` ? Camel<Name> : never]: ValueOf<Table[P]>;
+    readonly [
+      P in SettingPath as P extends `${S}.${infer Name}` ? Camel<Name> : never
+    ]: ValueOf<Table[P]>;
   };
 };
 
@@ -170,10 +263,12 @@ export const SETTINGS = Symbol('SETTINGS');
 
 export const SETTING_PATHS = Object.keys(SETTINGS_TABLE) as readonly SettingPath[];
 
-export const settingDefinition = (path: SettingPath): SettingDefinition => SETTINGS_TABLE[path];
+export const settingDefinition = (path: SettingPath): SettingDefinition =>
+  SETTINGS_TABLE[path];
 
 /** `queue.max_requests` → `SWITCHYARD_QUEUE_MAX_REQUESTS` */
-export const environmentName = (path: string): string => `SWITCHYARD_${path.toUpperCase().replaceAll('.', '_')}`;
+export const environmentName = (path: string): string =>
+  `SWITCHYARD_${path.toUpperCase().replaceAll('.', '_')}`;
 
 /** `settings.queue.maxRequests` by its path. */
 export function settingAt(settings: Settings, path: SettingPath): SettingValue {
@@ -183,11 +278,14 @@ export function settingAt(settings: Settings, path: SettingPath): SettingValue {
 }
 
 /** Nests flat values by path, filling in defaults. `settingsFrom({})` is what an empty file and environment give. */
-export function settingsFrom(values: Partial<Record<SettingPath, SettingValue>>): Settings {
+export function settingsFrom(
+  values: Partial<Record<SettingPath, SettingValue>>,
+): Settings {
   const nested: Record<string, Record<string, SettingValue>> = {};
   for (const path of SETTING_PATHS) {
     const [section, name] = path.split('.') as [string, string];
-    (nested[section] ??= {})[camelCase(name)] = values[path] ?? settingDefinition(path).default;
+    (nested[section] ??= {})[camelCase(name)] =
+      values[path] ?? settingDefinition(path).default;
   }
   return nested as unknown as Settings;
 }

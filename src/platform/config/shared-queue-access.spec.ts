@@ -9,8 +9,18 @@ describe('sharedQueueAccess', () => {
 
   it('carries what gateways and workers must agree on', () => {
     const settings = settingsFrom({
-      ...{ 'queue.driver': 'redis', 'redis.url': 'redis://r', 'redis.prefix': 'p', 'redis.lock_ms': 400 },
-      ...{ 'redis.max_stalled': 2, 'redis.result_ttl_ms': 5000, 'queue.aging_ms': 6000, 'data.dir': '/shared' },
+      ...{
+        'queue.driver': 'redis',
+        'redis.url': 'redis://r',
+        'redis.prefix': 'p',
+        'redis.lock_ms': 400,
+      },
+      ...{
+        'redis.max_stalled': 2,
+        'redis.result_ttl_ms': 5000,
+        'queue.aging_ms': 6000,
+        'data.dir': '/shared',
+      },
     });
     expect(sharedQueueAccess(settings)).toEqual({
       ...{
@@ -27,6 +37,8 @@ describe('sharedQueueAccess', () => {
   });
 
   it('refuses a Redis queue without a Redis', () => {
-    expect(() => sharedQueueAccess(settingsFrom({ 'queue.driver': 'redis' }))).toThrow('redis.url must name one');
+    expect(() => sharedQueueAccess(settingsFrom({ 'queue.driver': 'redis' }))).toThrow(
+      'redis.url must name one',
+    );
   });
 });

@@ -19,9 +19,15 @@ export interface SharedQueueAccess {
 }
 
 /** Undefined: the queue is embedded. @throws Error when Redis is asked for and none is named. */
-export function sharedQueueAccess({ queue, redis, blobs, data }: Settings): SharedQueueAccess | undefined {
+export function sharedQueueAccess({
+  queue,
+  redis,
+  blobs,
+  data,
+}: Settings): SharedQueueAccess | undefined {
   if (queue.driver === 'embedded') return undefined;
-  if (redis.url === '') throw new Error('queue.driver is redis: redis.url must name one.');
+  if (redis.url === '')
+    throw new Error('queue.driver is redis: redis.url must name one.');
   return {
     url: redis.url,
     prefix: redis.prefix,

@@ -12,9 +12,20 @@ describe('a worker started by hand', () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'switchyard-arguments-'));
     const file = join(folder, 'models.yaml');
-    const models = ['a', 'b'].map(id => ({ id, kind: 'stt', engine: 'synthetic', capabilities: ['transcribe'] }));
-    writeFileSync(file, JSON.stringify({ models: [{ ...models[0], options: { baseMs: 5 } }, models[1]] }));
-    environment = { SWITCHYARD_WORKERS_MODELS_FILE: file, SWITCHYARD_SERVER_UPLOAD_LIMIT_BYTES: '1000' };
+    const models = ['a', 'b'].map(id => ({
+      id,
+      kind: 'stt',
+      engine: 'synthetic',
+      capabilities: ['transcribe'],
+    }));
+    writeFileSync(
+      file,
+      JSON.stringify({ models: [{ ...models[0], options: { baseMs: 5 } }, models[1]] }),
+    );
+    environment = {
+      SWITCHYARD_WORKERS_MODELS_FILE: file,
+      SWITCHYARD_SERVER_UPLOAD_LIMIT_BYTES: '1000',
+    };
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -33,38 +44,76 @@ describe('a worker started by hand', () => {
   });
 
   it('listens at the given address, with device, TLS and token', () => {
-    const tls = ['--tls-cert', 'c.pem', '--tls-key', 'k.pem', '--tls-client-ca', 'ca.pem'];
-    expect(spec('--model', 'b', '--listen', '[::]:0', '--device', 'cuda:1', '--token-file', 't', ...tls)).toMatchObject(
-      {
-        model: { id: 'b', options: { device: 'cuda:1' } },
-        ...{ host: '[::]', port: 0, tokenFile: 't' },
-        tls: { certFile: 'c.pem', keyFile: 'k.pem', clientCaFile: 'ca.pem' },
-      },
-    );
+    const tls = [
+      '--tls-cert',
+      'c.pem',
+      '--tls-key',
+      'k.pem',
+      '--tls-client-ca',
+      'ca.pem',
+    ];
+    expect(
+      spec(
+        '--model',
+        'b',
+        '--listen',
+        '[::]:0',
+        '--device',
+        'cuda:1',
+        '--token-file',
+        't',
+        ...tls,
+      ),
+    ).toMatchObject({
+      model: { id: 'b', options: { device: 'cuda:1' } },
+      ...{ host: '[::]', port: 0, tokenFile: 't' },
+      tls: { certFile: 'c.pem', keyFile: 'k.pem', clientCaFile: 'ca.pem' },
+    });
   });
 
   it('is a model of the command line with --engine, whatever the file has', () => {
     const options = ['--option', 'modelDir=/m', '--option', 'threads=4'];
-    expect(spec('--model', 'w', '--kind', 'stt', '--engine', 'sherpa-onnx', ...options)).toMatchObject({
+    expect(
+      spec('--model', 'w', '--kind', 'stt', '--engine', 'sherpa-onnx', ...options),
+    ).toMatchObject({
       workerId: 'w@127.0.0.1:9000',
-      model: { id: 'w', kind: 'stt', engine: 'sherpa-onnx', options: { modelDir: '/m', threads: 4 } },
+      model: {
+        id: 'w',
+        kind: 'stt',
+        engine: 'sherpa-onnx',
+        options: { modelDir: '/m', threads: 4 },
+      },
     });
-    expect(spec('--model', 'v', '--engine', 'llama-cpp', '--kind', 'embedding')?.model.kind).toBe('embedding');
+    expect(
+      spec('--model', 'v', '--engine', 'llama-cpp', '--kind', 'embedding')?.model.kind,
+    ).toBe('embedding');
   });
 
   it.each([
     [['--engine', 'sherpa-onnx'], '--engine needs --model'],
-    [['--model', 'w', '--engine', 'whisper'], '--engine must be one of pocketsphinx, flite,'],
+    [
+      ['--model', 'w', '--engine', 'whisper'],
+      '--engine must be one of pocketsphinx, flite,',
+    ],
     [['--model', 'w', '--engine', 'llama-cpp'], '--kind must be one of llm, embedding'],
-    [['--model', 'w', '--engine', 'llama-cpp', '--kind', 'stt'], 'engine llama-cpp does llm and embedding only'],
-    [['--model', 'w', '--engine', 'flite', '--option', 'threads'], '--option threads: must be NAME=VALUE'],
+    [
+      ['--model', 'w', '--engine', 'llama-cpp', '--kind', 'stt'],
+      'engine llama-cpp does llm and embedding only',
+    ],
+    [
+      ['--model', 'w', '--engine', 'flite', '--option', 'threads'],
+      '--option threads: must be NAME=VALUE',
+    ],
     [['--model', 'a', '--option', 'baseMs=1'], '--kind and --option go with --engine'],
     [['--model', 'c'], '--model must be one of a, b'],
     [[], '--model must be one of a, b'],
     [['--model', 'a', '--listen', '9000'], '--listen must be HOST:PORT'],
     [['--model', 'a', '--tls-cert', 'c.pem'], '--tls-cert and --tls-key go together'],
     [['--model', 'a', '--tls-client-ca', 'c.pem'], '--tls-client-ca needs --tls-cert'],
-    [['--model', 'a', '--listen', '0.0.0.0:9000'], 'reaches beyond this machine: give --token-file'],
+    [
+      ['--model', 'a', '--listen', '0.0.0.0:9000'],
+      'reaches beyond this machine: give --token-file',
+    ],
     [['--model', 'a', '--listen', '127.evil.com:9000'], 'reaches beyond this machine'],
     [['--modle', 'a'], '--modle'],
     [['--model', 'a', '--source', 'both'], '--source must be pull or push'],
@@ -79,12 +128,17 @@ describe('a worker started by hand', () => {
     ['gpu.lan:9000', ['--tls-cert', 'c.pem', '--tls-key', 'k.pem']],
     ['[::1]:9000', []],
   ])('listens on %s with %j', (listen, more) => {
-    expect(spec('--model', 'a', '--listen', listen, ...more)).toMatchObject({ port: 9000 });
+    expect(spec('--model', 'a', '--listen', listen, ...more)).toMatchObject({
+      port: 9000,
+    });
   });
 
   it('pulls with --source pull, or when the queue is shared, and not with --source push', () => {
     environment = { ...environment, SWITCHYARD_REDIS_URL: 'redis://r' };
-    const pulled = { sharedQueue: { url: 'redis://r', prefix: 'switchyard' }, pull: { maxBatchSize: 6 } };
+    const pulled = {
+      sharedQueue: { url: 'redis://r', prefix: 'switchyard' },
+      pull: { maxBatchSize: 6 },
+    };
     expect(spec('--model', 'a', '--source', 'pull')).toMatchObject(pulled);
     expect(spec('--model', 'a')).not.toHaveProperty('pull');
     environment = { ...environment, QUEUE_DRIVER: 'redis' };
@@ -97,8 +151,8 @@ describe('a worker started by hand', () => {
   });
 
   it('is what its supervisor says when it has one', () => {
-    expect(() => workerSpecOf(['--model', 'a'], { ...environment, [WORKER_SPEC_VARIABLE]: '{' })).toThrow(
-      WORKER_SPEC_VARIABLE,
-    );
+    expect(() =>
+      workerSpecOf(['--model', 'a'], { ...environment, [WORKER_SPEC_VARIABLE]: '{' }),
+    ).toThrow(WORKER_SPEC_VARIABLE);
   });
 });

@@ -9,7 +9,11 @@ export interface WorkerOption {
 
 /** `node dist/main.worker.js` and `switchyard worker run` both take these. */
 export const WORKER_OPTIONS = {
-  model: { type: 'string', value: 'ID', help: 'which model of models.yaml to compute; with --engine, its id' },
+  model: {
+    type: 'string',
+    value: 'ID',
+    help: 'which model of models.yaml to compute; with --engine, its id',
+  },
   listen: {
     type: 'string',
     value: 'HOST:PORT',
@@ -38,16 +42,28 @@ export const WORKER_OPTIONS = {
       'pull: files, speech and embeddings from the Redis of redis.url, as any worker of the queue; push: only what ' +
       'gateways send; default: as queue.driver says',
   },
-  device: { type: 'string', value: 'NAME', help: 'handed to the engine as its option device, such as cuda:1' },
+  device: {
+    type: 'string',
+    value: 'NAME',
+    help: 'handed to the engine as its option device, such as cuda:1',
+  },
   id: { type: 'string', value: 'NAME', help: 'its name in logs; default ID@HOST:PORT' },
-  'tls-cert': { type: 'string', value: 'FILE', help: 'certificate chain (PEM): the worker speaks TLS' },
+  'tls-cert': {
+    type: 'string',
+    value: 'FILE',
+    help: 'certificate chain (PEM): the worker speaks TLS',
+  },
   'tls-key': { type: 'string', value: 'FILE', help: 'its key' },
   'tls-client-ca': {
     type: 'string',
     value: 'FILE',
     help: 'take only clients whose certificate one of these signed',
   },
-  'token-file': { type: 'string', value: 'FILE', help: 'take only calls with this bearer token' },
+  'token-file': {
+    type: 'string',
+    value: 'FILE',
+    help: 'take only calls with this bearer token',
+  },
   insecure: {
     type: 'boolean',
     help: 'listen beyond loopback without TLS and token: only in a network without other machines',
@@ -64,9 +80,15 @@ export const WORKER_USAGE = `node dist/main.worker.js --model ID [options]
 Runs one worker by hand, for a gateway elsewhere: its models.yaml names this one under \`addresses\`. The model's engine
 and options come from models.yaml here, or from the command line; limits from config/switchyard.yaml here.
 
-${Object.entries<WorkerOption>({ ...WORKER_OPTIONS, help: { type: 'boolean', help: 'this text' } })
+${Object.entries<WorkerOption>({
+  ...WORKER_OPTIONS,
+  help: { type: 'boolean', help: 'this text' },
+})
   .map(([name, { value, multiple, help }]) =>
-    row(`  --${name}${value === undefined ? '' : ` ${value}`}`, multiple ? `${help}; may be repeated` : help),
+    row(
+      `  --${name}${value === undefined ? '' : ` ${value}`}`,
+      multiple ? `${help}; may be repeated` : help,
+    ),
   )
   .join('\n')}`;
 
@@ -75,7 +97,9 @@ function row(option: string, text: string): string {
   const lines = text.split(' ').reduce<string[]>(
     (done, word) => {
       const line = `${done.at(-1)} ${word}`;
-      return line.length <= WIDTH - INDENT ? [...done.slice(0, -1), line] : [...done, ` ${word}`];
+      return line.length <= WIDTH - INDENT
+        ? [...done.slice(0, -1), line]
+        : [...done, ` ${word}`];
     },
     [''],
   );

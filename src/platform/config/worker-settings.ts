@@ -1,4 +1,13 @@
-import { bytes, choice, count, DAY_MS, decimal, GIB, ms, text } from './setting-definition.js';
+import {
+  bytes,
+  choice,
+  count,
+  DAY_MS,
+  decimal,
+  GIB,
+  ms,
+  text,
+} from './setting-definition.js';
 
 /** Rows of the table of settings: what gateways and workers share. */
 export const REDIS_SETTINGS = {
@@ -64,9 +73,17 @@ export const PULL_SETTINGS = {
     '',
     'Private addresses that callbacks may name: comma-separated host, host:port or network/prefix.',
   ),
-  'pull.callback_secrets_dir': text('/etc/.secrets', 'Folder of the secrets named by `callback.secretName` of a job.'),
+  'pull.callback_secrets_dir': text(
+    '/etc/.secrets',
+    'Folder of the secrets named by `callback.secretName` of a job.',
+  ),
   'pull.callback_attempts': count(12, 1, 100, 'Maximum attempts to deliver a callback.'),
-  'pull.callback_backoff_ms': ms(5000, 1, DAY_MS, 'First delay between two attempts at a callback; doubles each time.'),
+  'pull.callback_backoff_ms': ms(
+    5000,
+    1,
+    DAY_MS,
+    'First delay between two attempts at a callback; doubles each time.',
+  ),
 } as const;
 
 /** What may wait, how long, and in which order. */
@@ -77,14 +94,24 @@ export const QUEUE_SETTINGS = {
     'Where transcription, speech and embedding requests queue: in this gateway, or in Redis, from ' +
       'which workers pull (D-19). Alias: QUEUE_DRIVER.',
   ),
-  'queue.max_requests': count(10_000, 1, 1_000_000, 'Maximum queued requests of all models; further ones get 429.'),
+  'queue.max_requests': count(
+    10_000,
+    1,
+    1_000_000,
+    'Maximum queued requests of all models; further ones get 429.',
+  ),
   'queue.max_requests_per_model': count(
     2000,
     1,
     1_000_000,
     'Maximum queued requests of one model; further ones get 429.',
   ),
-  'queue.max_bytes': bytes(2 * GIB, 1, 1024 * GIB, 'Maximum total upload size of all queued requests.'),
+  'queue.max_bytes': bytes(
+    2 * GIB,
+    1,
+    1024 * GIB,
+    'Maximum total upload size of all queued requests.',
+  ),
   'queue.max_bytes_per_model': bytes(
     GIB,
     1,
@@ -97,7 +124,12 @@ export const QUEUE_SETTINGS = {
     0.9,
     'Share of the four limits above reserved for REALTIME, so that BATCH is refused first; 0 = none.',
   ),
-  'queue.timeout_ms': ms(120_000, 1, DAY_MS, 'Maximum wait for a worker slot; then 503 with Retry-After (D-07).'),
+  'queue.timeout_ms': ms(
+    120_000,
+    1,
+    DAY_MS,
+    'Maximum wait for a worker slot; then 503 with Retry-After (D-07).',
+  ),
   'queue.aging_ms': ms(
     30_000,
     1,
@@ -114,17 +146,35 @@ export const QUEUE_SETTINGS = {
 
 /** Rows of the workers, part of SETTINGS_TABLE. */
 export const WORKER_SETTINGS = {
-  'workers.models_file': text('config/models.yaml', 'The models, their engines and their workers.'),
-  'workers.keepalive_time_ms': ms(10_000, 1000, DAY_MS, 'gRPC keepalive: ping after this long without traffic.'),
+  'workers.models_file': text(
+    'config/models.yaml',
+    'The models, their engines and their workers.',
+  ),
+  'workers.keepalive_time_ms': ms(
+    10_000,
+    1000,
+    DAY_MS,
+    'gRPC keepalive: ping after this long without traffic.',
+  ),
   'workers.keepalive_timeout_ms': ms(
     20_000,
     100,
     DAY_MS,
     'gRPC keepalive: a ping unanswered for this long ends the connection.',
   ),
-  'workers.health_interval_ms': ms(1000, 10, DAY_MS, 'Interval of the liveness probe of each worker.'),
+  'workers.health_interval_ms': ms(
+    1000,
+    10,
+    DAY_MS,
+    'Interval of the liveness probe of each worker.',
+  ),
   'workers.health_timeout_ms': ms(2000, 10, DAY_MS, 'Time limit of one probe.'),
-  'workers.health_failures': count(3, 1, 1000, 'Consecutive failed probes after which a worker counts as lost.'),
+  'workers.health_failures': count(
+    3,
+    1,
+    1000,
+    'Consecutive failed probes after which a worker counts as lost.',
+  ),
   'workers.breaker_failures': count(
     5,
     1,
@@ -137,7 +187,12 @@ export const WORKER_SETTINGS = {
     DAY_MS,
     'First pause before a suspended worker is tried with one request; doubles each time.',
   ),
-  'workers.breaker_max_ms': ms(30_000, 1, DAY_MS, 'Maximum pause between two such trials.'),
+  'workers.breaker_max_ms': ms(
+    30_000,
+    1,
+    DAY_MS,
+    'Maximum pause between two such trials.',
+  ),
   'workers.start_timeout_ms': ms(
     60_000,
     100,
@@ -151,6 +206,16 @@ export const WORKER_SETTINGS = {
     'First delay before a crashed local worker is restarted; doubles each time.',
   ),
   'workers.restart_max_ms': ms(10_000, 1, DAY_MS, 'Maximum delay between two starts.'),
-  'workers.dns_refresh_ms': ms(10_000, 100, DAY_MS, 'How often host names in `addresses` are resolved again.'),
-  'workers.prep_parallel': count(4, 1, 256, 'Maximum uploads that a worker decodes concurrently.'),
+  'workers.dns_refresh_ms': ms(
+    10_000,
+    100,
+    DAY_MS,
+    'How often host names in `addresses` are resolved again.',
+  ),
+  'workers.prep_parallel': count(
+    4,
+    1,
+    256,
+    'Maximum uploads that a worker decodes concurrently.',
+  ),
 } as const;

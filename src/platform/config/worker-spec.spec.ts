@@ -32,12 +32,20 @@ describe('worker spec', () => {
   });
 
   it('may say how audio by URL is fetched: as large as an upload', () => {
-    const fetch = fetchRules(settingsFrom({ 'server.upload_limit_bytes': 1000, 'fetch.allow_hosts': 'files.lan' }));
-    expect(fetch).toEqual({ timeoutMs: 30_000, maxBytes: 1000, allowHosts: 'files.lan' });
-    expect(readWorkerSpec(workerEnvironment({ ...spec, fetch }, {}))).toEqual({ ...spec, fetch });
-    expect(() => readWorkerSpec(workerEnvironment({ ...spec, fetch: 1 as never }, {}))).toThrow(
-      'fetch must be an object',
+    const fetch = fetchRules(
+      settingsFrom({
+        'server.upload_limit_bytes': 1000,
+        'fetch.allow_hosts': 'files.lan',
+      }),
     );
+    expect(fetch).toEqual({ timeoutMs: 30_000, maxBytes: 1000, allowHosts: 'files.lan' });
+    expect(readWorkerSpec(workerEnvironment({ ...spec, fetch }, {}))).toEqual({
+      ...spec,
+      fetch,
+    });
+    expect(() =>
+      readWorkerSpec(workerEnvironment({ ...spec, fetch: 1 as never }, {})),
+    ).toThrow('fetch must be an object');
   });
 
   it('leaves 9 MiB for voices and text beside the largest upload in a gRPC message, up to 32 MiB of audio', () => {
@@ -48,7 +56,10 @@ describe('worker spec', () => {
 
   it('names the variable when it is missing and every field that is wrong', () => {
     expect(() => readWorkerSpec({})).toThrow('SWITCHYARD_WORKER_SPEC is not set');
-    const damaged = workerEnvironment({ ...spec, port: '1' as never, host: undefined as never }, {});
+    const damaged = workerEnvironment(
+      { ...spec, port: '1' as never, host: undefined as never },
+      {},
+    );
     expect(() => readWorkerSpec(damaged)).toThrow(
       'host is missing; must be text, not empty, port must be a whole number from 0 to 65535',
     );

@@ -1,5 +1,12 @@
 import { pathText, readFields } from '../../contracts/schema/field-problems.js';
-import { ANYTHING, mapOf, objectOf, optional, TEXT, wholeNumberFrom } from '../../contracts/schema/rules.js';
+import {
+  ANYTHING,
+  mapOf,
+  objectOf,
+  optional,
+  TEXT,
+  wholeNumberFrom,
+} from '../../contracts/schema/rules.js';
 import { type FetchRules } from '../http/safe-fetch.js';
 import { type ModelSpec, type RemoteSpec, type ReplicaSpec } from './model-spec.js';
 import { sharedQueueAccess, type SharedQueueAccess } from './shared-queue-access.js';
@@ -58,7 +65,11 @@ export interface BridgedWorker {
 
 /** How a worker is probed, and how its calls are stopped. */
 export interface WorkerCare {
-  readonly health: { readonly intervalMs: number; readonly timeoutMs: number; readonly failures: number };
+  readonly health: {
+    readonly intervalMs: number;
+    readonly timeoutMs: number;
+    readonly failures: number;
+  };
   /** See `StopLimits`. */
   readonly stop: { readonly timeoutMs: number; readonly resetAfterMs: number };
 }
@@ -82,7 +93,8 @@ export const EXTERNAL_GRACE_MS = 5000;
  */
 export const isBridged = (model: ModelSpec, settings: Settings): boolean =>
   model.engine === 'external' &&
-  (pulledWork(model, settings).sharedQueue !== undefined || 'segmentationModel' in model.options);
+  (pulledWork(model, settings).sharedQueue !== undefined ||
+    'segmentationModel' in model.options);
 
 /** Everything one worker process receives from the gateway or from its command line. */
 export interface WorkerSpec {
@@ -130,7 +142,10 @@ export type WorkerPlace = Pick<WorkerSpec, 'workerId' | 'model' | 'host' | 'port
 /**
  * A worker receives its own part of the model only: where its siblings are, with which secrets, is not its business.
  */
-export function workerSpec({ model, ...place }: WorkerPlace, { server, workers, logging }: Settings): WorkerSpec {
+export function workerSpec(
+  { model, ...place }: WorkerPlace,
+  { server, workers, logging }: Settings,
+): WorkerSpec {
   const { remote: _, ...own } = model;
   return {
     ...place,
@@ -155,7 +170,8 @@ export function pulledWork(
   settings: Settings,
   { role }: ReplicaSpec = {},
 ): Pick<WorkerSpec, 'sharedQueue' | 'pull'> {
-  const sharedQueue = kind === 'llm' || role === 'stream' ? undefined : sharedQueueAccess(settings);
+  const sharedQueue =
+    kind === 'llm' || role === 'stream' ? undefined : sharedQueueAccess(settings);
   return sharedQueue ? { sharedQueue, pull: pullRules(settings) } : {};
 }
 
@@ -178,7 +194,8 @@ export const maxMessageBytes = (uploadLimitBytes: number): number =>
   Math.min(uploadLimitBytes, WHOLE_BYTES) + ENVELOPE_BYTES;
 
 /** Largest audio that fits into a message of that limit beside the other fields. */
-export const maxWholeAudioBytes = (messageBytes: number): number => messageBytes - ENVELOPE_BYTES;
+export const maxWholeAudioBytes = (messageBytes: number): number =>
+  messageBytes - ENVELOPE_BYTES;
 
 /** The one place where the settings become the limits of audio by URL: as large as an upload may be. */
 export const fetchRules = ({ fetch, server }: Settings): FetchRules => ({
@@ -204,7 +221,10 @@ export function workerEnvironment(
 }
 
 /** A worker that pulls reads its audio from the bucket by itself, with the keys of its own environment. */
-const bucketKeys = ({ sharedQueue }: WorkerSpec, base: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+const bucketKeys = (
+  { sharedQueue }: WorkerSpec,
+  base: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv =>
   sharedQueue?.blobs.driver === 's3'
     ? Object.fromEntries(Object.entries(base).filter(([name]) => name.startsWith('AWS_')))
     : {};
@@ -212,11 +232,17 @@ const bucketKeys = ({ sharedQueue }: WorkerSpec, base: NodeJS.ProcessEnv): NodeJ
 /** @throws Error naming the variable when it is missing or damaged: a worker cannot run without its spec. */
 export function readWorkerSpec(environment: NodeJS.ProcessEnv = process.env): WorkerSpec {
   const json = environment[WORKER_SPEC_VARIABLE];
-  if (json === undefined) throw new Error(`${WORKER_SPEC_VARIABLE} is not set; workers are started by the gateway`);
+  if (json === undefined)
+    throw new Error(
+      `${WORKER_SPEC_VARIABLE} is not set; workers are started by the gateway`,
+    );
   try {
     return complete(JSON.parse(json));
   } catch (error) {
-    throw new Error(`${WORKER_SPEC_VARIABLE} is not a worker spec: ${(error as Error).message}`, { cause: error });
+    throw new Error(
+      `${WORKER_SPEC_VARIABLE} is not a worker spec: ${(error as Error).message}`,
+      { cause: error },
+    );
   }
 }
 
@@ -250,6 +276,8 @@ const SPEC = objectOf(
 function complete(spec: unknown): WorkerSpec {
   const { problems } = readFields(SPEC, spec);
   if (problems.length > 0)
-    throw new Error(problems.map(({ path, message }) => `${pathText(path)} ${message}`).join(', '));
+    throw new Error(
+      problems.map(({ path, message }) => `${pathText(path)} ${message}`).join(', '),
+    );
   return spec as WorkerSpec;
 }

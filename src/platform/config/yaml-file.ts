@@ -1,6 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { Document, isCollection, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
-import { type FieldPath, type FieldProblem, pathText } from '../../contracts/schema/field-problems.js';
+import {
+  Document,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  parseDocument,
+} from 'yaml';
+import {
+  type FieldPath,
+  type FieldProblem,
+  pathText,
+} from '../../contracts/schema/field-problems.js';
 import { StartError } from './start-error.js';
 
 /** One thing wrong with the configuration. The message says how to fix it. */
@@ -28,7 +40,10 @@ export class ConfigError extends StartError {
 
 /** `config/models.yaml:3:5  models[0].id = "tts": what is wrong` */
 export function problemText({ origin, path, value, message }: ConfigProblem): string {
-  const what = path === undefined ? '' : `${path}${value === undefined ? '' : ` = ${JSON.stringify(value)}`}: `;
+  const what =
+    path === undefined
+      ? ''
+      : `${path}${value === undefined ? '' : ` = ${JSON.stringify(value)}`}: `;
   return `${origin}  ${what}${message}`;
 }
 
@@ -57,14 +72,21 @@ export function readYamlFile(path: string, name: string): YamlFile | undefined {
 /** Never throws: what is wrong is in `problems`. @param name of the file, the beginning of every origin */
 export function parseYaml(text: string, name: string): YamlFile {
   const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter, prettyErrors: false, uniqueKeys: true });
+  const document = parseDocument(text, {
+    lineCounter,
+    prettyErrors: false,
+    uniqueKeys: true,
+  });
   const at = (offset: number) => {
     const { line, col } = lineCounter.linePos(offset);
     return `${name}:${line}:${col}`;
   };
   return {
     document,
-    problems: document.errors.map(error => ({ origin: at(error.pos[0]), message: error.message })),
+    problems: document.errors.map(error => ({
+      origin: at(error.pos[0]),
+      message: error.message,
+    })),
     originOf: node => (isNode(node) && node.range ? at(node.range[0]) : name),
   };
 }
@@ -78,15 +100,26 @@ export function placed(
   { node, path: prefix }: { readonly node: unknown; readonly path: string },
   { path, unknown, ...problem }: FieldProblem,
 ): ConfigProblem {
-  return { origin: file.originOf(nodeAt(node, path, unknown)), path: pathText(path, prefix), ...problem };
+  return {
+    origin: file.originOf(nodeAt(node, path, unknown)),
+    path: pathText(path, prefix),
+    ...problem,
+  };
 }
 
 function nodeAt(start: unknown, path: FieldPath, atKey = false): unknown {
   let node = start;
   for (const [depth, key] of path.entries()) {
     const last = depth === path.length - 1;
-    const pair = atKey && last && isMap(node) ? node.items.find(item => keyOf(item.key) === key) : undefined;
-    const next: unknown = pair ? pair.key : isCollection(node) ? node.get(key, true) : undefined;
+    const pair =
+      atKey && last && isMap(node)
+        ? node.items.find(item => keyOf(item.key) === key)
+        : undefined;
+    const next: unknown = pair
+      ? pair.key
+      : isCollection(node)
+        ? node.get(key, true)
+        : undefined;
     if (next === undefined) break;
     node = next;
   }

@@ -1,7 +1,11 @@
 import { type Transaction } from 'kysely';
 import { type BatchJob, type RequestCounts } from '../../core/jobs/batch-job.js';
 import { isTerminal, mayBecome } from '../../core/jobs/batch-status.js';
-import { type JobChange, type OutboxEntry, type UpdateOutcome } from '../../core/jobs/job.ports.js';
+import {
+  type JobChange,
+  type OutboxEntry,
+  type UpdateOutcome,
+} from '../../core/jobs/job.ports.js';
 import { timeOrderedId } from '../clock/time-ordered-id.js';
 import { recordOf, rowOf } from './records.js';
 import { type Database, TRACED_BATCHES } from './schema.js';
@@ -21,7 +25,8 @@ export async function writeJobChange(
     if (job.status === 'cancelling') return 'cancelling';
     throw new RangeError(`A batch that is ${job.status} cannot become ${status}.`);
   }
-  const reachedAtMs = status === job.status ? job.reachedAtMs : { ...job.reachedAtMs, [status]: nowMs };
+  const reachedAtMs =
+    status === job.status ? job.reachedAtMs : { ...job.reachedAtMs, [status]: nowMs };
   const {
     idempotency_key: _key,
     lease_owner: _owner,
@@ -34,7 +39,8 @@ export async function writeJobChange(
     .set(ended ? { ...columns, lease_owner: null, lease_until_ms: 0 } : columns)
     .where('id', '=', job.id)
     .execute();
-  if (ended && job.webhook) await announce(transaction, job, `batch.${status}` as OutboxEntry['type'], nowMs);
+  if (ended && job.webhook)
+    await announce(transaction, job, `batch.${status}` as OutboxEntry['type'], nowMs);
   return 'written';
 }
 
@@ -59,9 +65,20 @@ async function announce(
 }
 
 export const rowOfJob = (job: BatchJob, idempotencyKey?: string) =>
-  rowOf(TRACED_BATCHES, { ...job, ...job.counts, webhookUrl: job.webhook?.url, idempotencyKey });
+  rowOf(TRACED_BATCHES, {
+    ...job,
+    ...job.counts,
+    webhookUrl: job.webhook?.url,
+    idempotencyKey,
+  });
 
-const { idempotency_key: _key, lease_owner: _owner, lease_until_ms: _until, epoch: _epoch, ...JOB } = TRACED_BATCHES;
+const {
+  idempotency_key: _key,
+  lease_owner: _owner,
+  lease_until_ms: _until,
+  epoch: _epoch,
+  ...JOB
+} = TRACED_BATCHES;
 
 /** As its row has it: the counts and the address of the webhook are columns. */
 type FlatJob = BatchJob & RequestCounts & { readonly webhookUrl?: string };

@@ -1,5 +1,11 @@
 import { join } from 'node:path';
-import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  Global,
+  Inject,
+  Module,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { sql } from 'kysely';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import {
@@ -49,7 +55,8 @@ const store = (provide: symbol, Store: new (database: OpenDatabase) => object) =
   providers: [
     {
       provide: DATABASE,
-      useFactory: ({ database, data }: Settings) => connectDatabase(database.url || join(data.dir, 'switchyard.db')),
+      useFactory: ({ database, data }: Settings) =>
+        connectDatabase(database.url || join(data.dir, 'switchyard.db')),
       inject: [SETTINGS],
     },
     {
@@ -71,7 +78,14 @@ const store = (provide: symbol, Store: new (database: OpenDatabase) => object) =
     store(AUDIT_STORE, KyselyAuditStore),
   ],
   exports: [
-    ...[DATABASE_PING, JOB_STORE, FILE_STORE, UPLOAD_STORE, WEBHOOK_OUTBOX, STORED_REQUEST_STORE],
+    ...[
+      DATABASE_PING,
+      JOB_STORE,
+      FILE_STORE,
+      UPLOAD_STORE,
+      WEBHOOK_OUTBOX,
+      STORED_REQUEST_STORE,
+    ],
     ...[RESPONSE_RECORDS, KEY_STORE, USAGE_STORE, AUDIT_STORE],
   ],
 })

@@ -24,11 +24,16 @@ export const QUERY_LIMITS = {
 const IDLE_IN_TRANSACTION_MS = 5000;
 
 /** Postgres by URL; a lost connection is replaced by the pool, and a query that cannot get one fails after 5 s. */
-export const postgresDialect = (url: string, limits: Partial<typeof QUERY_LIMITS> = {}): PostgresDialect =>
-  new PostgresDialect({ pool: () => postgresPool(url, limits) });
+export const postgresDialect = (
+  url: string,
+  limits: Partial<typeof QUERY_LIMITS> = {},
+): PostgresDialect => new PostgresDialect({ pool: () => postgresPool(url, limits) });
 
 /** SQLite, the default, does without the client of Postgres: it is loaded with the first query. */
-async function postgresPool(url: string, limits: Partial<typeof QUERY_LIMITS>): Promise<pg.Pool> {
+async function postgresPool(
+  url: string,
+  limits: Partial<typeof QUERY_LIMITS>,
+): Promise<pg.Pool> {
   const { default: pg } = await import('pg');
   const types = new pg.TypeOverrides();
   // int8: this project's whole numbers (instants, sizes, counts) stay far below 2^53.
@@ -45,7 +50,9 @@ async function postgresPool(url: string, limits: Partial<typeof QUERY_LIMITS>): 
   });
   // A connection that breaks, idle or lent out between two queries, must not end the process: the pool drops it, and a
   // query on it is refused.
-  pool.on('error', () => undefined).on('connect', client => client.on('error', () => undefined));
+  pool
+    .on('error', () => undefined)
+    .on('connect', client => client.on('error', () => undefined));
   return pool;
 }
 
@@ -98,7 +105,9 @@ class NodeSqlite {
   constructor(file: string) {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     this.#database = new DatabaseSync(file);
-    this.#database.exec(`PRAGMA busy_timeout = ${OPENING_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;`);
+    this.#database.exec(
+      `PRAGMA busy_timeout = ${OPENING_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;`,
+    );
     this.#database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
   }
 
@@ -128,7 +137,10 @@ class Statement {
     return this.statement.all(...(parameters as SQLInputValue[]));
   }
 
-  run(parameters: readonly unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint } {
+  run(parameters: readonly unknown[]): {
+    changes: number | bigint;
+    lastInsertRowid: number | bigint;
+  } {
     return this.statement.run(...(parameters as SQLInputValue[]));
   }
 

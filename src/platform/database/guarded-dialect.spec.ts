@@ -27,7 +27,16 @@ afterEach(async () => {
 });
 
 const file = (id: string, filename = 'a.jsonl') => ({
-  ...{ id, tenant: 'acme', purpose: 'batch', filename, bytes: 1, createdAtMs: 1, blobKey: `files/${id}`, sha256: 's' },
+  ...{
+    id,
+    tenant: 'acme',
+    purpose: 'batch',
+    filename,
+    bytes: 1,
+    createdAtMs: 1,
+    blobKey: `files/${id}`,
+    sha256: 's',
+  },
 });
 
 describe('SQLite, write-locked by an outsider', () => {
@@ -36,7 +45,8 @@ describe('SQLite, write-locked by an outsider', () => {
     let written = false;
     const writing = files.create(file('f1') as never).then(() => (written = true));
     // Each turn of the loop is one that a busy wait would have taken away.
-    for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setTimeout(resolve, 1));
+    for (let turn = 0; turn < 20; turn++)
+      await new Promise(resolve => setTimeout(resolve, 1));
     expect(written).toBe(false);
     outsider.exec('COMMIT');
     await writing;
@@ -45,8 +55,15 @@ describe('SQLite, write-locked by an outsider', () => {
 
   it('fails writes with storage_unavailable and a Retry-After; later ones do not wait again; it recovers', async () => {
     outsider.exec('BEGIN IMMEDIATE');
-    const ends = await Promise.allSettled([files.create(file('f1') as never), files.create(file('f2') as never)]);
-    for (const end of ends) expect(end).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
+    const ends = await Promise.allSettled([
+      files.create(file('f1') as never),
+      files.create(file('f2') as never),
+    ]);
+    for (const end of ends)
+      expect(end).toMatchObject({
+        status: 'rejected',
+        reason: { code: 'storage_unavailable' },
+      });
     outsider.exec('COMMIT');
     await files.create(file('f3') as never);
     expect(await files.find('acme', 'f3')).toBeDefined();
@@ -55,7 +72,9 @@ describe('SQLite, write-locked by an outsider', () => {
 
 describe('SQLite without room', () => {
   it('says so also when the disk fills up within a transaction, which SQLite then ends by itself', async () => {
-    const { page_count: pages } = outsider.prepare('PRAGMA page_count').get() as { page_count: number };
+    const { page_count: pages } = outsider.prepare('PRAGMA page_count').get() as {
+      page_count: number;
+    };
     await sql`PRAGMA max_page_count = ${sql.lit(pages)}`.execute(database.db);
     const large = sql`create table large as select ${'a'.repeat(100_000)} as text`;
     const writing = database.db.transaction().execute(db => large.execute(db));
@@ -64,11 +83,18 @@ describe('SQLite without room', () => {
 });
 
 describe('text that PostgreSQL cannot store', () => {
-  it.each(['a\0b', 'a\ud800b'])('is refused as invalid_value before any database sees it: %j', async text => {
-    await expect(files.find('acme', text)).rejects.toMatchObject({ code: 'invalid_value' });
-    await expect(files.create(file('f1', text) as never)).rejects.toMatchObject({ code: 'invalid_value' });
-    expect(await files.find('acme', 'f1')).toBeUndefined();
-  });
+  it.each(['a\0b', 'a\ud800b'])(
+    'is refused as invalid_value before any database sees it: %j',
+    async text => {
+      await expect(files.find('acme', text)).rejects.toMatchObject({
+        code: 'invalid_value',
+      });
+      await expect(files.create(file('f1', text) as never)).rejects.toMatchObject({
+        code: 'invalid_value',
+      });
+      expect(await files.find('acme', 'f1')).toBeUndefined();
+    },
+  );
 
   it('is not a whole pair, nor anything else', async () => {
     await files.create(file('f1', '😀 \u0001.wav') as never);

@@ -41,14 +41,20 @@ class GuardedDriver implements Driver {
   }
 
   acquireConnection(options?: AbortableOperationOptions): Promise<DatabaseConnection> {
-    return this.#guard.run(async () => new GuardedConnection(await this.inner.acquireConnection(options), this.#guard));
+    return this.#guard.run(
+      async () =>
+        new GuardedConnection(await this.inner.acquireConnection(options), this.#guard),
+    );
   }
 
   /**
    * A `begin` that timed out may still be executed: what the connection wrote later would look committed and be rolled
    * back. The roll-back ends that transaction, or fails, which discards the connection.
    */
-  async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+  async beginTransaction(
+    connection: DatabaseConnection,
+    settings: TransactionSettings,
+  ): Promise<void> {
     const inner = innerOf(connection);
     try {
       await this.#guard.run(() => this.inner.beginTransaction(inner, settings));
@@ -66,7 +72,10 @@ class GuardedDriver implements Driver {
     return this.#guard.run(() => this.inner.rollbackTransaction(innerOf(connection)));
   }
 
-  releaseConnection(connection: DatabaseConnection, options?: AbortableOperationOptions): Promise<void> {
+  releaseConnection(
+    connection: DatabaseConnection,
+    options?: AbortableOperationOptions,
+  ): Promise<void> {
     return this.inner.releaseConnection(innerOf(connection), options);
   }
 
@@ -81,7 +90,10 @@ class GuardedConnection implements DatabaseConnection {
     private readonly guard: Guard,
   ) {}
 
-  async executeQuery<R>(query: CompiledQuery, options?: AbortableOperationOptions): Promise<QueryResult<R>> {
+  async executeQuery<R>(
+    query: CompiledQuery,
+    options?: AbortableOperationOptions,
+  ): Promise<QueryResult<R>> {
     assertStorable(query.parameters);
     return this.guard.run(() => this.inner.executeQuery<R>(query, options));
   }
@@ -130,7 +142,8 @@ class Guard {
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
 function assertStorable(parameters: readonly unknown[]): void {
-  if (!parameters.some(value => typeof value === 'string' && UNSTORABLE.test(value))) return;
+  if (!parameters.some(value => typeof value === 'string' && UNSTORABLE.test(value)))
+    return;
   throw new DomainError(
     'invalid_value',
     'Ids, names and filenames must be text without NUL and without lone surrogates.',
@@ -139,7 +152,13 @@ function assertStorable(parameters: readonly unknown[]): void {
 
 function worded(cause: unknown): unknown {
   if (cause instanceof DomainError) return cause;
-  if (isFullDatabase(cause)) return new DomainError('storage_full', 'The disk of the database is full.', { cause });
+  if (isFullDatabase(cause))
+    return new DomainError('storage_full', 'The disk of the database is full.', {
+      cause,
+    });
   if (!isOutage(cause)) return cause;
-  return storageUnavailable('The database does not answer or takes no writes now.', cause);
+  return storageUnavailable(
+    'The database does not answer or takes no writes now.',
+    cause,
+  );
 }

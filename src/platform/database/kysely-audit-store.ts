@@ -19,7 +19,13 @@ export class KyselyAuditStore implements AuditStore {
       .execute();
   }
 
-  async list({ limit, after }: { limit: number; after?: string }): Promise<readonly AuditEntry[]> {
+  async list({
+    limit,
+    after,
+  }: {
+    limit: number;
+    after?: string;
+  }): Promise<readonly AuditEntry[]> {
     const rows = await this.#db
       .selectFrom('audit')
       .selectAll()
@@ -28,7 +34,10 @@ export class KyselyAuditStore implements AuditStore {
       .limit(limit)
       .execute();
     return rows.map(row => {
-      const { keyId: key, ...entry } = recordOf<AuditEntry & { readonly keyId: string }>(AUDIT, row);
+      const { keyId: key, ...entry } = recordOf<AuditEntry & { readonly keyId: string }>(
+        AUDIT,
+        row,
+      );
       return { ...entry, key };
     });
   }

@@ -1,4 +1,9 @@
-import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool } from 'kysely';
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type Kysely,
+  type SqlBool,
+} from 'kysely';
 import { UNFINISHED_STATUSES } from '../../core/jobs/batch-status.js';
 import {
   type FilePurpose,
@@ -44,7 +49,10 @@ export class KyselyFileStore implements FileStore {
     return made > 0n;
   }
 
-  async madeFor(jobId: string, page: { after?: string; limit: number }): Promise<readonly string[]> {
+  async madeFor(
+    jobId: string,
+    page: { after?: string; limit: number },
+  ): Promise<readonly string[]> {
     const rows = await this.#db
       .selectFrom('files')
       .select('id')
@@ -71,11 +79,17 @@ export class KyselyFileStore implements FileStore {
     return row && fileOf(row);
   }
 
-  async list(tenant: string, page: PageRequest & { purpose?: FilePurpose }): Promise<Page<StoredFile> | undefined> {
+  async list(
+    tenant: string,
+    page: PageRequest & { purpose?: FilePurpose },
+  ): Promise<Page<StoredFile> | undefined> {
     const { direction, beyond } = idOrder(page);
-    if (page.after !== undefined && !(await this.find(tenant, page.after))) return undefined;
+    if (page.after !== undefined && !(await this.find(tenant, page.after)))
+      return undefined;
     const rows = await this.#of(tenant)
-      .$if(page.purpose !== undefined, query => query.where('purpose', '=', page.purpose!))
+      .$if(page.purpose !== undefined, query =>
+        query.where('purpose', '=', page.purpose!),
+      )
       .$if(page.after !== undefined, query => query.where('id', beyond, page.after!))
       .orderBy('id', direction)
       .limit(page.limit + 1)
@@ -111,7 +125,10 @@ export class KyselyFileStore implements FileStore {
   }
 
   #expired(nowMs: number, limit: number) {
-    const inUse = this.#db.selectFrom('batches').select('input_file_id').where('status', 'in', UNFINISHED_STATUSES);
+    const inUse = this.#db
+      .selectFrom('batches')
+      .select('input_file_id')
+      .where('status', 'in', UNFINISHED_STATUSES);
     return this.#db
       .selectFrom('files')
       .select('id')
@@ -123,8 +140,14 @@ export class KyselyFileStore implements FileStore {
 
   async referenced(blobKeys: readonly string[]): Promise<ReadonlySet<string>> {
     if (blobKeys.length === 0) return new Set();
-    const files = this.#db.selectFrom('files').select('blob_key').where('blob_key', 'in', blobKeys);
-    const parts = this.#db.selectFrom('upload_parts').select('blob_key').where('blob_key', 'in', blobKeys);
+    const files = this.#db
+      .selectFrom('files')
+      .select('blob_key')
+      .where('blob_key', 'in', blobKeys);
+    const parts = this.#db
+      .selectFrom('upload_parts')
+      .select('blob_key')
+      .where('blob_key', 'in', blobKeys);
     const rows = await files.union(parts).execute();
     return new Set(rows.map(({ blob_key }) => blob_key));
   }

@@ -33,7 +33,10 @@ export class KyselyJobStore implements JobStore {
     this.#skipsLocked = dialect === 'postgres';
   }
 
-  async create(job: BatchJob, idempotencyKey?: string): Promise<{ job: BatchJob; created: boolean }> {
+  async create(
+    job: BatchJob,
+    idempotencyKey?: string,
+  ): Promise<{ job: BatchJob; created: boolean }> {
     const created = await this.#db
       .insertInto('batches')
       .values(rowOfJob(job, idempotencyKey))
@@ -57,7 +60,8 @@ export class KyselyJobStore implements JobStore {
 
   async list(tenant: string, page: PageRequest): Promise<Page<BatchJob> | undefined> {
     const { direction, beyond } = idOrder(page);
-    if (page.after !== undefined && !(await this.find(tenant, page.after))) return undefined;
+    if (page.after !== undefined && !(await this.find(tenant, page.after)))
+      return undefined;
     const rows = await this.#of(tenant)
       .$if(page.after !== undefined, query => query.where('id', beyond, page.after!))
       .orderBy('id', direction)
@@ -66,19 +70,30 @@ export class KyselyJobStore implements JobStore {
     return pageOf(rows, page.limit, jobOfRow);
   }
 
-  requestCancel(tenant: string, id: string, nowMs: number): Promise<{ job: BatchJob; accepted: boolean } | undefined> {
+  requestCancel(
+    tenant: string,
+    id: string,
+    nowMs: number,
+  ): Promise<{ job: BatchJob; accepted: boolean } | undefined> {
     return this.#db.transaction().execute(async transaction => {
-      const row = await this.#locked(transaction, id).where('tenant', '=', tenant).executeTakeFirst();
+      const row = await this.#locked(transaction, id)
+        .where('tenant', '=', tenant)
+        .executeTakeFirst();
       if (!row) return undefined;
       const job = jobOfRow(row);
-      if (!CANCELLABLE.includes(job.status)) return { job, accepted: job.status === 'cancelling' };
+      if (!CANCELLABLE.includes(job.status))
+        return { job, accepted: job.status === 'cancelling' };
       const cancelling = {
         ...job,
         status: 'cancelling' as const,
         reachedAtMs: { ...job.reachedAtMs, cancelling: nowMs },
       };
       const { status, reached_at_ms } = rowOfJob(cancelling);
-      await transaction.updateTable('batches').set({ status, reached_at_ms }).where('id', '=', id).execute();
+      await transaction
+        .updateTable('batches')
+        .set({ status, reached_at_ms })
+        .where('id', '=', id)
+        .execute();
       return { job: cancelling, accepted: true };
     });
   }
@@ -115,10 +130,18 @@ export class KyselyJobStore implements JobStore {
     return new Set(rows.map(({ id }) => id));
   }
 
-  async claim(owner: string, nowMs: number, leaseMs: number): Promise<LeasedJob | undefined> {
+  async claim(
+    owner: string,
+    nowMs: number,
+    leaseMs: number,
+  ): Promise<LeasedJob | undefined> {
     const row = await this.#db
       .updateTable('batches')
-      .set(({ eb }) => ({ lease_owner: owner, lease_until_ms: nowMs + leaseMs, epoch: eb('epoch', '+', 1) }))
+      .set(({ eb }) => ({
+        lease_owner: owner,
+        lease_until_ms: nowMs + leaseMs,
+        epoch: eb('epoch', '+', 1),
+      }))
       .where('id', '=', batches =>
         batches
           .selectFrom('batches')
@@ -143,7 +166,12 @@ export class KyselyJobStore implements JobStore {
     return row && { job: jobOfRow(row), epoch: row.epoch };
   }
 
-  async heartbeat(id: string, epoch: number, nowMs: number, leaseMs: number): Promise<BatchJob | undefined> {
+  async heartbeat(
+    id: string,
+    epoch: number,
+    nowMs: number,
+    leaseMs: number,
+  ): Promise<BatchJob | undefined> {
     const row = await this.#db
       .updateTable('batches')
       .set({ lease_until_ms: nowMs + leaseMs })
@@ -155,9 +183,16 @@ export class KyselyJobStore implements JobStore {
     return row && jobOfRow(row);
   }
 
-  update(id: string, epoch: number, change: JobChange, nowMs: number): Promise<UpdateOutcome> {
+  update(
+    id: string,
+    epoch: number,
+    change: JobChange,
+    nowMs: number,
+  ): Promise<UpdateOutcome> {
     return this.#db.transaction().execute(async transaction => {
-      const row = await this.#locked(transaction, id).where('epoch', '=', epoch).executeTakeFirst();
+      const row = await this.#locked(transaction, id)
+        .where('epoch', '=', epoch)
+        .executeTakeFirst();
       return row && !isTerminal(row.status as BatchStatus)
         ? writeJobChange(transaction, jobOfRow(row), change, nowMs)
         : 'lost';
@@ -180,7 +215,14 @@ export class KyselyJobStore implements JobStore {
         'tenant',
         fn.countAll<number>().as('jobs'),
         fn
-          .sum<number>(eb.case().when('lease_until_ms', '>', nowMs).then(eb.lit(1)).else(eb.lit(0)).end())
+          .sum<number>(
+            eb
+              .case()
+              .when('lease_until_ms', '>', nowMs)
+              .then(eb.lit(1))
+              .else(eb.lit(0))
+              .end(),
+          )
           .as('running'),
       ])
       .where('status', 'in', UNFINISHED_STATUSES)
@@ -193,13 +235,17 @@ export class KyselyJobStore implements JobStore {
     }));
   }
 
-  async backlog(nowMs: number): Promise<{ byStatus: Record<BatchStatus, number>; oldestWaitingMs?: number }> {
+  async backlog(
+    nowMs: number,
+  ): Promise<{ byStatus: Record<BatchStatus, number>; oldestWaitingMs?: number }> {
     const rows = await this.#db
       .selectFrom('batches')
       .select(({ fn }) => ['status', fn.countAll<number>().as('count')])
       .groupBy('status')
       .execute();
-    const byStatus = Object.fromEntries(BATCH_STATUSES.map(status => [status, 0])) as Record<BatchStatus, number>;
+    const byStatus = Object.fromEntries(
+      BATCH_STATUSES.map(status => [status, 0]),
+    ) as Record<BatchStatus, number>;
     for (const { status, count } of rows) byStatus[status as BatchStatus] = Number(count);
     const waiting = await this.#db
       .selectFrom('batches')
@@ -207,7 +253,12 @@ export class KyselyJobStore implements JobStore {
       .where('status', 'in', UNFINISHED_STATUSES)
       .where('lease_until_ms', '<=', nowMs)
       .executeTakeFirst();
-    return { byStatus, ...(waiting?.oldest ? { oldestWaitingMs: Math.max(0, nowMs - waiting.oldest) } : {}) };
+    return {
+      byStatus,
+      ...(waiting?.oldest
+        ? { oldestWaitingMs: Math.max(0, nowMs - waiting.oldest) }
+        : {}),
+    };
   }
 
   #of(tenant: string) {

@@ -1,5 +1,10 @@
 import { type Kysely } from 'kysely';
-import { type EndedSession, type KeyStore, type NewSecret, type StoredKey } from '../../core/access/key-store.port.js';
+import {
+  type EndedSession,
+  type KeyStore,
+  type NewSecret,
+  type StoredKey,
+} from '../../core/access/key-store.port.js';
 import { type OpenDatabase } from './open-database.js';
 import { recordOf, rowOf } from './records.js';
 import { API_KEYS, type Database, ENDED_SESSIONS } from './schema.js';
@@ -32,7 +37,11 @@ export class KyselyKeyStore implements KeyStore {
   }
 
   async find(id: string): Promise<StoredKey | undefined> {
-    const row = await this.#db.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst();
+    const row = await this.#db
+      .selectFrom('api_keys')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst();
     return row && keyOf(row);
   }
 
@@ -48,7 +57,11 @@ export class KyselyKeyStore implements KeyStore {
   }
 
   async live(): Promise<readonly StoredKey[]> {
-    const rows = await this.#db.selectFrom('api_keys').selectAll().where('revoked_at_ms', 'is', null).execute();
+    const rows = await this.#db
+      .selectFrom('api_keys')
+      .selectAll()
+      .where('revoked_at_ms', 'is', null)
+      .execute();
     return rows.map(keyOf);
   }
 
@@ -62,7 +75,10 @@ export class KyselyKeyStore implements KeyStore {
   }
 
   async version(): Promise<number> {
-    const row = await this.#db.selectFrom('api_key_version').select('version').executeTakeFirst();
+    const row = await this.#db
+      .selectFrom('api_key_version')
+      .select('version')
+      .executeTakeFirst();
     return Number(row?.version ?? 0);
   }
 
@@ -102,12 +118,17 @@ export class KyselyKeyStore implements KeyStore {
       .updateTable('api_keys')
       .set({ last_used_at_ms: atMs })
       .where('id', 'in', ids)
-      .where(eb => eb.or([eb('last_used_at_ms', 'is', null), eb('last_used_at_ms', '<', atMs)]))
+      .where(eb =>
+        eb.or([eb('last_used_at_ms', 'is', null), eb('last_used_at_ms', '<', atMs)]),
+      )
       .execute();
   }
 
   async endSession(session: EndedSession): Promise<void> {
-    await this.#db.deleteFrom('ended_sessions').where('expires_at_ms', '<=', session.endedAtMs).execute();
+    await this.#db
+      .deleteFrom('ended_sessions')
+      .where('expires_at_ms', '<=', session.endedAtMs)
+      .execute();
     await this.#db
       .insertInto('ended_sessions')
       .values(rowOf(ENDED_SESSIONS, session))
@@ -116,7 +137,11 @@ export class KyselyKeyStore implements KeyStore {
   }
 
   async endedSessions(fromMs: number): Promise<readonly EndedSession[]> {
-    const rows = await this.#db.selectFrom('ended_sessions').selectAll().where('ended_at_ms', '>=', fromMs).execute();
+    const rows = await this.#db
+      .selectFrom('ended_sessions')
+      .selectAll()
+      .where('ended_at_ms', '>=', fromMs)
+      .execute();
     return rows.map(row => recordOf(ENDED_SESSIONS, row));
   }
 
@@ -134,9 +159,18 @@ export class KyselyKeyStore implements KeyStore {
 }
 
 /** As its row has it. */
-type FlatKey = StoredKey & { readonly replacedSha256?: string; readonly replacedUntilMs?: number };
+type FlatKey = StoredKey & {
+  readonly replacedSha256?: string;
+  readonly replacedUntilMs?: number;
+};
 
 function keyOf(row: object): StoredKey {
-  const { replacedSha256: sha256, replacedUntilMs: untilMs, ...key } = recordOf<FlatKey>(API_KEYS, row);
-  return sha256 === undefined || untilMs === undefined ? key : { ...key, replaced: { sha256, untilMs } };
+  const {
+    replacedSha256: sha256,
+    replacedUntilMs: untilMs,
+    ...key
+  } = recordOf<FlatKey>(API_KEYS, row);
+  return sha256 === undefined || untilMs === undefined
+    ? key
+    : { ...key, replaced: { sha256, untilMs } };
 }

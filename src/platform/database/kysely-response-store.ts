@@ -39,7 +39,10 @@ export class KyselyResponseStore implements ResponseRecordStore {
     });
   }
 
-  async find({ tenant, id }: ResponseRef, nowMs: number): Promise<ResponseRecord | undefined> {
+  async find(
+    { tenant, id }: ResponseRef,
+    nowMs: number,
+  ): Promise<ResponseRecord | undefined> {
     const row = await this.#db
       .selectFrom('responses')
       .selectAll()
@@ -50,7 +53,10 @@ export class KyselyResponseStore implements ResponseRecordStore {
     return row && responseOf(row);
   }
 
-  async head({ tenant, id }: ResponseRef, nowMs: number): Promise<ResponseProgress | undefined> {
+  async head(
+    { tenant, id }: ResponseRef,
+    nowMs: number,
+  ): Promise<ResponseProgress | undefined> {
     const row = await this.#db
       .selectFrom('responses')
       .select(['status', 'chain_length', 'chain_bytes', 'next_sequence'])
@@ -79,7 +85,10 @@ export class KyselyResponseStore implements ResponseRecordStore {
   }
 
   /** Lengths fall towards the beginning, so that no row can come twice. */
-  async chain({ tenant, id }: ResponseRef, nowMs: number): Promise<readonly ResponseRecord[]> {
+  async chain(
+    { tenant, id }: ResponseRef,
+    nowMs: number,
+  ): Promise<readonly ResponseRecord[]> {
     const rows = await this.#db
       .withRecursive('chain', db =>
         db
@@ -92,7 +101,9 @@ export class KyselyResponseStore implements ResponseRecordStore {
             db
               .selectFrom('responses')
               .innerJoin('chain', join =>
-                join.onRef('responses.tenant', '=', 'chain.tenant').onRef('responses.id', '=', 'chain.previous_id'),
+                join
+                  .onRef('responses.tenant', '=', 'chain.tenant')
+                  .onRef('responses.id', '=', 'chain.previous_id'),
               )
               .selectAll('responses')
               .where('responses.expires_at_ms', '>', nowMs)
@@ -120,7 +131,9 @@ export class KyselyResponseStore implements ResponseRecordStore {
 
   /** Rows are written in one order, so that two gateways cannot wait for each other. */
   async append(appends: readonly ResponseAppend[]): Promise<ReadonlySet<ResponseRun>> {
-    const ordered = [...appends].sort((a, b) => (orderOf(a.run) < orderOf(b.run) ? -1 : 1));
+    const ordered = [...appends].sort((a, b) =>
+      orderOf(a.run) < orderOf(b.run) ? -1 : 1,
+    );
     return this.#db.transaction().execute(async db => {
       const held = new Set<ResponseRun>();
       for (const append of ordered) if (await appendOne(db, append)) held.add(append.run);
@@ -128,7 +141,11 @@ export class KyselyResponseStore implements ResponseRecordStore {
     });
   }
 
-  async events({ tenant, id }: ResponseRef, after: number, limit: number): Promise<readonly ResponseEventGroup[]> {
+  async events(
+    { tenant, id }: ResponseRef,
+    after: number,
+    limit: number,
+  ): Promise<readonly ResponseEventGroup[]> {
     const rows = await this.#db
       .selectFrom('response_events')
       .select(['first_sequence', 'events'])
@@ -212,7 +229,11 @@ export class KyselyResponseStore implements ResponseRecordStore {
       .limit(limit)
       .execute();
     for (const { tenant, id } of rows) {
-      await this.#db.deleteFrom('response_events').where('tenant', '=', tenant).where('response_id', '=', id).execute();
+      await this.#db
+        .deleteFrom('response_events')
+        .where('tenant', '=', tenant)
+        .where('response_id', '=', id)
+        .execute();
       await this.#db
         .updateTable('responses')
         .set({ events_until_ms: NEVER_MS })
@@ -224,7 +245,10 @@ export class KyselyResponseStore implements ResponseRecordStore {
 }
 
 /** False: another run, or the end, came before. */
-async function appendOne(db: Transaction<Database>, { run, first, events, ending }: ResponseAppend): Promise<boolean> {
+async function appendOne(
+  db: Transaction<Database>,
+  { run, first, events, ending }: ResponseAppend,
+): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('responses')
     .set(({ eb }) => ({
@@ -254,7 +278,11 @@ async function appendOne(db: Transaction<Database>, { run, first, events, ending
 }
 
 /** By an earlier attempt at the same transaction whose outcome was not known: only this run writes with its epoch. */
-async function isWritten(db: Transaction<Database>, run: ResponseRun, next: number): Promise<boolean> {
+async function isWritten(
+  db: Transaction<Database>,
+  run: ResponseRun,
+  next: number,
+): Promise<boolean> {
   const row = await db
     .selectFrom('responses')
     .select('id')
@@ -266,19 +294,30 @@ async function isWritten(db: Transaction<Database>, run: ResponseRun, next: numb
   return row !== undefined;
 }
 
-async function removeOne(db: Transaction<Database>, { tenant, id }: ResponseRef): Promise<boolean> {
+async function removeOne(
+  db: Transaction<Database>,
+  { tenant, id }: ResponseRef,
+): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('responses')
     .where('tenant', '=', tenant)
     .where('id', '=', id)
     .executeTakeFirst();
-  await db.deleteFrom('response_events').where('tenant', '=', tenant).where('response_id', '=', id).execute();
+  await db
+    .deleteFrom('response_events')
+    .where('tenant', '=', tenant)
+    .where('response_id', '=', id)
+    .execute();
   return numDeletedRows > 0n;
 }
 
 const orderOf = ({ tenant, id }: ResponseRef): string => JSON.stringify([tenant, id]);
 
-const groupOf = ({ tenant, id }: ResponseRef, first: number, events: readonly string[]) => ({
+const groupOf = (
+  { tenant, id }: ResponseRef,
+  first: number,
+  events: readonly string[],
+) => ({
   tenant,
   response_id: id,
   first_sequence: first,

@@ -78,7 +78,10 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
     return row && storedRequestOf(row, row.now_ms);
   }
 
-  async findById(requestId: string, tenant: string | undefined): Promise<StoredRequest | undefined> {
+  async findById(
+    requestId: string,
+    tenant: string | undefined,
+  ): Promise<StoredRequest | undefined> {
     const row = await this.#db
       .selectFrom('kept_requests')
       .selectAll()
@@ -139,7 +142,11 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
       .$if(attempt !== undefined, query =>
         query.where('blob', '=', attempt!.blob).where('attempts', '=', attempt!.attempts),
       )
-      .set(({ eb }) => ({ lease_until_ms: 0, owner: null, ...(attempt && { losses: eb('losses', '+', 1) }) }))
+      .set(({ eb }) => ({
+        lease_until_ms: 0,
+        owner: null,
+        ...(attempt && { losses: eb('losses', '+', 1) }),
+      }))
       .execute();
   }
 
@@ -190,7 +197,11 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
 
   async referenced(blobs: readonly string[]): Promise<ReadonlySet<string>> {
     if (blobs.length === 0) return new Set();
-    const rows = await this.#db.selectFrom('kept_requests').select('blob').where('blob', 'in', blobs).execute();
+    const rows = await this.#db
+      .selectFrom('kept_requests')
+      .select('blob')
+      .where('blob', 'in', blobs)
+      .execute();
     return new Set(rows.map(({ blob }) => blob));
   }
 
@@ -240,7 +251,10 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
   }
 
   #heldBy(owner: string) {
-    return this.#db.updateTable('kept_requests').where('owner', '=', owner).where('status', 'not in', ENDED);
+    return this.#db
+      .updateTable('kept_requests')
+      .where('owner', '=', owner)
+      .where('status', 'not in', ENDED);
   }
 
   #open({ tenant, name, blob }: StoredAttempt) {
@@ -257,7 +271,9 @@ const { owner: _, ...KEPT } = COUNTED_REQUESTS;
 
 /** @param nowMs by the clock of the database; absent: whether the lease has lapsed was not asked */
 function storedRequestOf(row: object, nowMs = -1): StoredRequest {
-  const { leaseUntilMs, ...request } = recordOf<StoredRequest & { readonly leaseUntilMs: number }>(KEPT, row);
+  const { leaseUntilMs, ...request } = recordOf<
+    StoredRequest & { readonly leaseUntilMs: number }
+  >(KEPT, row);
   return { ...request, lapsed: leaseUntilMs <= nowMs };
 }
 
@@ -267,6 +283,16 @@ function isOver(
   nowMs: RawBuilder<number>,
 ): ExpressionWrapper<Database, 'kept_requests', SqlBool> {
   const ended = row.and([row('status', 'in', ENDED), row('expires_at_ms', '<=', nowMs)]);
-  const callersOnly = row.or([row('mode', '=', 'waiting'), row('status', '=', 'receiving')]);
-  return row.or([ended, row.and([row('status', 'not in', ENDED), row('lease_until_ms', '<=', nowMs), callersOnly])]);
+  const callersOnly = row.or([
+    row('mode', '=', 'waiting'),
+    row('status', '=', 'receiving'),
+  ]);
+  return row.or([
+    ended,
+    row.and([
+      row('status', 'not in', ENDED),
+      row('lease_until_ms', '<=', nowMs),
+      callersOnly,
+    ]),
+  ]);
 }

@@ -1,5 +1,9 @@
 import { type Kysely } from 'kysely';
-import { type Upload, type UploadPart, type UploadStore } from '../../core/jobs/job.ports.js';
+import {
+  type Upload,
+  type UploadPart,
+  type UploadStore,
+} from '../../core/jobs/job.ports.js';
 import { type OpenDatabase } from './open-database.js';
 import { recordOf, rowOf } from './records.js';
 import { type Database, UPLOAD_PARTS, UPLOADS } from './schema.js';
@@ -35,7 +39,10 @@ export class KyselyUploadStore implements UploadStore {
         .where('status', '=', 'pending')
         .executeTakeFirst();
       if (numUpdatedRows === 0n) return false;
-      await transaction.insertInto('upload_parts').values(rowOf(UPLOAD_PARTS, part)).execute();
+      await transaction
+        .insertInto('upload_parts')
+        .values(rowOf(UPLOAD_PARTS, part))
+        .execute();
       return true;
     });
   }
@@ -50,7 +57,11 @@ export class KyselyUploadStore implements UploadStore {
     return rows.map(row => recordOf(UPLOAD_PARTS, row));
   }
 
-  async end(id: string, status: 'completed' | 'cancelled' | 'expired', fileId?: string): Promise<boolean> {
+  async end(
+    id: string,
+    status: 'completed' | 'cancelled' | 'expired',
+    fileId?: string,
+  ): Promise<boolean> {
     return await this.#db.transaction().execute(async transaction => {
       const { numUpdatedRows } = await transaction
         .updateTable('uploads')

@@ -40,7 +40,11 @@ export class KyselyUsageStore implements UsageStore {
                 Object.fromEntries(
                   USAGE_SUMS.map(name => [
                     columnOf(name),
-                    eb(eb.ref(`usage.${columnOf(name)}`), '+', row[columnOf(name)] as number),
+                    eb(
+                      eb.ref(`usage.${columnOf(name)}`),
+                      '+',
+                      row[columnOf(name)] as number,
+                    ),
                   ]),
                 ),
               ),
@@ -50,20 +54,33 @@ export class KyselyUsageStore implements UsageStore {
     });
   }
 
-  async sum({ from, to, groupBy, tenant, limit }: UsageQuery): Promise<readonly (Partial<UsageGroup> & UsageSums)[]> {
+  async sum({
+    from,
+    to,
+    groupBy,
+    tenant,
+    limit,
+  }: UsageQuery): Promise<readonly (Partial<UsageGroup> & UsageSums)[]> {
     const columns = groupBy.map(name => columnOf(name));
     let query = this.#db
       .selectFrom('usage')
       .select(columns)
-      .select(USAGE_SUMS.map(name => sql<number | string | null>`sum(${sql.ref(columnOf(name))})`.as(columnOf(name))))
+      .select(
+        USAGE_SUMS.map(name =>
+          sql<number | string | null>`sum(${sql.ref(columnOf(name))})`.as(columnOf(name)),
+        ),
+      )
       .where('day', '>=', from)
       .where('day', '<=', to)
       .$if(tenant !== undefined, query => query.where('tenant', '=', tenant!))
       .limit(limit);
     if (columns.length > 0) query = query.groupBy(columns);
-    for (const column of columns) query = query.orderBy(column, column === 'day' ? 'desc' : 'asc');
+    for (const column of columns)
+      query = query.orderBy(column, column === 'day' ? 'desc' : 'asc');
     const rows = (await query.execute()) as Readonly<Record<string, unknown>>[];
-    return rows.map(row => sumsOf(row, groupBy)).filter(sums => USAGE_SUMS.some(name => sums[name] > 0));
+    return rows
+      .map(row => sumsOf(row, groupBy))
+      .filter(sums => USAGE_SUMS.some(name => sums[name] > 0));
   }
 
   async removeBefore(day: string): Promise<void> {
@@ -77,7 +94,9 @@ const rowOfUsage = ({ day, tenant, key, model, ...sums }: UsageRow) =>
     tenant,
     key_id: key,
     model,
-    ...Object.fromEntries(USAGE_SUMS.map(name => [columnOf(name), Math.round(sums[name])])),
+    ...Object.fromEntries(
+      USAGE_SUMS.map(name => [columnOf(name), Math.round(sums[name])]),
+    ),
   }) as Database['usage'];
 
 function sumsOf(
@@ -86,5 +105,8 @@ function sumsOf(
 ): Partial<UsageGroup> & UsageSums {
   const groups = groupBy.map(name => [name, String(row[columnOf(name)])]);
   const sums = USAGE_SUMS.map(name => [name, Number(row[columnOf(name)] ?? 0)]);
-  return { ...Object.fromEntries(groups), ...Object.fromEntries(sums) } as Partial<UsageGroup> & UsageSums;
+  return {
+    ...Object.fromEntries(groups),
+    ...Object.fromEntries(sums),
+  } as Partial<UsageGroup> & UsageSums;
 }

@@ -14,7 +14,11 @@ export class KyselyWebhookOutbox implements WebhookOutbox {
     this.#skipsLocked = dialect === 'postgres';
   }
 
-  async claim(nowMs: number, hideMs: number, limit: number): Promise<readonly OutboxEntry[]> {
+  async claim(
+    nowMs: number,
+    hideMs: number,
+    limit: number,
+  ): Promise<readonly OutboxEntry[]> {
     const rows = await this.#db
       .updateTable('webhook_outbox')
       .set(({ eb }) => ({ due_at_ms: nowMs + hideMs, attempts: eb('attempts', '+', 1) }))
@@ -41,7 +45,11 @@ export class KyselyWebhookOutbox implements WebhookOutbox {
   }
 
   async retry(id: string, atMs: number): Promise<void> {
-    await this.#db.updateTable('webhook_outbox').set({ due_at_ms: atMs }).where('id', '=', id).execute();
+    await this.#db
+      .updateTable('webhook_outbox')
+      .set({ due_at_ms: atMs })
+      .where('id', '=', id)
+      .execute();
   }
 
   async #remove(id: string): Promise<void> {

@@ -1,4 +1,8 @@
-import { type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely } from 'kysely';
+import {
+  type ColumnDefinitionBuilder,
+  type CreateTableBuilder,
+  type Kysely,
+} from 'kysely';
 import { type Migration } from 'kysely/migration';
 import {
   API_KEYS,
@@ -27,7 +31,9 @@ const added = (table: string, column: string, type: 'text' | 'bigint'): Migratio
     const count = type === 'bigint';
     await db.schema
       .alterTable(table)
-      .addColumn(column, type, definition => (count ? definition.notNull().defaultTo(0) : definition))
+      .addColumn(column, type, definition =>
+        count ? definition.notNull().defaultTo(0) : definition,
+      )
       .execute();
   },
 });
@@ -61,7 +67,10 @@ const keptRequests: Migration = {
     );
     await index(db, 'kept_requests', 'kept_requests_by_id', ['request_id']);
     await index(db, 'kept_requests', 'kept_requests_by_owner', ['owner']);
-    await index(db, 'kept_requests', 'kept_requests_by_lease', ['status', 'lease_until_ms']);
+    await index(db, 'kept_requests', 'kept_requests_by_lease', [
+      'status',
+      'lease_until_ms',
+    ]);
     await index(db, 'kept_requests', 'kept_requests_by_expiry', ['expires_at_ms']);
   },
 };
@@ -87,7 +96,9 @@ const keysUsageAudit: Migration = {
   },
 };
 
-async function createVersion(db: Kysely<Pick<Database, 'api_key_version'>>): Promise<void> {
+async function createVersion(
+  db: Kysely<Pick<Database, 'api_key_version'>>,
+): Promise<void> {
   await db.schema
     .createTable('api_key_version')
     .ifNotExists()
@@ -104,9 +115,15 @@ async function createVersion(db: Kysely<Pick<Database, 'api_key_version'>>): Pro
 /** Stored responses and the events of those that run in the background. */
 const responses: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
-    await create(db, 'responses', RESPONSES, table => table.addPrimaryKeyConstraint('responses_id', ['tenant', 'id']));
+    await create(db, 'responses', RESPONSES, table =>
+      table.addPrimaryKeyConstraint('responses_id', ['tenant', 'id']),
+    );
     await create(db, 'response_events', RESPONSE_EVENTS, table =>
-      table.addPrimaryKeyConstraint('response_events_first', ['tenant', 'response_id', 'first_sequence']),
+      table.addPrimaryKeyConstraint('response_events_first', [
+        'tenant',
+        'response_id',
+        'first_sequence',
+      ]),
     );
     await index(db, 'responses', 'responses_by_expiry', ['expires_at_ms']);
     await index(db, 'responses', 'responses_by_status', ['status', 'created_at_ms']);
@@ -158,14 +175,19 @@ async function create(
 ): Promise<void> {
   let table: NewTable = db.schema.createTable(name).ifNotExists();
   for (const [column, type] of Object.entries(columns)) {
-    table = table.addColumn(column, isNumber(type) ? 'bigint' : 'text', made => constrained(made, type));
+    table = table.addColumn(column, isNumber(type) ? 'bigint' : 'text', made =>
+      constrained(made, type),
+    );
   }
   await constrain(table).execute();
 }
 
 const isNumber = (type: ColumnType): boolean => /^(bigint|flag|counter)/.test(type);
 
-function constrained(column: ColumnDefinitionBuilder, type: ColumnType): ColumnDefinitionBuilder {
+function constrained(
+  column: ColumnDefinitionBuilder,
+  type: ColumnType,
+): ColumnDefinitionBuilder {
   if (type === 'key') return column.primaryKey();
   if (type.endsWith('?')) return column;
   const filled = column.notNull();
@@ -173,5 +195,10 @@ function constrained(column: ColumnDefinitionBuilder, type: ColumnType): ColumnD
   return type === 'unique' ? filled.unique() : filled;
 }
 
-const index = (db: Kysely<unknown>, table: string, name: string, columns: string[]): Promise<void> =>
+const index = (
+  db: Kysely<unknown>,
+  table: string,
+  name: string,
+  columns: string[],
+): Promise<void> =>
   db.schema.createIndex(name).ifNotExists().on(table).columns(columns).execute();

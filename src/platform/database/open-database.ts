@@ -23,11 +23,16 @@ const RETRIES_MS = 1000;
 /** @param url `postgres://…`, or the path of a SQLite file */
 export function connectDatabase(url: string): OpenDatabase {
   const dialect: DialectName = /^postgres(ql)?:\/\//.test(url) ? 'postgres' : 'sqlite';
-  const db = open(dialect === 'postgres' ? postgresDialect(url, QUERY_LIMITS) : new NodeSqliteDialect(url));
+  const db = open(
+    dialect === 'postgres'
+      ? postgresDialect(url, QUERY_LIMITS)
+      : new NodeSqliteDialect(url),
+  );
   return { db, dialect, url };
 }
 
-const open = (dialect: Dialect): Kysely<Database> => new Kysely<Database>({ dialect: guarded(dialect) });
+const open = (dialect: Dialect): Kysely<Database> =>
+  new Kysely<Database>({ dialect: guarded(dialect) });
 
 /**
  * Brings the schema up to date. Two processes may do so at the same time: the later one waits, or tries again, and
@@ -35,23 +40,38 @@ const open = (dialect: Dialect): Kysely<Database> => new Kysely<Database>({ dial
  * PostgreSQL: on a connection of its own without time limits, since an index over millions of rows takes minutes.
  * @throws StartError with the cause and the repair
  */
-export async function migrate({ db, dialect, url }: OpenDatabase, migrations = MIGRATIONS): Promise<void> {
+export async function migrate(
+  { db, dialect, url }: OpenDatabase,
+  migrations = MIGRATIONS,
+): Promise<void> {
   const migrating = dialect === 'sqlite' ? db : open(postgresDialect(url));
   try {
     await migrateWith(migrating, migrations);
   } catch (cause) {
-    const repair = dialect === 'sqlite' ? `${url}: ${MOVE_AWAY}` : `database.url: ${CORRECT}`;
-    throw new StartError(`The database cannot be used: ${fullErrorMessage(cause)}.\n${repair}`, { cause });
+    const repair =
+      dialect === 'sqlite' ? `${url}: ${MOVE_AWAY}` : `database.url: ${CORRECT}`;
+    throw new StartError(
+      `The database cannot be used: ${fullErrorMessage(cause)}.\n${repair}`,
+      { cause },
+    );
   } finally {
     if (migrating !== db) await migrating.destroy();
   }
 }
 
-const MOVE_AWAY = 'restore this file from a backup, or move it away; without it an empty database is made.';
-const CORRECT = 'start PostgreSQL there or correct the address; the account must be allowed to create tables.';
+const MOVE_AWAY =
+  'restore this file from a backup, or move it away; without it an empty database is made.';
+const CORRECT =
+  'start PostgreSQL there or correct the address; the account must be allowed to create tables.';
 
-async function migrateWith(db: Kysely<Database>, migrations: Readonly<Record<string, Migration>>): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } });
+async function migrateWith(
+  db: Kysely<Database>,
+  migrations: Readonly<Record<string, Migration>>,
+): Promise<void> {
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: () => Promise.resolve(migrations) },
+  });
   const startMs = performance.now();
   for (let attempt = 1; ; attempt++) {
     const { error } = await migrator.migrateToLatest();

@@ -6,9 +6,15 @@ import { type Columns, type ColumnType, type TableOf } from './schema.js';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The row of a record, whose fields are named as the columns in camel case. An absent field is NULL. */
-export function rowOf<C extends Columns>(columns: C, record: object): Insertable<TableOf<C>> {
+export function rowOf<C extends Columns>(
+  columns: C,
+  record: object,
+): Insertable<TableOf<C>> {
   const stored = Object.entries(columns).filter(([, type]) => type !== 'counter');
-  const row = stored.map(([column, type]) => [column, cellOf(type, (record as Fields)[camelCase(column)])]);
+  const row = stored.map(([column, type]) => [
+    column,
+    cellOf(type, (record as Fields)[camelCase(column)]),
+  ]);
   return Object.fromEntries(row) as Insertable<TableOf<C>>;
 }
 
@@ -33,13 +39,19 @@ function valueOf(type: ColumnType, cell: unknown): unknown {
 }
 
 /** Rows are read one beyond the limit, which shows whether more follow. */
-export const pageOf = <Row, T>(rows: readonly Row[], limit: number, read: (row: Row) => T): Page<T> => ({
+export const pageOf = <Row, T>(
+  rows: readonly Row[],
+  limit: number,
+  read: (row: Row) => T,
+): Page<T> => ({
   data: rows.slice(0, limit).map(read),
   hasMore: rows.length > limit,
 });
 
 /** Ids grow with time: newest first is by descending id. */
-export const idOrder = ({ order = 'desc' }: PageRequest): { direction: 'asc' | 'desc'; beyond: '>' | '<' } => ({
+export const idOrder = ({
+  order = 'desc',
+}: PageRequest): { direction: 'asc' | 'desc'; beyond: '>' | '<' } => ({
   direction: order,
   beyond: order === 'asc' ? '>' : '<',
 });

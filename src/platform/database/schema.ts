@@ -5,7 +5,14 @@ import { type Generated } from 'kysely';
  * `counter`: a whole number, 0 in a new row.
  */
 export type ColumnType =
-  'key' | 'unique' | 'text' | 'bigint' | 'json' | 'flag' | 'counter' | `${'text' | 'bigint' | 'json'}?`;
+  | 'key'
+  | 'unique'
+  | 'text'
+  | 'bigint'
+  | 'json'
+  | 'flag'
+  | 'counter'
+  | `${'text' | 'bigint' | 'json'}?`;
 
 export type Columns = Readonly<Record<string, ColumnType>>;
 
@@ -96,7 +103,11 @@ export const BATCHES = {
 } as const;
 
 /** `terms`: null: no keys were asked for. */
-export const TRACED_BATCHES = { ...BATCHES, traceparent: 'text?', terms: 'json?' } as const;
+export const TRACED_BATCHES = {
+  ...BATCHES,
+  traceparent: 'text?',
+  terms: 'json?',
+} as const;
 
 export const OUTBOX = {
   id: 'key',
@@ -152,7 +163,11 @@ export const API_KEYS = {
   revoked_at_ms: 'bigint?',
 } as const;
 
-export const ENDED_SESSIONS = { sha256: 'key', ended_at_ms: 'bigint', expires_at_ms: 'bigint' } as const;
+export const ENDED_SESSIONS = {
+  sha256: 'key',
+  ended_at_ms: 'bigint',
+  expires_at_ms: 'bigint',
+} as const;
 
 export const USAGE = {
   day: 'text',

@@ -18,13 +18,22 @@ describe('DependencyMonitor', () => {
 
   it('knows nothing before the first probe ends, and of no dependency that there is none of', () => {
     monitor.watch('redis', { probe: () => new Promise(() => undefined) });
-    expect(monitor.state('redis')).toEqual({ status: 'unknown', sinceMs: expect.any(Number) as unknown });
-    expect([monitor.isDown('redis'), monitor.state('database')]).toEqual([false, undefined]);
+    expect(monitor.state('redis')).toEqual({
+      status: 'unknown',
+      sinceMs: expect.any(Number) as unknown,
+    });
+    expect([monitor.isDown('redis'), monitor.state('database')]).toEqual([
+      false,
+      undefined,
+    ]);
   });
 
   it('says up, down with the reason, and up again, each once', async () => {
     let error: Error | undefined;
-    monitor.watch('redis', { ...often, probe: () => (error ? Promise.reject(error) : Promise.resolve()) });
+    monitor.watch('redis', {
+      ...often,
+      probe: () => (error ? Promise.reject(error) : Promise.resolve()),
+    });
     expect(await changed()).toBe('up');
     error = new Error('away');
     expect(await changed()).toBe('down');
@@ -36,7 +45,10 @@ describe('DependencyMonitor', () => {
 
   it('counts a probe without an answer in time as failed, and sends a hung dependency at most 3', async () => {
     const answers: (() => void)[] = [];
-    monitor.watch('redis', { ...often, probe: () => new Promise<void>(resolve => answers.push(resolve)) });
+    monitor.watch('redis', {
+      ...often,
+      probe: () => new Promise<void>(resolve => answers.push(resolve)),
+    });
     expect(await changed()).toBe('down');
     expect(monitor.state('redis')?.error?.message).toBe('no answer within 20 ms');
     while (answers.length < 3) await new Promise(resolve => setTimeout(resolve, 1));

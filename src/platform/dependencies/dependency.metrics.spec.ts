@@ -22,9 +22,15 @@ describe('metrics of dependencies', () => {
         ['blobs', { status: 'unknown', sinceMs: 0 }],
       ]);
     await Test.createTestingModule({
-      providers: [...dependencyMetricProviders, { provide: DependencyMonitor, useValue: { states } }],
+      providers: [
+        ...dependencyMetricProviders,
+        { provide: DependencyMonitor, useValue: { states } },
+      ],
     }).compile();
-    expect(await metricValues('switchyard_dependency_up')).toEqual({ redis: 1, database: 0 });
+    expect(await metricValues('switchyard_dependency_up')).toEqual({
+      redis: 1,
+      database: 0,
+    });
     expect(await metricValues('switchyard_dependency_probe_age_seconds')).toEqual({
       redis: expect.closeTo(2.5, 0) as unknown,
       database: expect.closeTo(0.5, 0) as unknown,

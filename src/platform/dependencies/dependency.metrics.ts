@@ -11,11 +11,18 @@ function readUp(gauge: Gauge, monitor: DependencyMonitor): void {
 
 function readAge(gauge: Gauge, monitor: DependencyMonitor): void {
   for (const [dependency, { checkedMs }] of monitor.states()) {
-    if (checkedMs !== undefined) gauge.set({ dependency }, Math.max(0, Date.now() - checkedMs) / 1000);
+    if (checkedMs !== undefined)
+      gauge.set({ dependency }, Math.max(0, Date.now() - checkedMs) / 1000);
   }
 }
 
 export const dependencyMetricProviders: Provider[] = [
-  metricProvider('switchyard_dependency_up', { inject: [DependencyMonitor], collect: readUp }),
-  metricProvider('switchyard_dependency_probe_age_seconds', { inject: [DependencyMonitor], collect: readAge }),
+  metricProvider('switchyard_dependency_up', {
+    inject: [DependencyMonitor],
+    collect: readUp,
+  }),
+  metricProvider('switchyard_dependency_probe_age_seconds', {
+    inject: [DependencyMonitor],
+    collect: readAge,
+  }),
 ];

@@ -6,7 +6,15 @@ import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from './events.module.js';
 
 const accepted = (requestId: string): DispatchEvent => ({
-  ...{ type: 'accepted', key: aKey(requestId), requestId, model: 'm', priority: 'batch', atMs: 0, bytes: 1 },
+  ...{
+    type: 'accepted',
+    key: aKey(requestId),
+    requestId,
+    model: 'm',
+    priority: 'batch',
+    atMs: 0,
+    bytes: 1,
+  },
 });
 
 describe('DispatchEventBus', () => {
@@ -21,7 +29,9 @@ describe('DispatchEventBus', () => {
 
   beforeEach(() => {
     logged = new Promise(resolve => {
-      jest.spyOn(Logger.prototype, 'error').mockImplementation((...args: unknown[]) => resolve(args));
+      jest
+        .spyOn(Logger.prototype, 'error')
+        .mockImplementation((...args: unknown[]) => resolve(args));
     });
   });
   afterEach(() => {
@@ -49,7 +59,10 @@ describe('DispatchEventBus', () => {
     expect(() => events.emit(accepted('a'))).not.toThrow();
     events.emit(accepted('b'));
     expect(seen).toEqual(['a', 'b']);
-    expect(await logged).toMatchObject([{ err: { message: 'bad listener' } }, expect.any(String)]);
+    expect(await logged).toMatchObject([
+      { err: { message: 'bad listener' } },
+      expect.any(String),
+    ]);
   });
 
   it('isolates an operator that throws as well', async () => {
@@ -59,7 +72,10 @@ describe('DispatchEventBus', () => {
     });
     events.events$.pipe(bad).subscribe();
     expect(() => events.emit(accepted('a'))).not.toThrow();
-    expect(await logged).toMatchObject([{ err: { message: 'bad operator' } }, expect.any(String)]);
+    expect(await logged).toMatchObject([
+      { err: { message: 'bad operator' } },
+      expect.any(String),
+    ]);
   });
 
   it('ends its subscriptions when the application is gone', () => {

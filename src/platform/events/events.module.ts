@@ -1,4 +1,11 @@
-import { Global, Injectable, Logger, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  Global,
+  Injectable,
+  Logger,
+  Module,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { config as rxjsConfig, type Observable, Subject } from 'rxjs';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 
@@ -35,7 +42,10 @@ export class DispatchEventBus implements OnModuleInit, OnApplicationShutdown {
   }
 
   #report(error: unknown): void {
-    this.#logger.error({ err: error }, 'a subscriber threw; the others and the emitter went on');
+    this.#logger.error(
+      { err: error },
+      'a subscriber threw; the others and the emitter went on',
+    );
   }
 }
 

@@ -30,13 +30,19 @@ export class AllowedHosts {
     if (header === undefined || this.#named.has('*')) return true;
     const host = HOST_HEADER.exec(header)?.[1];
     if (host === undefined) return false;
-    return isLoopback(host) || this.#named.has(bare(host)) || (this.#addresses && isIP(bare(host)) !== 0);
+    return (
+      isLoopback(host) ||
+      this.#named.has(bare(host)) ||
+      (this.#addresses && isIP(bare(host)) !== 0)
+    );
   }
 }
 
 /** Entries of `server.allowed_hosts` that are no host names. */
-export const wrongHosts = (value: string): readonly string[] => listed(value).filter(host => !HOST.test(host));
+export const wrongHosts = (value: string): readonly string[] =>
+  listed(value).filter(host => !HOST.test(host));
 
-const listed = (text: string): string[] => text.split(',').flatMap(item => item.trim() || []);
+const listed = (text: string): string[] =>
+  text.split(',').flatMap(item => item.trim() || []);
 
 const bare = (host: string): string => host.replace(/^\[(.*)\]$/, '$1').toLowerCase();

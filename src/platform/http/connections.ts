@@ -7,7 +7,8 @@ import { type Duplex } from 'node:stream';
  * which the second has none of the listeners that are added to the first: half-open connections, upgrades and the end
  * of the process would not reach it.
  */
-export const listenHost = (host: string): string => (host.toLowerCase() === 'localhost' ? '127.0.0.1' : host);
+export const listenHost = (host: string): string =>
+  host.toLowerCase() === 'localhost' ? '127.0.0.1' : host;
 
 /** Time for the peer to read the last bytes and to close its own side. */
 const LINGER_MS = 1000;

@@ -32,7 +32,8 @@ export function answersPreflight(
   const { origin } = headers;
   if (origin === undefined || !origins.allows(origin)) return false;
   void reply.headers({ 'access-control-allow-origin': origin, vary: 'Origin' });
-  if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return false;
+  if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined)
+    return false;
   void reply
     .headers({
       'access-control-allow-methods': METHODS,
@@ -47,8 +48,11 @@ export function answersPreflight(
 function exactOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const origin = url && serialized(url);
-  if (origin !== undefined && !text.includes('*') && origin === text.replace(/\/$/, '')) return origin;
-  throw new Error(`\`${text}\` is no origin such as https://app.example.com or tauri://localhost`);
+  if (origin !== undefined && !text.includes('*') && origin === text.replace(/\/$/, ''))
+    return origin;
+  throw new Error(
+    `\`${text}\` is no origin such as https://app.example.com or tauri://localhost`,
+  );
 }
 
 /**

@@ -15,7 +15,8 @@ export interface FetchTarget {
 export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 /** As the operating system does, its hosts file included. */
-export const resolveBySystem: ResolveHost = hostname => lookup(hostname, { all: true, verbatim: true });
+export const resolveBySystem: ResolveHost = hostname =>
+  lookup(hostname, { all: true, verbatim: true });
 
 export interface TargetRules {
   readonly exceptions: HostExceptions;
@@ -28,11 +29,15 @@ export interface TargetRules {
  * a
  *   name resolved to: a client could map the inner network with it.
  */
-export async function fetchTarget(url: URL, { exceptions, resolve }: TargetRules): Promise<FetchTarget> {
+export async function fetchTarget(
+  url: URL,
+  { exceptions, resolve }: TargetRules,
+): Promise<FetchTarget> {
   const { protocol, hostname } = url;
   if (protocol !== 'http:' && protocol !== 'https:')
     throw refusedUrl('it leads to something that is not http or https');
-  if (url.username !== '' || url.password !== '') throw refusedUrl('it leads to a URL with credentials');
+  if (url.username !== '' || url.password !== '')
+    throw refusedUrl('it leads to a URL with credentials');
   const port = url.port || (protocol === 'http:' ? '80' : '443');
   if (!exceptions.isPortOpen(hostname, port))
     throw refusedUrl(
@@ -41,13 +46,17 @@ export async function fetchTarget(url: URL, { exceptions, resolve }: TargetRules
   const known = await addressesOf(hostname, resolve);
   const trusted = exceptions.isHostTrusted(hostname, port);
   const addresses = known.filter(
-    ({ address }) => trusted || exceptions.isAddressTrusted(address) || isPublicAddress(address),
+    ({ address }) =>
+      trusted || exceptions.isAddressTrusted(address) || isPublicAddress(address),
   );
   if (addresses.length === 0) throw refusedUrl('its host is not on the public Internet');
   return { url, addresses };
 }
 
-async function addressesOf(hostname: string, resolve: ResolveHost): Promise<readonly LookupAddress[]> {
+async function addressesOf(
+  hostname: string,
+  resolve: ResolveHost,
+): Promise<readonly LookupAddress[]> {
   const literal = hostname.replace(/^\[(.*)\]$/, '$1');
   const family = isIP(literal);
   if (family !== 0) return [{ address: literal, family }];
@@ -59,7 +68,12 @@ async function addressesOf(hostname: string, resolve: ResolveHost): Promise<read
 }
 
 export const refusedUrl = (reason: string): DomainError =>
-  new DomainError('file_url_refused', `\`file_url\` is refused: ${reason}.`, { param: 'file_url' });
+  new DomainError('file_url_refused', `\`file_url\` is refused: ${reason}.`, {
+    param: 'file_url',
+  });
 
 export const unreachable = (reason: string, cause?: unknown): DomainError =>
-  new DomainError('file_url_unreachable', `\`file_url\` cannot be fetched: ${reason}.`, { param: 'file_url', cause });
+  new DomainError('file_url_unreachable', `\`file_url\` cannot be fetched: ${reason}.`, {
+    param: 'file_url',
+    cause,
+  });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { HostExceptions } from './host-exceptions.js';
 
-const exceptions = new HostExceptions('files.lan, Media.LAN:9000 , 10.1.0.0/16,fd00:1::/32, [::1]:8080,127.1:81');
+const exceptions = new HostExceptions(
+  'files.lan, Media.LAN:9000 , 10.1.0.0/16,fd00:1::/32, [::1]:8080,127.1:81',
+);
 
 describe('fetch.allow_hosts', () => {
   it.each([
@@ -40,11 +42,11 @@ describe('fetch.allow_hosts', () => {
 
   it('is nothing when empty', () => {
     const none = new HostExceptions('');
-    expect([none.isPortOpen('a', '80'), none.isHostTrusted('a', '80'), none.isAddressTrusted('1.1.1.1')]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect([
+      none.isPortOpen('a', '80'),
+      none.isHostTrusted('a', '80'),
+      none.isAddressTrusted('1.1.1.1'),
+    ]).toEqual([true, false, false]);
   });
 
   it.each([
@@ -59,6 +61,8 @@ describe('fetch.allow_hosts', () => {
     'me@host',
     'a?b',
   ])('refuses %j, naming it', entry => {
-    expect(() => new HostExceptions(`files.lan,${entry}`)).toThrow(`\`${entry}\` is no host`);
+    expect(() => new HostExceptions(`files.lan,${entry}`)).toThrow(
+      `\`${entry}\` is no host`,
+    );
   });
 });

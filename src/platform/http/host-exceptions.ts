@@ -37,9 +37,12 @@ export class HostExceptions {
   #addHost(entry: string): void {
     // The URL parser gives the spelling that a caller's URL is compared in, and refuses what is no host.
     const url = URL.parse(`https://${entry}`);
-    if (url === null || url.host === '' || url.username !== '' || /[?#@\s\\]/.test(entry)) throw badEntry(entry);
+    if (url === null || url.host === '' || url.username !== '' || /[?#@\s\\]/.test(entry))
+      throw badEntry(entry);
     const port = /:(\d+)$/.exec(entry)?.[1];
-    this.#hosts.add(port === undefined ? url.hostname : `${url.hostname}:${Number(port)}`);
+    this.#hosts.add(
+      port === undefined ? url.hostname : `${url.hostname}:${Number(port)}`,
+    );
   }
 }
 

@@ -13,5 +13,7 @@ export function isLoopback(host: string): boolean {
   const address = host.replace(/^\[(.*)\]$/, '$1');
   const family = isIP(address);
   if (family === 0) return host.toLowerCase() === 'localhost';
-  return !address.includes('%') && LOOPBACK.check(address, family === 4 ? 'ipv4' : 'ipv6');
+  return (
+    !address.includes('%') && LOOPBACK.check(address, family === 4 ? 'ipv4' : 'ipv6')
+  );
 }

@@ -9,7 +9,13 @@ export class Networks {
     const [address = '', prefix, ...rest] = entry.split('/');
     const most = isIP(address) === 6 ? 128 : 32;
     const bits = Number(prefix ?? most);
-    if (isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(prefix ?? '0') || bits > most) return false;
+    if (
+      isIP(address) === 0 ||
+      rest.length > 0 ||
+      !/^\d{1,3}$/.test(prefix ?? '0') ||
+      bits > most
+    )
+      return false;
     this.#list.addSubnet(address, bits, familyOf(address));
     return true;
   }
@@ -19,17 +25,22 @@ export class Networks {
   }
 }
 
-const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+const familyOf = (address: string): 'ipv4' | 'ipv6' =>
+  isIP(address) === 6 ? 'ipv6' : 'ipv4';
 
 /**
  * Networks and names, separated by commas.
  * @throws Error naming an entry that looks like a network and is none
  */
-export function networksAndNames(text: string): { readonly networks: Networks; readonly names: ReadonlySet<string> } {
+export function networksAndNames(text: string): {
+  readonly networks: Networks;
+  readonly names: ReadonlySet<string>;
+} {
   const networks = new Networks();
   const entries = text.split(',').map(entry => entry.trim());
   const names = entries.filter(entry => entry !== '' && !networks.add(entry));
   const wrong = names.find(name => name.includes('/'));
-  if (wrong !== undefined) throw new Error(`\`${wrong}\` is no network such as 10.1.0.0/16 or 2001:db8::/32`);
+  if (wrong !== undefined)
+    throw new Error(`\`${wrong}\` is no network such as 10.1.0.0/16 or 2001:db8::/32`);
   return { networks, names: new Set(names) };
 }

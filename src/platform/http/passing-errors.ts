@@ -11,14 +11,27 @@ const STORAGE_MS = 5000;
 /** No longer than a fetch of its keys takes to be tried again. */
 const ISSUER_MS = 30_000;
 
-const passing = (code: PassingCode, message: string, afterMs: number, cause?: unknown): DomainError =>
-  new DomainError(code, message, { retryAfterMs: spreadHint(afterMs, Math.random), cause });
+const passing = (
+  code: PassingCode,
+  message: string,
+  afterMs: number,
+  cause?: unknown,
+): DomainError =>
+  new DomainError(code, message, {
+    retryAfterMs: spreadHint(afterMs, Math.random),
+    cause,
+  });
 
-type PassingCode = 'shutting_down' | 'storage_unavailable' | 'queue_unavailable' | 'issuer_unavailable';
+type PassingCode =
+  'shutting_down' | 'storage_unavailable' | 'queue_unavailable' | 'issuer_unavailable';
 
 /** A new one for every caller, as the others here: each gets its own time. */
 export const shuttingDown = (): DomainError =>
-  passing('shutting_down', 'The server is shutting down; try another replica, or later.', RESTART_MS);
+  passing(
+    'shutting_down',
+    'The server is shutting down; try another replica, or later.',
+    RESTART_MS,
+  );
 
 export const storageUnavailable = (message: string, cause?: unknown): DomainError =>
   passing('storage_unavailable', message, STORAGE_MS, cause);

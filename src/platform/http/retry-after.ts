@@ -4,7 +4,10 @@ import { type IncomingHttpHeaders } from 'node:http';
  * What an answer asks to wait: `retry-after-ms`, else `Retry-After` in seconds or as a date. `nowMs` is wall-clock
  * time.
  */
-export function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | undefined {
+export function retryAfterMs(
+  headers: IncomingHttpHeaders,
+  nowMs: number,
+): number | undefined {
   const ms = numberIn(headers['retry-after-ms']);
   if (ms !== undefined) return ms;
   const after = headers['retry-after'];
@@ -16,6 +19,7 @@ export function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): numbe
 }
 
 function numberIn(header: string | readonly string[] | undefined): number | undefined {
-  if (typeof header !== 'string' || !/^\d+(\.\d+)?$/.test(header.trim())) return undefined;
+  if (typeof header !== 'string' || !/^\d+(\.\d+)?$/.test(header.trim()))
+    return undefined;
   return Number(header);
 }

@@ -1,4 +1,9 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { type AddressInfo, isIP, createServer as createTcpServer } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -46,8 +51,15 @@ const rules = (change: Partial<FetchRules> = {}): FetchRules => ({
 const resolveAll: ResolveHost = () => Promise.resolve(LOOPBACK);
 const url = (path: string): string => `http://audio.test:${port}${path}`;
 
-function get(path: string, change: Partial<FetchRules> = {}, signal = NEVER): Promise<Buffer> {
-  return new SafeFetch(rules(change), resolveAll).bytes(path.startsWith('/') ? url(path) : path, signal);
+function get(
+  path: string,
+  change: Partial<FetchRules> = {},
+  signal = NEVER,
+): Promise<Buffer> {
+  return new SafeFetch(rules(change), resolveAll).bytes(
+    path.startsWith('/') ? url(path) : path,
+    signal,
+  );
 }
 
 /** Fails unless it rejects. */
@@ -68,12 +80,17 @@ const redirect =
 
 describe('a download', () => {
   it('is the body, asked for with no cookies, authorisation or referrer', async () => {
-    routes.set('/a.wav?sig=1', (_, response) => response.setHeader('set-cookie', 'a=1').end('RIFF'));
+    routes.set('/a.wav?sig=1', (_, response) =>
+      response.setHeader('set-cookie', 'a=1').end('RIFF'),
+    );
     expect((await get('/a.wav?sig=1')).toString()).toBe('RIFF');
     expect(Object.keys(requests[0]!.headers).sort()).toEqual([
       ...['accept', 'accept-encoding', 'connection', 'host', 'user-agent'],
     ]);
-    expect(requests[0]!.headers).toMatchObject({ host: `audio.test:${port}`, connection: 'close' });
+    expect(requests[0]!.headers).toMatchObject({
+      host: `audio.test:${port}`,
+      connection: 'close',
+    });
   });
 
   it('takes a body of exactly the limit', async () => {
@@ -85,17 +102,26 @@ describe('a download', () => {
     let closed: Promise<unknown> | undefined;
     routes.set('/chunks', (_, response) => {
       closed = once(response, 'close');
-      const more = (): void => void (response.write(Buffer.alloc(400)) && setImmediate(more));
+      const more = (): void =>
+        void (response.write(Buffer.alloc(400)) && setImmediate(more));
       response.on('drain', more).on('close', () => response.removeAllListeners('drain'));
       more();
     });
-    expect(await failure(get('/chunks'))).toMatchObject({ code: 'file_too_large', param: 'file_url' });
+    expect(await failure(get('/chunks'))).toMatchObject({
+      code: 'file_too_large',
+      param: 'file_url',
+    });
     await closed;
   });
 
   it('is not begun when the declared length is over the limit', async () => {
-    routes.set('/long', (_, response) => response.writeHead(200, { 'content-length': LIMIT + 1 }).flushHeaders());
-    expect(await failure(get('/long'))).toMatchObject({ code: 'file_too_large', param: 'file_url' });
+    routes.set('/long', (_, response) =>
+      response.writeHead(200, { 'content-length': LIMIT + 1 }).flushHeaders(),
+    );
+    expect(await failure(get('/long'))).toMatchObject({
+      code: 'file_too_large',
+      param: 'file_url',
+    });
   });
 
   it.each([
@@ -113,30 +139,49 @@ describe('a download', () => {
     routes.set('/status', (_, response) => response.writeHead(status).end());
     const error = await failure(get('/status'));
     expect(error.code).toBe('file_url_unreachable');
-    expect(error.message).toBe(`\`file_url\` cannot be fetched: its server answered ${status}.`);
+    expect(error.message).toBe(
+      `\`file_url\` cannot be fetched: its server answered ${status}.`,
+    );
   });
 
   it('of 0 bytes is empty_file', async () => {
     routes.set('/empty', (_, response) => response.end());
-    expect(await failure(get('/empty'))).toMatchObject({ code: 'empty_file', param: 'file_url' });
+    expect(await failure(get('/empty'))).toMatchObject({
+      code: 'empty_file',
+      param: 'file_url',
+    });
   });
 
   it.each<[string, Handler]>([
-    ['cut in the middle', (_, response) => void response.writeHead(200, HALF).write('RIFF', () => response.destroy())],
-    ['without a length that is reset', (_, { socket }) => drip(socket, () => socket?.resetAndDestroy())],
+    [
+      'cut in the middle',
+      (_, response) =>
+        void response.writeHead(200, HALF).write('RIFF', () => response.destroy()),
+    ],
+    [
+      'without a length that is reset',
+      (_, { socket }) => drip(socket, () => socket?.resetAndDestroy()),
+    ],
   ])('%s is unreachable, not a short file', async (_, handler) => {
     routes.set('/short', handler);
-    expect(await failure(get('/short'))).toMatchObject({ code: 'file_url_unreachable', param: 'file_url' });
+    expect(await failure(get('/short'))).toMatchObject({
+      code: 'file_url_unreachable',
+      param: 'file_url',
+    });
   });
 
   it('without a length that its server ends is whole', async () => {
-    routes.set('/end', (_, { socket }) => socket?.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nRIFF'));
+    routes.set('/end', (_, { socket }) =>
+      socket?.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nRIFF'),
+    );
     expect((await get('/end')).toString()).toBe('RIFF');
   });
 
   it('over https goes to the checked address too, and trusts no server without a certificate', async () => {
     const connected = once(server, 'connection');
-    expect(await failure(get(`https://audio.test:${port}/`))).toMatchObject({ code: 'file_url_unreachable' });
+    expect(await failure(get(`https://audio.test:${port}/`))).toMatchObject({
+      code: 'file_url_unreachable',
+    });
     await connected;
   });
 
@@ -146,7 +191,9 @@ describe('a download', () => {
     const { port: free } = nobody.address() as AddressInfo;
     nobody.close();
     await once(nobody, 'close');
-    const error = await failure(get(`http://audio.test:${free}/`, { allowHosts: `audio.test:${free}` }));
+    const error = await failure(
+      get(`http://audio.test:${free}/`, { allowHosts: `audio.test:${free}` }),
+    );
     expect(error.message).toBe('`file_url` cannot be fetched: ECONNREFUSED.');
   });
 });
@@ -167,7 +214,9 @@ describe('redirects', () => {
 
   it('in a loop end after 6 requests', async () => {
     routes.set('/loop', redirect('/loop'));
-    expect((await failure(get('/loop'))).message).toContain('redirects more than 5 times');
+    expect((await failure(get('/loop'))).message).toContain(
+      'redirects more than 5 times',
+    );
     expect(requests).toHaveLength(6);
   });
 
@@ -198,7 +247,9 @@ describe('a name that changes its mind (DNS rebinding)', () => {
     const answers = [LOOPBACK, [{ address: '192.0.2.1', family: 4 }]];
     let asked = 0;
     routes.set('/a', (_, response) => response.end('RIFF'));
-    const fetch = new SafeFetch(rules(), () => Promise.resolve(answers[Math.min(asked++, 1)]!));
+    const fetch = new SafeFetch(rules(), () =>
+      Promise.resolve(answers[Math.min(asked++, 1)]!),
+    );
     expect((await fetch.bytes(url('/a'), NEVER)).toString()).toBe('RIFF');
     expect(asked).toBe(1);
   });
@@ -208,11 +259,18 @@ describe('a name that changes its mind (DNS rebinding)', () => {
     const names: string[] = [];
     const resolve: ResolveHost = name => {
       names.push(name);
-      return Promise.resolve(names.length === 1 ? LOOPBACK : [{ address: '127.0.0.2', family: 4 }]);
+      return Promise.resolve(
+        names.length === 1 ? LOOPBACK : [{ address: '127.0.0.2', family: 4 }],
+      );
     };
     routes.set('/a', redirect('http://rebind.test/'));
-    const fetch = new SafeFetch(rules({ allowHosts: `audio.test:${port},127.0.0.1/32` }), resolve);
-    expect(await failure(fetch.bytes(url('/a'), NEVER))).toMatchObject({ code: 'file_url_refused' });
+    const fetch = new SafeFetch(
+      rules({ allowHosts: `audio.test:${port},127.0.0.1/32` }),
+      resolve,
+    );
+    expect(await failure(fetch.bytes(url('/a'), NEVER))).toMatchObject({
+      code: 'file_url_refused',
+    });
     expect(names).toEqual(['audio.test', 'rebind.test']);
   });
 
@@ -226,14 +284,21 @@ describe('a name that changes its mind (DNS rebinding)', () => {
       exceptions,
       resolve: () => Promise.resolve(addresses),
     });
-    expect(target.addresses.map(({ address }) => address)).toEqual(['1.1.1.1', '2606:4700::1']);
+    expect(target.addresses.map(({ address }) => address)).toEqual([
+      '1.1.1.1',
+      '2606:4700::1',
+    ]);
   });
 
   it('has to have an address', async () => {
     const none = new SafeFetch(rules(), () => Promise.resolve([]));
-    expect((await failure(none.bytes(url('/a'), NEVER))).message).toContain('has no address');
+    expect((await failure(none.bytes(url('/a'), NEVER))).message).toContain(
+      'has no address',
+    );
     const unknown = new SafeFetch(rules(), () => Promise.reject(new Error('ENOTFOUND')));
-    expect((await failure(unknown.bytes(url('/a'), NEVER))).message).toContain('cannot be resolved');
+    expect((await failure(unknown.bytes(url('/a'), NEVER))).message).toContain(
+      'cannot be resolved',
+    );
   });
 });
 
@@ -242,12 +307,17 @@ describe('the time limit', () => {
 
   it('ends a name that is never resolved', async () => {
     const fetch = new SafeFetch(rules(SHORT), () => new Promise(() => undefined));
-    expect((await failure(fetch.bytes(url('/'), NEVER))).message).toContain('it took longer than 30 ms');
+    expect((await failure(fetch.bytes(url('/'), NEVER))).message).toContain(
+      'it took longer than 30 ms',
+    );
   });
 
   it('ends headers that never come', async () => {
     routes.set('/silent', () => undefined);
-    expect(await failure(get('/silent', SHORT))).toMatchObject({ code: 'file_url_unreachable', param: 'file_url' });
+    expect(await failure(get('/silent', SHORT))).toMatchObject({
+      code: 'file_url_unreachable',
+      param: 'file_url',
+    });
   });
 
   it('ends a body that stops, and closes the connection', async () => {
@@ -256,7 +326,9 @@ describe('the time limit', () => {
       closed = once(response, 'close');
       response.write('RIFF');
     });
-    expect((await failure(get('/stuck', { timeoutMs: 200 }))).message).toContain('it took longer than 200 ms');
+    expect((await failure(get('/stuck', { timeoutMs: 200 }))).message).toContain(
+      'it took longer than 200 ms',
+    );
     await closed;
   });
 

@@ -23,7 +23,11 @@ export interface FetchRules {
 const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 /** Nothing of the caller's or of this machine: no cookies, no authorisation, no referrer. */
-const HEADERS = { 'user-agent': 'switchyard', accept: 'audio/*, video/*, */*;q=0.5', 'accept-encoding': 'identity' };
+const HEADERS = {
+  'user-agent': 'switchyard',
+  accept: 'audio/*, video/*, */*;q=0.5',
+  'accept-encoding': 'identity',
+};
 const WEB_PAGE = /^\s*(text\/html|application\/xhtml\+xml)\b/i;
 
 /**
@@ -63,7 +67,8 @@ export class SafeFetch {
       stop.throwIfAborted();
     } catch (error) {
       signal.throwIfAborted();
-      if (timeout.aborted) throw unreachable(`it took longer than ${this.rules.timeoutMs} ms`, error);
+      if (timeout.aborted)
+        throw unreachable(`it took longer than ${this.rules.timeoutMs} ms`, error);
       if (error instanceof DomainError) throw error;
       const { code, message } = error as NodeJS.ErrnoException;
       throw unreachable(code ?? message, error);
@@ -74,7 +79,10 @@ export class SafeFetch {
     let url = first;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       const rules = { exceptions: this.#exceptions, resolve: this.resolve };
-      const answer = await this.#get(await orAborted(fetchTarget(url, rules), stop), stop);
+      const answer = await this.#get(
+        await orAborted(fetchTarget(url, rules), stop),
+        stop,
+      );
       const next = redirectOf(answer);
       if (next === undefined) return answer;
       answer.destroy();
@@ -85,7 +93,10 @@ export class SafeFetch {
     throw refusedUrl(`it redirects more than ${MAX_REDIRECTS} times`);
   }
 
-  #get({ url, addresses }: FetchTarget, signal: AbortSignal): Promise<http.IncomingMessage> {
+  #get(
+    { url, addresses }: FetchTarget,
+    signal: AbortSignal,
+  ): Promise<http.IncomingMessage> {
     const options = { headers: HEADERS, lookup: lookupIn(addresses), signal };
     return new Promise((resolve, reject) => {
       const request =
@@ -111,7 +122,10 @@ export class SafeFetch {
         if (size > this.rules.maxBytes) throw this.#tooLarge();
         yield chunk;
       }
-      if (size === 0) throw new DomainError('empty_file', '`file_url` gave 0 bytes.', { param: 'file_url' });
+      if (size === 0)
+        throw new DomainError('empty_file', '`file_url` gave 0 bytes.', {
+          param: 'file_url',
+        });
     } finally {
       answer.destroy();
     }
@@ -119,10 +133,13 @@ export class SafeFetch {
 
   #assertAudioMayFollow({ statusCode, headers }: http.IncomingMessage): void {
     if (statusCode !== 200) throw unreachable(`its server answered ${statusCode}`);
-    if (WEB_PAGE.test(headers['content-type'] ?? '')) throw refusedUrl('it gave a web page, not an audio file');
+    if (WEB_PAGE.test(headers['content-type'] ?? ''))
+      throw refusedUrl('it gave a web page, not an audio file');
     const encoding = headers['content-encoding'] ?? 'identity';
-    if (encoding !== 'identity') throw refusedUrl('its server compressed the file, although asked not to');
-    if (Number(headers['content-length'] ?? 0) > this.rules.maxBytes) throw this.#tooLarge();
+    if (encoding !== 'identity')
+      throw refusedUrl('its server compressed the file, although asked not to');
+    if (Number(headers['content-length'] ?? 0) > this.rules.maxBytes)
+      throw this.#tooLarge();
   }
 
   #tooLarge(): DomainError {
@@ -131,7 +148,10 @@ export class SafeFetch {
   }
 }
 
-const redirectOf = ({ statusCode = 0, headers }: http.IncomingMessage): string | undefined =>
+const redirectOf = ({
+  statusCode = 0,
+  headers,
+}: http.IncomingMessage): string | undefined =>
   REDIRECTS.includes(statusCode) ? headers.location : undefined;
 
 /** A resolver that knows the checked addresses only. */
@@ -148,6 +168,8 @@ function orAborted<T>(work: Promise<T>, stop: AbortSignal): Promise<T> {
     const abort = (): void => reject(stop.reason as Error);
     if (stop.aborted) abort();
     stop.addEventListener('abort', abort, { once: true });
-    void work.then(resolve, reject).finally(() => stop.removeEventListener('abort', abort));
+    void work
+      .then(resolve, reject)
+      .finally(() => stop.removeEventListener('abort', abort));
   });
 }

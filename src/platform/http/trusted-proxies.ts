@@ -12,7 +12,10 @@ export class TrustedProxies {
   constructor(list: string) {
     const { networks, names } = networksAndNames(list);
     const [wrong] = names;
-    if (wrong !== undefined) throw new Error(`\`server.trusted_proxies\`: \`${wrong}\` is no address and no network.`);
+    if (wrong !== undefined)
+      throw new Error(
+        `\`server.trusted_proxies\`: \`${wrong}\` is no address and no network.`,
+      );
     this.#networks = networks;
   }
 
@@ -21,7 +24,10 @@ export class TrustedProxies {
   }
 
   /** The last address that no trusted proxy has. @param peer of the connection */
-  clientOf({ 'x-forwarded-for': forwarded = '' }: IncomingHttpHeaders, peer = ''): string {
+  clientOf(
+    { 'x-forwarded-for': forwarded = '' }: IncomingHttpHeaders,
+    peer = '',
+  ): string {
     const earlier = [forwarded]
       .flat()
       .join()

@@ -15,13 +15,20 @@ export class LogFollower extends Readable {
   #dropped = 0;
   #isAsked = false;
 
-  constructor(ring: LogRing, options: { readonly lines: number; readonly level: LogLevel }) {
+  constructor(
+    ring: LogRing,
+    options: { readonly lines: number; readonly level: LogLevel },
+  ) {
     super({ highWaterMark: 64 * 1024 });
-    for (const line of ring.last(options.lines, options.level)) this.#waiting.push(eventOf(line));
+    for (const line of ring.last(options.lines, options.level))
+      this.#waiting.push(eventOf(line));
     this.#lines = ring.added$.subscribe(line => {
       if (isAtLeast(line, options.level)) this.#add(line);
     });
-    this.#keepAlive = setInterval(() => this.#isAsked && this.push(': keep-alive\n\n'), KEEP_ALIVE_MS).unref();
+    this.#keepAlive = setInterval(
+      () => this.#isAsked && this.push(': keep-alive\n\n'),
+      KEEP_ALIVE_MS,
+    ).unref();
   }
 
   override _read(): void {
@@ -42,7 +49,8 @@ export class LogFollower extends Readable {
   }
 
   #send(): void {
-    while (this.#isAsked && this.#waiting.length > 0) this.#isAsked = this.push(this.#waiting.shift());
+    while (this.#isAsked && this.#waiting.length > 0)
+      this.#isAsked = this.push(this.#waiting.shift());
     if (!this.#isAsked || this.#dropped === 0) return;
     const text = `${this.#dropped} log lines were dropped: this stream is not read fast enough.`;
     this.#dropped = 0;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { LogOutput, type LogFile } from './log-output.js';
 
-const failure = (code: string): NodeJS.ErrnoException => Object.assign(new Error(code), { code });
+const failure = (code: string): NodeJS.ErrnoException =>
+  Object.assign(new Error(code), { code });
 
 /** Each asynchronous write is held until it is answered. */
 class HeldFile implements LogFile {
@@ -11,7 +12,10 @@ class HeldFile implements LogFile {
   syncFailure: NodeJS.ErrnoException | undefined;
   #done: ((error: NodeJS.ErrnoException | null, written: number) => void) | undefined;
 
-  write(data: Buffer, done: (error: NodeJS.ErrnoException | null, written: number) => void): void {
+  write(
+    data: Buffer,
+    done: (error: NodeJS.ErrnoException | null, written: number) => void,
+  ): void {
     this.asked.push(data.toString());
     this.#done = done;
   }

@@ -10,7 +10,10 @@ const EXIT_LIMIT_MS = 500;
 
 /** The part of `node:fs` that is used here. */
 export interface LogFile {
-  write(data: Buffer, done: (error: NodeJS.ErrnoException | null, written: number) => void): void;
+  write(
+    data: Buffer,
+    done: (error: NodeJS.ErrnoException | null, written: number) => void,
+  ): void;
   writeSync(data: Buffer): number;
 }
 
@@ -72,7 +75,8 @@ export class LogOutput implements DestinationStream {
 
   #take(): Buffer {
     let [count, chars] = [0, 0];
-    while (count < this.#lines.length && chars < MAX_WRITE_CHARS) chars += this.#lines[count++]!.length;
+    while (count < this.#lines.length && chars < MAX_WRITE_CHARS)
+      chars += this.#lines[count++]!.length;
     const text = this.#lines.splice(0, count).join('');
     this.#chars -= chars;
     if (this.#lines.length > 0 || this.#dropped === 0) return Buffer.from(text);

@@ -16,8 +16,12 @@ describe('LogRing', () => {
 
   it('reads lines of pino: time, level, message and further fields', () => {
     const ring = new LogRing(3);
-    ring.addPino('{"level":40,"time":1500,"pid":1,"role":"gateway","model":"m","msg":"slow"}\n');
-    expect(ring.last(1)).toEqual([{ at: 1.5, level: 'warn', text: 'slow {"model":"m"}' }]);
+    ring.addPino(
+      '{"level":40,"time":1500,"pid":1,"role":"gateway","model":"m","msg":"slow"}\n',
+    );
+    expect(ring.last(1)).toEqual([
+      { at: 1.5, level: 'warn', text: 'slow {"model":"m"}' },
+    ]);
     expect(pinoLine('no JSON\n')).toMatchObject({ level: 'info', text: 'no JSON' });
   });
 });
@@ -28,13 +32,16 @@ describe('LogFollower', () => {
       .split('\n\n')
       .filter(Boolean)
       .map(event => event.slice('data: '.length));
-  const texts = (chunk: string) => events(chunk).map(event => (JSON.parse(event) as { text: string }).text);
+  const texts = (chunk: string) =>
+    events(chunk).map(event => (JSON.parse(event) as { text: string }).text);
 
   it('sends what is kept, then what follows, of at least that level', () => {
     const ring = new LogRing(10);
     ring.add(line('early'));
     ring.add(line('early warning', 'warn'));
-    const follower = new LogFollower(ring, { lines: 10, level: 'warn' }).setEncoding('utf8');
+    const follower = new LogFollower(ring, { lines: 10, level: 'warn' }).setEncoding(
+      'utf8',
+    );
     follower.read(0);
     ring.add(line('late'));
     ring.addPino('{"level":50,"msg":"late error"}');
@@ -44,11 +51,18 @@ describe('LogFollower', () => {
 
   it('drops lines that a slow reader leaves, says how many, and continues', () => {
     const ring = new LogRing(10);
-    const follower = new LogFollower(ring, { lines: 10, level: 'trace' }).setEncoding('utf8');
+    const follower = new LogFollower(ring, { lines: 10, level: 'trace' }).setEncoding(
+      'utf8',
+    );
     follower.read(0);
-    for (let count = 0; count < 5000; count++) ring.add(line(`${count} ${'x'.repeat(1000)}`));
+    for (let count = 0; count < 5000; count++)
+      ring.add(line(`${count} ${'x'.repeat(1000)}`));
     const seen: string[] = [];
-    for (let chunk = follower.read() as string | null; chunk; chunk = follower.read() as string | null)
+    for (
+      let chunk = follower.read() as string | null;
+      chunk;
+      chunk = follower.read() as string | null
+    )
       seen.push(...texts(chunk));
     const note = seen.at(-1)!;
     const dropped = Number(/^(\d+) log lines were dropped/.exec(note)?.[1]);

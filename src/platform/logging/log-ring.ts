@@ -14,7 +14,8 @@ export interface LogLine {
 export const MAX_LINE_CHARS = 2048;
 
 /** pino's numbers are ten apart, beginning at 10. */
-export const levelOf = (level: unknown): LogLevel => LOG_LEVELS[Number(level) / 10 - 1] ?? 'info';
+export const levelOf = (level: unknown): LogLevel =>
+  LOG_LEVELS[Number(level) / 10 - 1] ?? 'info';
 
 export const isAtLeast = (line: LogLine, level: LogLevel): boolean =>
   LOG_LEVELS.indexOf(line.level) >= LOG_LEVELS.indexOf(level);
@@ -37,9 +38,17 @@ export function pinoLine(line: string): LogLine {
     const record = JSON.parse(line) as Record<string, unknown>;
     const { level, time, msg } = record;
     const at = (typeof time === 'number' ? time : Date.now()) / 1000;
-    return { at, level: levelOf(level), text: logText(typeof msg === 'string' ? msg : '', furtherFields(record)) };
+    return {
+      at,
+      level: levelOf(level),
+      text: logText(typeof msg === 'string' ? msg : '', furtherFields(record)),
+    };
   } catch {
-    return { at: Date.now() / 1000, level: 'info', text: line.trimEnd().slice(0, MAX_LINE_CHARS) };
+    return {
+      at: Date.now() / 1000,
+      level: 'info',
+      text: line.trimEnd().slice(0, MAX_LINE_CHARS),
+    };
   }
 }
 
@@ -61,7 +70,8 @@ export class LogRing {
   /** A line of pino. It is parsed when it is read: writing a log must stay cheap. */
   addPino(line: string): void {
     const isRead = this.#added.observed;
-    const parsed = isRead || line.length > 2 * MAX_LINE_CHARS ? pinoLine(line) : undefined;
+    const parsed =
+      isRead || line.length > 2 * MAX_LINE_CHARS ? pinoLine(line) : undefined;
     this.#keep(parsed ?? line);
     if (isRead && parsed) this.#added.next(parsed);
   }

@@ -42,7 +42,14 @@ class Harness {
 }
 
 @Module({
-  imports: [LoggingModule.forRoot({ level: 'info', pretty: 'false', destination: sink, bindings: { role: 'test' } })],
+  imports: [
+    LoggingModule.forRoot({
+      level: 'info',
+      pretty: 'false',
+      destination: sink,
+      bindings: { role: 'test' },
+    }),
+  ],
   controllers: [Harness],
 })
 class App {}
@@ -53,7 +60,9 @@ describe('LoggingModule', () => {
 
   beforeEach(async () => {
     const adapter = new FastifyAdapter({ genReqId: () => 'req_7' });
-    app = await NestFactory.create<NestFastifyApplication>(App, adapter, { bufferLogs: true });
+    app = await NestFactory.create<NestFastifyApplication>(App, adapter, {
+      bufferLogs: true,
+    });
     app.useLogger(app.get(PinoNestLogger));
     logRequests(app.getHttpAdapter().getInstance());
     await app.init();
@@ -88,18 +97,24 @@ describe('LoggingModule', () => {
 
   it('logs method, path and status, and neither headers nor query strings', async () => {
     const lines = await linesFor('/v1/things?token=sk-secret');
-    expect(lines[1]).toMatchObject({ req: { method: 'GET', path: '/v1/things' }, res: { status: 200 } });
+    expect(lines[1]).toMatchObject({
+      req: { method: 'GET', path: '/v1/things' },
+      res: { status: 200 },
+    });
     expect(Object.keys(lines[1]?.req as object)).toEqual(['method', 'path']);
     expect(JSON.stringify(lines)).not.toContain('sk-secret');
   });
 
   it('logs paths that have no route', async () => {
-    expect(await linesFor('/nowhere')).toMatchObject([{ req: { path: '/nowhere' }, res: { status: 404 } }]);
+    expect(await linesFor('/nowhere')).toMatchObject([
+      { req: { path: '/nowhere' }, res: { status: 404 } },
+    ]);
   });
 
   it('calls only a failure of our own an error', async () => {
     const told = [];
-    for (const status of [400, 499, 503, 500]) told.push(...(await linesFor(`/v1/status/${status}`)));
+    for (const status of [400, 499, 503, 500])
+      told.push(...(await linesFor(`/v1/status/${status}`)));
     expect(told.map(({ level, msg }) => [level, msg])).toEqual([
       [30, 'answered'],
       [30, 'answered'],
@@ -112,12 +127,17 @@ describe('LoggingModule', () => {
     await app.listen(0, '127.0.0.1');
     const { port } = app.getHttpServer().address() as AddressInfo;
     const arrived = new Promise<void>(resolve => arrivals.push(resolve));
-    const call = request({ port, host: '127.0.0.1', path: '/v1/silence' }).on('error', () => undefined);
+    const call = request({ port, host: '127.0.0.1', path: '/v1/silence' }).on(
+      'error',
+      () => undefined,
+    );
     call.end();
     await arrived;
     call.destroy();
     await once(sink, 'readable');
-    expect(linesNow()).toMatchObject([{ msg: 'client gone', req: { path: '/v1/silence' }, requestId: 'req_7' }]);
+    expect(linesNow()).toMatchObject([
+      { msg: 'client gone', req: { path: '/v1/silence' }, requestId: 'req_7' },
+    ]);
   });
 
   it('keeps what the framework logs about its own start off the info level', () => {

@@ -26,7 +26,10 @@ export function pinoOptions({ level, bindings = {} }: LogOptions): LoggerOptions
   return {
     level,
     base: { pid: process.pid, ...bindings },
-    redact: { paths: ['req.headers', 'res.headers', '*.authorization', '*.apiKey'], remove: true },
+    redact: {
+      paths: ['req.headers', 'res.headers', '*.authorization', '*.apiKey'],
+      remove: true,
+    },
     mixin: withRequestId,
     hooks: { logMethod: quietFramework, streamWrite: redacted },
   };
@@ -37,8 +40,14 @@ export function logDestination({ pretty, destination }: LogOptions): Destination
   const output = destination ?? standardOutput();
   if (destination !== undefined || !isPretty(pretty)) return output;
   // Lines for people are the exception: other processes do without the formatter.
-  const { isColorSupported, prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof pinoPretty;
-  const format = prettyFactory({ singleLine: true, ignore: 'pid,hostname', colorize: isColorSupported });
+  const { isColorSupported, prettyFactory } = createRequire(import.meta.url)(
+    'pino-pretty',
+  ) as typeof pinoPretty;
+  const format = prettyFactory({
+    singleLine: true,
+    ignore: 'pid,hostname',
+    colorize: isColorSupported,
+  });
   return { write: line => output.write(format(line)) };
 }
 
@@ -58,9 +67,14 @@ const FRAMEWORK = new Set([
 ]);
 const INFO = 30;
 
-const quietFramework: NonNullable<LoggerOptions['hooks']>['logMethod'] = function (args, method, level) {
+const quietFramework: NonNullable<LoggerOptions['hooks']>['logMethod'] = function (
+  args,
+  method,
+  level,
+) {
   const context = (args[0] as { context?: unknown } | undefined)?.context;
-  if (level === INFO && typeof context === 'string' && FRAMEWORK.has(context)) this.debug(...args);
+  if (level === INFO && typeof context === 'string' && FRAMEWORK.has(context))
+    this.debug(...args);
   else method.apply(this, args);
 };
 

@@ -21,7 +21,8 @@ export function logRequests(fastify: FastifyInstance): void {
   const logger = new Logger('Http');
   fastify.addHook('onRequest', (request, reply, done) => {
     // `onResponse` would never hear of a client that left.
-    if (!isQuiet(request.url)) reply.raw.once('close', () => logRequest(logger, request, reply));
+    if (!isQuiet(request.url))
+      reply.raw.once('close', () => logRequest(logger, request, reply));
     requests.run(request.id, done);
   });
 }

@@ -13,7 +13,8 @@ class Lanes {
 const depthProvider = metricProvider('scheduler_queue_depth', {
   inject: [Lanes],
   collect: (gauge, lanes: Lanes) => {
-    for (const [model, depth] of Object.entries(lanes.depths)) gauge.set({ priority: 'batch', model }, depth);
+    for (const [model, depth] of Object.entries(lanes.depths))
+      gauge.set({ priority: 'batch', model }, depth);
   },
 });
 
@@ -26,7 +27,9 @@ describe('metricProvider', () => {
   afterEach(() => register.clear());
 
   it('reads a gauge from its source at every scrape and forgets what is gone', async () => {
-    const module = await Test.createTestingModule({ providers: [Lanes, depthProvider] }).compile();
+    const module = await Test.createTestingModule({
+      providers: [Lanes, depthProvider],
+    }).compile();
     expect(await scrape('scheduler_queue_depth')).toEqual([
       ['a', 3],
       ['b', 1],
@@ -37,20 +40,32 @@ describe('metricProvider', () => {
 
   it('reads the services of the newest application, not of a closed one', async () => {
     await Test.createTestingModule({ providers: [Lanes, depthProvider] }).compile();
-    const second = await Test.createTestingModule({ providers: [Lanes, depthProvider] }).compile();
+    const second = await Test.createTestingModule({
+      providers: [Lanes, depthProvider],
+    }).compile();
     second.get(Lanes).depths = { c: 9 };
     expect(await scrape('scheduler_queue_depth')).toEqual([['c', 9]]);
   });
 
   it('has no value of a source that does not answer; the scrape continues', async () => {
-    const away = { inject: [], collect: () => Promise.reject(new Error('the database is away')) };
-    await Test.createTestingModule({ providers: [metricProvider('batch_jobs', away), Lanes, depthProvider] }).compile();
+    const away = {
+      inject: [],
+      collect: () => Promise.reject(new Error('the database is away')),
+    };
+    await Test.createTestingModule({
+      providers: [metricProvider('batch_jobs', away), Lanes, depthProvider],
+    }).compile();
     expect(await register.metrics()).toContain('scheduler_queue_depth{');
     expect(await scrape('batch_jobs')).toEqual([]);
   });
 
   it('makes counters and histograms with the labels and buckets of the table', async () => {
-    @Module({ providers: [metricProvider('scheduler_requests_total'), metricProvider('scheduler_batch_size')] })
+    @Module({
+      providers: [
+        metricProvider('scheduler_requests_total'),
+        metricProvider('scheduler_batch_size'),
+      ],
+    })
     class Metrics {}
     const module = await Test.createTestingModule({ imports: [Metrics] }).compile();
     const requests = module.get<Counter>(getToken('scheduler_requests_total'));
@@ -62,8 +77,15 @@ describe('metricProvider', () => {
   });
 
   it('refuses a gauge without a reader and a counter with one', () => {
-    expect(() => metricProvider('scheduler_queue_depth')).toThrow('gauges, and only gauges');
-    expect(() => metricProvider('scheduler_requests_total', { inject: [], collect: () => undefined })).toThrow();
+    expect(() => metricProvider('scheduler_queue_depth')).toThrow(
+      'gauges, and only gauges',
+    );
+    expect(() =>
+      metricProvider('scheduler_requests_total', {
+        inject: [],
+        collect: () => undefined,
+      }),
+    ).toThrow();
   });
 });
 
@@ -75,6 +97,8 @@ describe('METRICS', () => {
   });
 
   it('can see waits longer than the default limits', () => {
-    expect(Math.max(...METRICS.scheduler_queue_wait_seconds.buckets)).toBeGreaterThan(120);
+    expect(Math.max(...METRICS.scheduler_queue_wait_seconds.buckets)).toBeGreaterThan(
+      120,
+    );
   });
 });

@@ -20,7 +20,10 @@ export interface GaugeReader<A extends unknown[] = never[]> {
  * A gauge takes the reader that fills it. Each application makes its own metric, so a gauge never reads the services
  * of one that was closed.
  */
-export function metricProvider<A extends unknown[]>(name: MetricName, reader?: GaugeReader<A>): Provider {
+export function metricProvider<A extends unknown[]>(
+  name: MetricName,
+  reader?: GaugeReader<A>,
+): Provider {
   const definition: MetricDefinition = METRICS[name];
   if ((definition.type === 'gauge') !== (reader !== undefined)) {
     throw new Error(`${name}: gauges, and only gauges, are given a reader`);
@@ -35,7 +38,11 @@ export function metricProvider<A extends unknown[]>(name: MetricName, reader?: G
   };
 }
 
-function create(name: string, definition: MetricDefinition, read: (gauge: Gauge) => void | Promise<void>) {
+function create(
+  name: string,
+  definition: MetricDefinition,
+  read: (gauge: Gauge) => void | Promise<void>,
+) {
   const base = { name, help: definition.help, labelNames: [...definition.labels] };
   switch (definition.type) {
     case 'counter':
@@ -48,9 +55,10 @@ function create(name: string, definition: MetricDefinition, read: (gauge: Gauge)
         collect() {
           this.reset();
           // A source that does not answer has no value now; the scrape has all the others.
-          return Promise.race([Promise.resolve(read(this)), sleep(READ_MS, undefined, { ref: false })]).catch(
-            () => undefined,
-          );
+          return Promise.race([
+            Promise.resolve(read(this)),
+            sleep(READ_MS, undefined, { ref: false }),
+          ]).catch(() => undefined);
         },
       });
   }

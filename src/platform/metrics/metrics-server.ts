@@ -6,9 +6,13 @@ import { METRICS } from './registry.js';
 /** `GET /metrics`, for processes without an HTTP server of their own. */
 export class MetricsServer {
   readonly #server: Server = createServer((request, response) => {
-    if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end();
+    if (request.method !== 'GET' || request.url !== '/metrics')
+      return void response.writeHead(404).end();
     allMetricsText().then(
-      text => response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text),
+      text =>
+        response
+          .writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
+          .end(text),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
@@ -17,7 +21,9 @@ export class MetricsServer {
   listen(port: number, host = '127.0.0.1'): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen(port, host, () => resolve((this.#server.address() as AddressInfo).port));
+      this.#server.listen(port, host, () =>
+        resolve((this.#server.address() as AddressInfo).port),
+      );
     });
   }
 
@@ -41,15 +47,21 @@ export function mergedMetrics(texts: readonly string[]): string {
     if (known) known.push(...samples);
     else families.set(help, [type, ...samples]);
   }
-  return [...families].map(([help, lines]) => `${[help, ...lines].join('\n')}\n`).join('\n');
+  return [...families]
+    .map(([help, lines]) => `${[help, ...lines].join('\n')}\n`)
+    .join('\n');
 }
 
 export const METRICS_CONTENT_TYPE = register.contentType;
 
 /** Exposition text of the metrics of our table that this process has; none of prom-client's process metrics. */
 export async function ownMetricsText(): Promise<string> {
-  const names = Object.keys(METRICS).filter(name => register.getSingleMetric(name) !== undefined);
-  const texts = await Promise.all(names.map(name => register.getSingleMetricAsString(name)));
+  const names = Object.keys(METRICS).filter(
+    name => register.getSingleMetric(name) !== undefined,
+  );
+  const texts = await Promise.all(
+    names.map(name => register.getSingleMetricAsString(name)),
+  );
   return `${texts.join('\n\n')}\n`;
 }
 

@@ -1,4 +1,9 @@
-import { type DynamicModule, Module, type ModuleMetadata, type Type } from '@nestjs/common';
+import {
+  type DynamicModule,
+  Module,
+  type ModuleMetadata,
+  type Type,
+} from '@nestjs/common';
 import { PrometheusModule } from '@willsoto/nestjs-prometheus';
 
 export interface MetricsOptions {

@@ -1,5 +1,9 @@
 export type MetricDefinition =
-  | { readonly type: 'counter' | 'gauge'; readonly help: string; readonly labels: readonly string[] }
+  | {
+      readonly type: 'counter' | 'gauge';
+      readonly help: string;
+      readonly labels: readonly string[];
+    }
   | {
       readonly type: 'histogram';
       readonly help: string;
@@ -9,15 +13,25 @@ export type MetricDefinition =
 
 // The top buckets lie beyond the default limits (120 s in the queue), or an alert could compare with a value never
 // seen.
-const WAIT_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
-const WORK_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
+const WAIT_S = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120,
+  300, 600,
+];
+const WORK_S = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800,
+];
 const SIGNAL_S = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
 /** Batches live for up to seven days; an alert on their time needs buckets beyond it. */
-const JOB_S = [1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 64_800, 86_400, 172_800, 604_800];
+const JOB_S = [
+  1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 64_800, 86_400,
+  172_800, 604_800,
+];
 const SIZE = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64];
 
-const counter = (help: string, ...labels: string[]) => ({ type: 'counter', help, labels }) as const;
-const gauge = (help: string, ...labels: string[]) => ({ type: 'gauge', help, labels }) as const;
+const counter = (help: string, ...labels: string[]) =>
+  ({ type: 'counter', help, labels }) as const;
+const gauge = (help: string, ...labels: string[]) =>
+  ({ type: 'gauge', help, labels }) as const;
 const histogram = (buckets: readonly number[], help: string, ...labels: string[]) =>
   ({ type: 'histogram', help, labels, buckets }) as const;
 
@@ -30,8 +44,18 @@ const histogram = (buckets: readonly number[], help: string, ...labels: string[]
  */
 export const METRICS = {
   scheduler_queue_depth: gauge('Requests waiting in the queue now.', 'priority', 'model'),
-  scheduler_queue_wait_seconds: histogram(WAIT_S, 'From enqueue until a worker slot was leased.', 'priority', 'model'),
-  scheduler_grpc_duration_seconds: histogram(WORK_S, 'The call to the worker.', 'priority', 'model'),
+  scheduler_queue_wait_seconds: histogram(
+    WAIT_S,
+    'From enqueue until a worker slot was leased.',
+    'priority',
+    'model',
+  ),
+  scheduler_grpc_duration_seconds: histogram(
+    WORK_S,
+    'The call to the worker.',
+    'priority',
+    'model',
+  ),
   scheduler_cancel_latency_seconds: histogram(
     SIGNAL_S,
     'From the cancel until it took effect: removed from the queue, or acknowledged by the worker.',
@@ -43,29 +67,70 @@ export const METRICS = {
     'model',
   ),
   scheduler_requests_total: counter('Settled requests.', 'status', 'priority', 'model'),
-  scheduler_aging_promotions_total: counter('BATCH requests that aged while they waited, each counted once.', 'model'),
+  scheduler_aging_promotions_total: counter(
+    'BATCH requests that aged while they waited, each counted once.',
+    'model',
+  ),
 
-  tts_ttfb_seconds: histogram(WAIT_S, 'From the request until the first audio byte.', 'model'),
-  tts_synthesis_duration_seconds: histogram(WORK_S, 'From the request until the last audio byte.', 'model'),
+  tts_ttfb_seconds: histogram(
+    WAIT_S,
+    'From the request until the first audio byte.',
+    'model',
+  ),
+  tts_synthesis_duration_seconds: histogram(
+    WORK_S,
+    'From the request until the last audio byte.',
+    'model',
+  ),
   tts_requests_total: counter('Settled speech requests.', 'status', 'model'),
-  tts_active_sessions: gauge('Speech requests that are queued or being synthesised now.', 'model'),
+  tts_active_sessions: gauge(
+    'Speech requests that are queued or being synthesised now.',
+    'model',
+  ),
 
   llm_ttft_seconds: histogram(
     WAIT_S,
     'From the request until the first chunk of text, or as the worker reports it.',
     'model',
   ),
-  llm_inter_token_seconds: histogram(WAIT_S, 'Between two chunks of a stream whose reader keeps up.', 'model'),
-  llm_tokens_total: counter('Tokens that engines report, by type: prompt, completion, cached.', 'type', 'model'),
-  llm_active_requests: gauge('Text and embedding requests that are queued or computed now.', 'model'),
+  llm_inter_token_seconds: histogram(
+    WAIT_S,
+    'Between two chunks of a stream whose reader keeps up.',
+    'model',
+  ),
+  llm_tokens_total: counter(
+    'Tokens that engines report, by type: prompt, completion, cached.',
+    'type',
+    'model',
+  ),
+  llm_active_requests: gauge(
+    'Text and embedding requests that are queued or computed now.',
+    'model',
+  ),
 
-  llm_sequences_running: gauge('Sequences in the running set of a worker that batches by steps.', 'worker', 'model'),
-  llm_sequences_waiting: gauge('Sequences that wait in such a worker for a row, memory or tokens.', 'worker', 'model'),
+  llm_sequences_running: gauge(
+    'Sequences in the running set of a worker that batches by steps.',
+    'worker',
+    'model',
+  ),
+  llm_sequences_waiting: gauge(
+    'Sequences that wait in such a worker for a row, memory or tokens.',
+    'worker',
+    'model',
+  ),
   llm_kv_blocks: gauge('Blocks of KV memory of such a worker.', 'worker', 'model'),
   llm_kv_blocks_free: gauge('Blocks of them that no sequence holds.', 'worker', 'model'),
-  llm_step_tokens: gauge('Maximum tokens of a step at present while a sequence decodes.', 'worker', 'model'),
+  llm_step_tokens: gauge(
+    'Maximum tokens of a step at present while a sequence decodes.',
+    'worker',
+    'model',
+  ),
   llm_steps_total: counter('Steps with work.', 'worker', 'model'),
-  llm_decode_calls_total: counter('Native decode calls: one per step unless steps are repaired.', 'worker', 'model'),
+  llm_decode_calls_total: counter(
+    'Native decode calls: one per step unless steps are repaired.',
+    'worker',
+    'model',
+  ),
   llm_preemptions_total: counter(
     'Times that a sequence lost its memory to another, or for being paused.',
     'worker',
@@ -84,9 +149,21 @@ export const METRICS = {
   ),
 
   stt_active_sessions: gauge('Live sessions that hold a streaming slot now.', 'model'),
-  stt_ttfb_seconds: histogram(WAIT_S, 'From the first audio of an utterance until its first text.', 'model'),
-  stt_final_delay_seconds: histogram(WAIT_S, 'From the end of speech, or the commit, until the final text.', 'model'),
-  stt_vad_events_total: counter('Voice activity in live sessions: speech_started, speech_stopped.', 'event', 'model'),
+  stt_ttfb_seconds: histogram(
+    WAIT_S,
+    'From the first audio of an utterance until its first text.',
+    'model',
+  ),
+  stt_final_delay_seconds: histogram(
+    WAIT_S,
+    'From the end of speech, or the commit, until the final text.',
+    'model',
+  ),
+  stt_vad_events_total: counter(
+    'Voice activity in live sessions: speech_started, speech_stopped.',
+    'event',
+    'model',
+  ),
   stt_worker_recoveries_total: counter(
     'Workers that died under a live session, by outcome: recovered, failed.',
     'outcome',
@@ -117,7 +194,10 @@ export const METRICS = {
     'Device time of completed requests by tenant: of each engine call, their own part.',
     'tenant',
   ),
-  switchyard_tenant_queue_depth: gauge('Requests of this gateway that wait now, by tenant.', 'tenant'),
+  switchyard_tenant_queue_depth: gauge(
+    'Requests of this gateway that wait now, by tenant.',
+    'tenant',
+  ),
   switchyard_limit_refusals_total: counter(
     'Requests refused by a limit of their caller, by its name; intake: by server.max_receiving.',
     'limit',
@@ -127,7 +207,9 @@ export const METRICS = {
     'area',
     'status',
   ),
-  switchyard_limit_store_failures_total: counter('Calls to the shared limits that Redis did not answer.'),
+  switchyard_limit_store_failures_total: counter(
+    'Calls to the shared limits that Redis did not answer.',
+  ),
   switchyard_background_responses: gauge(
     'Background responses of all gateways that have not ended: queued (no gateway has begun them), in_progress.',
     'status',
@@ -136,13 +218,22 @@ export const METRICS = {
     'Runs of background responses that this gateway began, by kind: first, resumed (after another run was lost).',
     'kind',
   ),
-  switchyard_responses_expired_total: counter('Stored responses that this gateway removed because they had expired.'),
+  switchyard_responses_expired_total: counter(
+    'Stored responses that this gateway removed because they had expired.',
+  ),
   switchyard_dependency_up: gauge(
     '1 while a dependency answers, else 0: redis, database, blobs. Probed in the background, never by a scrape.',
     'dependency',
   ),
-  switchyard_dependency_probe_age_seconds: gauge('Time since the last probe of a dependency ended.', 'dependency'),
-  switchyard_requests_running: gauge('Requests that a worker has now.', 'priority', 'model'),
+  switchyard_dependency_probe_age_seconds: gauge(
+    'Time since the last probe of a dependency ended.',
+    'dependency',
+  ),
+  switchyard_requests_running: gauge(
+    'Requests that a worker has now.',
+    'priority',
+    'model',
+  ),
   switchyard_requests_retried_total: counter(
     'Requests sent again because their worker was lost or refused them.',
     'model',
@@ -152,39 +243,98 @@ export const METRICS = {
     'outcome',
     'model',
   ),
-  switchyard_queue_bytes: gauge('Bytes of the uploads waiting in the queue now.', 'model'),
+  switchyard_queue_bytes: gauge(
+    'Bytes of the uploads waiting in the queue now.',
+    'model',
+  ),
 
-  switchyard_worker_up: gauge('1 while the worker takes work (ready or busy), else 0.', 'worker', 'model'),
-  switchyard_worker_slots: gauge('Requests the worker accepts at the same time.', 'worker', 'model'),
-  switchyard_worker_slots_in_use: gauge('Slots leased now; REALTIME may exceed them by a group.', 'worker', 'model'),
-  switchyard_worker_restarts_total: counter('Starts of a supervised worker after its first.', 'worker', 'model'),
-  switchyard_worker_prep_seconds: histogram(WORK_S, 'Decoding and resampling in the worker, per request.', 'model'),
-  switchyard_worker_ready_wait_seconds: histogram(WORK_S, 'Prepared and waiting for the device, per request.', 'model'),
-  switchyard_worker_device_seconds: histogram(WORK_S, 'The engine call a request was part of.', 'model'),
+  switchyard_worker_up: gauge(
+    '1 while the worker takes work (ready or busy), else 0.',
+    'worker',
+    'model',
+  ),
+  switchyard_worker_slots: gauge(
+    'Requests the worker accepts at the same time.',
+    'worker',
+    'model',
+  ),
+  switchyard_worker_slots_in_use: gauge(
+    'Slots leased now; REALTIME may exceed them by a group.',
+    'worker',
+    'model',
+  ),
+  switchyard_worker_restarts_total: counter(
+    'Starts of a supervised worker after its first.',
+    'worker',
+    'model',
+  ),
+  switchyard_worker_prep_seconds: histogram(
+    WORK_S,
+    'Decoding and resampling in the worker, per request.',
+    'model',
+  ),
+  switchyard_worker_ready_wait_seconds: histogram(
+    WORK_S,
+    'Prepared and waiting for the device, per request.',
+    'model',
+  ),
+  switchyard_worker_device_seconds: histogram(
+    WORK_S,
+    'The engine call a request was part of.',
+    'model',
+  ),
   jobs_processed_total: counter(
     'Batches that left a processor, by result (success, failed, expired, cancelled, re_enqueued) and reason.',
     'result',
     'reason',
   ),
-  job_processing_duration_seconds: histogram(JOB_S, 'From the claim of a batch to its end.', 'size_bucket'),
-  job_queue_wait_duration_seconds: histogram(JOB_S, 'From the creation of a batch to its first claim.'),
+  job_processing_duration_seconds: histogram(
+    JOB_S,
+    'From the claim of a batch to its end.',
+    'size_bucket',
+  ),
+  job_queue_wait_duration_seconds: histogram(
+    JOB_S,
+    'From the creation of a batch to its first claim.',
+  ),
   total_workers: gauge('Batches that the processor works on at the same time, at most.'),
   active_workers: gauge('Batches that the processor works on now.'),
   processor_inflight_requests: gauge('Lines in flight now.'),
   processor_max_inflight_concurrency: gauge('Lines in flight at most.'),
   model_inflight_requests: gauge('Lines in flight now, by model.', 'model'),
-  plan_build_duration_seconds: histogram(WORK_S, 'Reading and checking an input file.', 'size_bucket'),
-  model_request_execution_duration_seconds: histogram(WORK_S, 'One attempt at a line.', 'model'),
-  request_errors_by_model_total: counter('Lines that ended in an error file after an attempt.', 'model'),
+  plan_build_duration_seconds: histogram(
+    WORK_S,
+    'Reading and checking an input file.',
+    'size_bucket',
+  ),
+  model_request_execution_duration_seconds: histogram(
+    WORK_S,
+    'One attempt at a line.',
+    'model',
+  ),
+  request_errors_by_model_total: counter(
+    'Lines that ended in an error file after an attempt.',
+    'model',
+  ),
   file_storage_operations_total: counter(
     'Blobs stored, retrieved and deleted: success, retry (failed and tried again), exhausted.',
     'operation',
     'component',
     'status',
   ),
-  batch_request_prompt_tokens_total: counter('Prompt tokens reported in answers to lines.', 'model'),
-  batch_request_generation_tokens_total: counter('Generated tokens reported in answers to lines.', 'model'),
-  batch_job_e2e_latency_seconds: histogram(JOB_S, 'From the creation of a batch to its end.', 'status'),
+  batch_request_prompt_tokens_total: counter(
+    'Prompt tokens reported in answers to lines.',
+    'model',
+  ),
+  batch_request_generation_tokens_total: counter(
+    'Generated tokens reported in answers to lines.',
+    'model',
+  ),
+  batch_job_e2e_latency_seconds: histogram(
+    JOB_S,
+    'From the creation of a batch to its end.',
+    'status',
+  ),
   batch_cancellation_total: counter(
     'Cancelled batches by where the cancel met them: queued, in_progress, finalizing.',
     'phase',
@@ -194,17 +344,28 @@ export const METRICS = {
     'status',
     'action',
   ),
-  data_folder_free_bytes: gauge('Free bytes for Switchyard on the file system of data.dir.'),
+  data_folder_free_bytes: gauge(
+    'Free bytes for Switchyard on the file system of data.dir.',
+  ),
   batch_jobs: gauge('Batches in the table, by status.', 'status'),
-  batch_queue_age_seconds: gauge('Age of the oldest batch that no processor holds; 0: none waits.'),
-  batch_deadline_risk_jobs: gauge('Batches in work that will miss their deadline at their present rate.'),
+  batch_queue_age_seconds: gauge(
+    'Age of the oldest batch that no processor holds; 0: none waits.',
+  ),
+  batch_deadline_risk_jobs: gauge(
+    'Batches in work that will miss their deadline at their present rate.',
+  ),
   batch_line_retries_total: counter(
     'Attempts at lines that were followed by another, by what came: a status, lost, refused.',
     'model',
     'reason',
   ),
-  batch_checkpoint_lag_seconds: gauge('Age of the oldest answer that is not yet durable; 0: all are.'),
-  batch_webhooks_total: counter('Attempts at webhooks: sent, retry, given_up.', 'outcome'),
+  batch_checkpoint_lag_seconds: gauge(
+    'Age of the oldest answer that is not yet durable; 0: all are.',
+  ),
+  batch_webhooks_total: counter(
+    'Attempts at webhooks: sent, retry, given_up.',
+    'outcome',
+  ),
 } as const satisfies Record<string, MetricDefinition>;
 
 export type MetricName = keyof typeof METRICS;

@@ -16,7 +16,9 @@ describe('metrics.tenants', () => {
 
   it('is off, top-1 to top-100, or names with commas', () => {
     expect(
-      ['off', 'top-1', 'top-100', 'acme', 'acme, globex,a.b', 'acme~ada'].filter(text => !isTenantSetting(text)),
+      ['off', 'top-1', 'top-100', 'acme', 'acme, globex,a.b', 'acme~ada'].filter(
+        text => !isTenantSetting(text),
+      ),
     ).toEqual([]);
     expect(['', 'acme,', 'a b', 'a/b', '{}'].filter(isTenantSetting)).toEqual([]);
   });
@@ -24,7 +26,11 @@ describe('metrics.tenants', () => {
   it('names those that are listed, and no other', () => {
     const listed = labels('acme, globex');
     send(listed, 'hooli', 1000);
-    expect(['acme', 'globex', 'hooli'].map(tenant => listed.labelOf(tenant))).toEqual(['acme', 'globex', 'other']);
+    expect(['acme', 'globex', 'hooli'].map(tenant => listed.labelOf(tenant))).toEqual([
+      'acme',
+      'globex',
+      'other',
+    ]);
   });
 
   it('top-N names the first, and within a minute the busiest tenant; the series of others end', () => {
@@ -37,7 +43,11 @@ describe('metrics.tenants', () => {
     expect(top.labelOf('flood')).toBe('other');
     nowMs += 60_000;
     send(top, 'a', 1);
-    expect([top.labelOf('flood'), top.labelOf('b'), top.labelOf('a')]).toEqual(['flood', 'b', 'other']);
+    expect([top.labelOf('flood'), top.labelOf('b'), top.labelOf('a')]).toEqual([
+      'flood',
+      'b',
+      'other',
+    ]);
     expect(dropped).toEqual(['a']);
     // No other tenant sent more: a silent one stays named.
     nowMs += 60_000;
@@ -49,7 +59,9 @@ describe('metrics.tenants', () => {
   });
 
   it('never names more than N, whatever comes', () => {
-    const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 70_000 })));
+    const steps = fc.array(
+      fc.tuple(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 70_000 })),
+    );
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 5 }), (sent, most) => {
         const top = labels(`top-${most}`);

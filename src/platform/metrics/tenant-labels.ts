@@ -9,7 +9,8 @@ const MOST_COUNTED = 10_000;
 /** Value of the label for tenants that are not named. */
 export const OTHER_TENANTS = 'other';
 
-export const isTenantSetting = (text: string): boolean => text === OFF || TOP.test(text) || NAMES.test(text);
+export const isTenantSetting = (text: string): boolean =>
+  text === OFF || TOP.test(text) || NAMES.test(text);
 
 /**
  * `metrics.tenants`: who is named in the label `tenant`, so that it never has more values than were asked for. `top-N`
@@ -31,7 +32,9 @@ export class TenantLabels {
     const top = TOP.exec(text)?.[1];
     this.enabled = text !== OFF;
     this.#most = Number(top ?? 0);
-    this.#named = new Set(top !== undefined || !this.enabled ? [] : text.split(',').map(name => name.trim()));
+    this.#named = new Set(
+      top !== undefined || !this.enabled ? [] : text.split(',').map(name => name.trim()),
+    );
     this.#sinceMs = nowMs();
   }
 

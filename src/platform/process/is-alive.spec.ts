@@ -13,7 +13,9 @@ describe('isAlive', () => {
 
   it('is false for a process that ended and was not collected', async () => {
     // The shell starts a child that ends, and becomes a program that never collects it.
-    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 30'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 30'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     const [line] = (await once(parent.stdout, 'data')) as [Buffer];
     const pid = Number(line.toString());
     while (isAlive(pid)) await new Promise(next => setTimeout(next, 10));

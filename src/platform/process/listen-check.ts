@@ -19,7 +19,9 @@ const SOCKET_LINK = /^socket:\[(\d+)\]$/;
  * Who listens on that port of this machine. Undefined: no process, another user's process, or a system without /proc.
  */
 export function portHolder(port: number): PortHolder | undefined {
-  const sockets = new Set(['tcp', 'tcp6'].flatMap(family => listeningSockets(family, port)));
+  const sockets = new Set(
+    ['tcp', 'tcp6'].flatMap(family => listeningSockets(family, port)),
+  );
   if (sockets.size === 0) return undefined;
   const pid = readable(() => readdirSync('/proc'), [])
     .filter(name => /^\d+$/.test(name))
@@ -34,19 +36,26 @@ function listeningSockets(family: string, port: number): string[] {
     .split('\n');
   return lines
     .map(line => line.trim().split(/\s+/))
-    .filter(([, local, , state]) => state === LISTENING && Number(`0x${local?.split(':')[1]}`) === port)
+    .filter(
+      ([, local, , state]) =>
+        state === LISTENING && Number(`0x${local?.split(':')[1]}`) === port,
+    )
     .map(columns => columns[9] ?? '');
 }
 
 function holdsAny(pid: string, sockets: ReadonlySet<string>): boolean {
   return readable(() => readdirSync(`/proc/${pid}/fd`), []).some(fd => {
-    const inode = SOCKET_LINK.exec(readable(() => readlinkSync(`/proc/${pid}/fd/${fd}`), ''))?.[1];
+    const inode = SOCKET_LINK.exec(
+      readable(() => readlinkSync(`/proc/${pid}/fd/${fd}`), ''),
+    )?.[1];
     return inode !== undefined && sockets.has(inode);
   });
 }
 
 function describe(pid: string): PortHolder {
-  const words = readable(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), '').split('\0');
+  const words = readable(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), '').split(
+    '\0',
+  );
   const folder = readable(() => readlinkSync(`/proc/${pid}/cwd`), undefined);
   return {
     pid: Number(pid),
@@ -70,11 +79,18 @@ export interface ListenAddress {
 }
 
 /** What keeps this process from listening there: an error code such as EADDRINUSE, or undefined. */
-export function listenProblem({ host, port }: ListenAddress): Promise<string | undefined> {
+export function listenProblem({
+  host,
+  port,
+}: ListenAddress): Promise<string | undefined> {
   return new Promise(resolve => {
     const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      resolve(error.code ?? error.message),
+    );
+    server.listen({ host, port, exclusive: true }, () =>
+      server.close(() => resolve(undefined)),
+    );
   });
 }
 
@@ -101,13 +117,15 @@ export async function explainListenProblem(
   const { host, port } = address;
   const problem = await listenProblem(address);
   if (problem === undefined) return undefined;
-  if (problem !== 'EADDRINUSE') return `Cannot listen on ${host}, port ${port}: ${problem}`;
+  if (problem !== 'EADDRINUSE')
+    return `Cannot listen on ${host}, port ${port}: ${problem}`;
   const other = another(port < 65_535 ? port + 1 : port - 1);
   return `Port ${port} on ${host} is in use by ${holderText(portHolder(port), port)}\nOr take another port: ${other}`;
 }
 
 function holderText(holder: PortHolder | undefined, port: number): string {
-  if (!holder) return `a process that may not be looked at from here.\nThis names it: sudo ss -ltnp 'sport = :${port}'`;
+  if (!holder)
+    return `a process that may not be looked at from here.\nThis names it: sudo ss -ltnp 'sport = :${port}'`;
   const { pid, command, folder } = holder;
   return `process ${pid}: ${command}${folder === undefined ? '' : ` (in ${folder})`}\nStop it with: kill ${pid}`;
 }

@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { type LogTarget, ProcessLog } from './process-log.js';
-import { LastLines, LogLineSplitter, OutputBound } from '@switchyard/engine-api/process/output-lines.js';
+import {
+  LastLines,
+  LogLineSplitter,
+  OutputBound,
+} from '@switchyard/engine-api/process/output-lines.js';
 
 function logged(write: (log: ProcessLog) => void): unknown[][] {
   const written: unknown[][] = [];
@@ -16,16 +20,17 @@ function logged(write: (log: ProcessLog) => void): unknown[][] {
 
 describe('ProcessLog', () => {
   it('gives pino lines again at their level, with their fields and the worker id', () => {
-    const line = '{"level":40,"time":1,"pid":7,"hostname":"h","msg":"slow prep","requestId":"r-1","prepMs":900}';
+    const line =
+      '{"level":40,"time":1,"pid":7,"hostname":"h","msg":"slow prep","requestId":"r-1","prepMs":900}';
     expect(logged(log => log.line('stdout', line))).toEqual([
       ['warn', { requestId: 'r-1', prepMs: 900, worker: 'm-0' }, 'slow prep'],
     ]);
   });
 
   it('a field of the line cannot pass itself off as another worker', () => {
-    expect(logged(log => log.line('stdout', '{"level":30,"msg":"x","worker":"m-1"}'))).toEqual([
-      ['log', { worker: 'm-0' }, 'x'],
-    ]);
+    expect(
+      logged(log => log.line('stdout', '{"level":30,"msg":"x","worker":"m-1"}')),
+    ).toEqual([['log', { worker: 'm-0' }, 'x']]);
   });
 
   it.each([
@@ -34,9 +39,14 @@ describe('ProcessLog', () => {
     ['stderr', '2026-11-22 10:00:00 WARNING worker: slow', 'warn'],
     ['stderr', '2026-11-22 10:00:00 INFO worker: 0 errors so far', 'log'],
     ['stdout', '{not json', 'log'],
-  ] as const)('logs text on %s at the level that it names: %s', (stream, line, method) => {
-    expect(logged(log => log.line(stream, line))).toEqual([[method, { stream, worker: 'm-0' }, line]]);
-  });
+  ] as const)(
+    'logs text on %s at the level that it names: %s',
+    (stream, line, method) => {
+      expect(logged(log => log.line(stream, line))).toEqual([
+        [method, { stream, worker: 'm-0' }, line],
+      ]);
+    },
+  );
 });
 
 function split(chunks: (string | Buffer)[]): string[] {
@@ -58,9 +68,9 @@ describe('LogLineSplitter', () => {
   });
 
   it('cuts a line that never ends at 65,536 characters', () => {
-    expect(split(Array.from({ length: 5 }, () => 'x'.repeat(30_000))).map(line => line.length)).toEqual([
-      65_536, 65_536, 18_928,
-    ]);
+    expect(
+      split(Array.from({ length: 5 }, () => 'x'.repeat(30_000))).map(line => line.length),
+    ).toEqual([65_536, 65_536, 18_928]);
   });
 });
 
@@ -72,15 +82,22 @@ describe('OutputBound', () => {
       line => told.push(line),
       () => nowMs,
     );
-    const admitted = () => Array.from({ length: 10 }, () => bound.admits(65_536)).filter(Boolean).length;
-    expect([admitted(), bound.problem]).toEqual([4, expect.stringMatching(/: 393216 bytes were dropped$/)]);
+    const admitted = () =>
+      Array.from({ length: 10 }, () => bound.admits(65_536)).filter(Boolean).length;
+    expect([admitted(), bound.problem]).toEqual([
+      4,
+      expect.stringMatching(/: 393216 bytes were dropped$/),
+    ]);
     nowMs = 2000;
     expect([admitted(), told]).toEqual([
       1,
       ['warning: it writes more than 32768 bytes of log a second: the rest is dropped'],
     ]);
     nowMs = 12_000;
-    expect([bound.problem, told[1]]).toEqual([undefined, 'warning: 983040 bytes of its output were dropped']);
+    expect([bound.problem, told[1]]).toEqual([
+      undefined,
+      'warning: 983040 bytes of its output were dropped',
+    ]);
     expect([bound.admits(1), told.length]).toEqual([true, 2]);
   });
 });

@@ -1,7 +1,16 @@
 import { type Logger } from '@nestjs/common';
-import { furtherFields, levelOf, type LogLevel, LogRing, logText } from '../logging/log-ring.js';
+import {
+  furtherFields,
+  levelOf,
+  type LogLevel,
+  LogRing,
+  logText,
+} from '../logging/log-ring.js';
 
-export type LogTarget = Pick<Logger, 'verbose' | 'debug' | 'log' | 'warn' | 'error' | 'fatal'>;
+export type LogTarget = Pick<
+  Logger,
+  'verbose' | 'debug' | 'log' | 'warn' | 'error' | 'fatal'
+>;
 
 const METHOD: Readonly<Record<LogLevel, keyof LogTarget>> = {
   trace: 'verbose',
@@ -29,7 +38,11 @@ export class ProcessLog {
   line(stream: 'stdout' | 'stderr', line: string): void {
     const record = parse(line);
     if (!record) return this.say(levelIn(line), line, { stream });
-    this.say(levelOf(record.level), typeof record.msg === 'string' ? record.msg : '', furtherFields(record));
+    this.say(
+      levelOf(record.level),
+      typeof record.msg === 'string' ? record.msg : '',
+      furtherFields(record),
+    );
   }
 
   /** Also what the supervisor itself reports about the process. */
@@ -41,7 +54,8 @@ export class ProcessLog {
 
 /** By what a line says: many programs write all of their log to stderr. */
 function levelIn(line: string): LogLevel {
-  if (/error\b|\b(fatal|critical|panic|traceback|exception|fault)\b/i.test(line)) return 'error';
+  if (/error\b|\b(fatal|critical|panic|traceback|exception|fault)\b/i.test(line))
+    return 'error';
   return /\bwarn(ing)?\b/i.test(line) ? 'warn' : 'info';
 }
 

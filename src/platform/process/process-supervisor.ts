@@ -87,13 +87,16 @@ export class ProcessSupervisor {
 
   /** How the last process ended, until another one is ready; then what is wrong with that one. */
   get problem(): string | undefined {
-    if (this.#process !== undefined && this.#readyAtMs !== undefined) return this.#process.problem;
+    if (this.#process !== undefined && this.#readyAtMs !== undefined)
+      return this.#process.problem;
     return this.#lastExit && exitText(this.#lastExit);
   }
 
   /** Why the last process could not start; undefined once another one is ready. */
   get startFailure(): string | undefined {
-    return this.#readyAtMs === undefined && this.#lastExit?.startFailed ? this.#lastExit.reason : undefined;
+    return this.#readyAtMs === undefined && this.#lastExit?.startFailed
+      ? this.#lastExit.reason
+      : undefined;
   }
 
   start(events: SupervisorEvents): void {
@@ -143,7 +146,8 @@ export class ProcessSupervisor {
       .finally(() => (this.#isFinding = false))
       .then(
         found => this.#onStopped ?? this.#run(found),
-        (error: Error) => this.#onExit({ code: null, signal: null, reason: error.message, lines: [] }),
+        (error: Error) =>
+          this.#onExit({ code: null, signal: null, reason: error.message, lines: [] }),
       );
   }
 
@@ -155,7 +159,10 @@ export class ProcessSupervisor {
       onExit: exit => this.#onExit(exit),
       onLine: (stream, line) => log.line(stream, line),
     });
-    log.say('info', `${what} started`, { childPid: this.#process.pid, start: this.#starts });
+    log.say('info', `${what} started`, {
+      childPid: this.#process.pid,
+      start: this.#starts,
+    });
     this.#timer = setTimeout(() => this.#onSlow(), this.options.startTimeoutMs);
     if (this.#starts > 1) this.options.onRestart();
     this.#events?.onStarted?.();
@@ -164,7 +171,9 @@ export class ProcessSupervisor {
   #onSlow(): void {
     const { startTimeoutMs, unready } = this.options;
     const why = unready?.();
-    this.kill(`not ready within ${startTimeoutMs} ms${why === undefined ? '' : `: ${why}`}`);
+    this.kill(
+      `not ready within ${startTimeoutMs} ms${why === undefined ? '' : `: ${why}`}`,
+    );
   }
 
   #onMessage(message: ProcessMessage): void {
@@ -197,8 +206,14 @@ export class ProcessSupervisor {
 
   #restartLater(exit: ProcessExit): void {
     const { what, backoff, log } = this.options;
-    if (this.#readyAtMs !== undefined && this.options.nowMs() - this.#readyAtMs >= SOUND_AFTER_MS) backoff.reset();
-    const restartInMs = exit.startFailed ? backoff.longestMs : Math.round(backoff.nextMs());
+    if (
+      this.#readyAtMs !== undefined &&
+      this.options.nowMs() - this.#readyAtMs >= SOUND_AFTER_MS
+    )
+      backoff.reset();
+    const restartInMs = exit.startFailed
+      ? backoff.longestMs
+      : Math.round(backoff.nextMs());
     const { code, signal, reason } = exit;
     log.say('warn', `${what} exited`, { code, signal, reason, restartInMs });
     this.#timer = setTimeout(() => this.#spawn(), restartInMs);
@@ -207,6 +222,9 @@ export class ProcessSupervisor {
   #terminate(process: SupervisedProcess): void {
     process.terminate();
     const { stopGraceMs } = this.options;
-    this.#timer = setTimeout(() => this.kill(`still running ${stopGraceMs} ms after SIGTERM`), stopGraceMs);
+    this.#timer = setTimeout(
+      () => this.kill(`still running ${stopGraceMs} ms after SIGTERM`),
+      stopGraceMs,
+    );
   }
 }

@@ -1,7 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-type Collect = (options: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void;
+type Collect = (options: {
+  readonly type: 'major';
+  readonly flavor: 'last-resort';
+}) => void;
 
 /**
  * Gives back what the start left behind (75 of 225 MiB of a gateway), in 0.1 to 0.3 s: V8 keeps it until it has to

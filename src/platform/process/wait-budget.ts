@@ -12,7 +12,11 @@ export class WaitBudget {
   /** @throws what `overdue` returns when the budget ends before the answer comes; else what `answer` throws. */
   async spend<T>(answer: Promise<T>): Promise<T> {
     const { promise: end, reject } = Promise.withResolvers<never>();
-    const timer = new ActiveTimeout(this.leftMs, () => reject(this.overdue()), this.nowMs);
+    const timer = new ActiveTimeout(
+      this.leftMs,
+      () => reject(this.overdue()),
+      this.nowMs,
+    );
     timer.restart();
     try {
       return await Promise.race([answer, end]);

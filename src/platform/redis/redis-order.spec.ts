@@ -37,15 +37,22 @@ describeWith(REDIS)('RedisOrder', () => {
   });
 
   const { REALTIME, BATCH } = QueueJobClass;
-  const add = (id: string, change: { tenant?: string; priority?: number; ageMs?: number; cost?: number } = {}) => {
+  const add = (
+    id: string,
+    change: { tenant?: string; priority?: number; ageMs?: number; cost?: number } = {},
+  ) => {
     const { tenant, priority = BATCH, ageMs = 0, cost = 10 } = change;
     // Each a millisecond younger than the one before.
     const timestamp = Date.now() - 10_000 + (added += 1) - ageMs;
-    return queue.add('spec', {}, { ...{ jobId: keys.job(id, tenant), priority, timestamp }, cost } as object);
+    return queue.add('spec', {}, {
+      ...{ jobId: keys.job(id, tenant), priority, timestamp },
+      cost,
+    } as object);
   };
   const idOf = (job: Job | undefined) => job?.id?.split('.').slice(1).join('.');
   /** As BullMQ's own worker does, which knows nothing of the order. */
-  const grab = async (): Promise<Job | undefined> => worker.getNextJob('t', { block: false });
+  const grab = async (): Promise<Job | undefined> =>
+    worker.getNextJob('t', { block: false });
   const take = async () => {
     await order.release(MODEL);
     return grab();
@@ -65,7 +72,19 @@ describeWith(REDIS)('RedisOrder', () => {
   it('gives aged jobs one turn in four beside REALTIME', async () => {
     for (const id of ['b1', 'b2', 'b3']) await add(id, { ageMs: AGING_MS });
     for (let n = 1; n <= 8; n += 1) await add(`r${n}`, { priority: REALTIME });
-    expect(await drain()).toEqual(['r1', 'r2', 'r3', 'b1', 'r4', 'r5', 'r6', 'b2', 'r7', 'r8', 'b3']);
+    expect(await drain()).toEqual([
+      'r1',
+      'r2',
+      'r3',
+      'b1',
+      'r4',
+      'r5',
+      'r6',
+      'b2',
+      'r7',
+      'r8',
+      'b3',
+    ]);
   });
 
   it('charges by weight, and instead of the estimate what a job took', async () => {
@@ -77,8 +96,22 @@ describeWith(REDIS)('RedisOrder', () => {
     const first = [await take(), await take(), await take(), await take()];
     expect(first.map(idOf)).toEqual(['a1', 'b1', 'a2', 'b2']);
     // Nine times what was charged for it, and twice the same report.
-    for (let twice = 0; twice < 2; twice += 1) await order.settle(MODEL, first[0]!.id!, 90);
-    expect(await drain()).toEqual(['b3', 'b4', 'b5', 'a3', 'b6', 'a4', 'a5', 'b7', 'a6', 'a7', 'b8', 'a8']);
+    for (let twice = 0; twice < 2; twice += 1)
+      await order.settle(MODEL, first[0]!.id!, 90);
+    expect(await drain()).toEqual([
+      'b3',
+      'b4',
+      'b5',
+      'a3',
+      'b6',
+      'a4',
+      'a5',
+      'b7',
+      'a6',
+      'a7',
+      'b8',
+      'a8',
+    ]);
   });
 
   it('neither loses nor doubles a job whose worker died before it took it', async () => {
@@ -86,9 +119,16 @@ describeWith(REDIS)('RedisOrder', () => {
     await order.release(MODEL);
     await order.release(MODEL);
     // What was released long ago goes to the next who asks: nothing else is released.
-    const front = await redis.zrange(`${keys.prefix}:${keys.queue(MODEL)}:prioritized`, 0, '1');
-    for (const id of front) await redis.zadd(`${keys.prefix}:${keys.queue(MODEL)}:prioritized`, 1, id);
-    expect([await order.release(MODEL), await order.release(MODEL)].sort()).toEqual(front.sort());
+    const front = await redis.zrange(
+      `${keys.prefix}:${keys.queue(MODEL)}:prioritized`,
+      0,
+      '1',
+    );
+    for (const id of front)
+      await redis.zadd(`${keys.prefix}:${keys.queue(MODEL)}:prioritized`, 1, id);
+    expect([await order.release(MODEL), await order.release(MODEL)].sort()).toEqual(
+      front.sort(),
+    );
     expect((await drain()).sort()).toEqual(['r1', 'r2', 'r3', 'r4', 'r5', 'r6']);
   });
 
@@ -134,8 +174,16 @@ describeWith(REDIS)('RedisOrder', () => {
     for (const id of ['r1', 'r2', 'r3']) await add(id, { priority: REALTIME });
     await order.sort(MODEL);
     for (const id of ['b1', 'b2']) {
-      await redis.zadd(`${keys.prefix}:${keys.queue(MODEL)}:prioritized`, 2 ** 32 + 1, keys.job(id, undefined));
-      await redis.hset(`${keys.prefix}:${keys.queue(MODEL)}:${keys.job(id, undefined)}`, 'priority', 1);
+      await redis.zadd(
+        `${keys.prefix}:${keys.queue(MODEL)}:prioritized`,
+        2 ** 32 + 1,
+        keys.job(id, undefined),
+      );
+      await redis.hset(
+        `${keys.prefix}:${keys.queue(MODEL)}:${keys.job(id, undefined)}`,
+        'priority',
+        1,
+      );
     }
     expect(await drain()).toEqual(['r1', 'r2', 'r3', 'b1', 'b2']);
   });

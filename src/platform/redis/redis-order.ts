@@ -1,6 +1,14 @@
 import { type Redis } from 'ioredis';
 import { type QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
-import { LEAVE, LOAD, type OrderScript, READ, RELEASE, SETTLE, SORT } from './redis-order-scripts.js';
+import {
+  LEAVE,
+  LOAD,
+  type OrderScript,
+  READ,
+  RELEASE,
+  SETTLE,
+  SORT,
+} from './redis-order-scripts.js';
 
 export interface RedisOrderOptions {
   readonly redis: Redis;
@@ -47,7 +55,10 @@ export class RedisOrder {
   constructor(private readonly options: RedisOrderOptions) {}
 
   /** Gives new jobs their places. @param weight of the tenant that sent one */
-  async sort(model: string, weight?: { readonly owner: string; readonly weight: number }): Promise<void> {
+  async sort(
+    model: string,
+    weight?: { readonly owner: string; readonly weight: number },
+  ): Promise<void> {
     await this.#run(SORT, model, weight ? [weight.owner, weight.weight] : []);
   }
 
@@ -57,7 +68,10 @@ export class RedisOrder {
    */
   async release(model: string): Promise<string | undefined> {
     const { agingMs, agingShare } = this.options;
-    return ((await this.#run(RELEASE, model, [agingMs, agingShare])) as string | null) ?? undefined;
+    return (
+      ((await this.#run(RELEASE, model, [agingMs, agingShare])) as string | null) ??
+      undefined
+    );
   }
 
   /** A waiting job was removed. */
@@ -73,22 +87,48 @@ export class RedisOrder {
   }
 
   /** How many jobs a tenant has waiting, and how many tenants wait. */
-  async load(model: string, owner: string): Promise<{ readonly requests: number; readonly tenants: number }> {
-    const [requests, tenants] = (await this.#run(LOAD, model, [owner])) as [number, number];
+  async load(
+    model: string,
+    owner: string,
+  ): Promise<{ readonly requests: number; readonly tenants: number }> {
+    const [requests, tenants] = (await this.#run(LOAD, model, [owner])) as [
+      number,
+      number,
+    ];
     return { requests, tenants };
   }
 
   async accounts(model: string): Promise<QueueAccounts> {
-    const [[credit] = [], others = [], costs = [], ...rows] = (await this.#run(READ, model, [])) as string[][];
+    const [[credit] = [], others = [], costs = [], ...rows] = (await this.#run(
+      READ,
+      model,
+      [],
+    )) as string[][];
     const costOf = new Map(pairsOf(costs));
-    return { agingCredit: Number(credit), others, tenants: rows.map(row => tenantOf(row, costOf)) };
+    return {
+      agingCredit: Number(credit),
+      others,
+      tenants: rows.map(row => tenantOf(row, costOf)),
+    };
   }
 
-  async #run({ sha, text }: OrderScript, model: string, args: readonly (string | number)[]): Promise<unknown> {
+  async #run(
+    { sha, text }: OrderScript,
+    model: string,
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
     const { redis, keys } = this.options;
     const queue = keys.queue(model);
     const [base, shares] = [`${keys.prefix}:${queue}:`, keys.shares(queue)];
-    const call = [3, `${base}prioritized`, `${shares}state`, keys.weights, base, shares, ...args] as const;
+    const call = [
+      3,
+      `${base}prioritized`,
+      `${shares}state`,
+      keys.weights,
+      base,
+      shares,
+      ...args,
+    ] as const;
     try {
       return await redis.evalsha(sha, ...call);
     } catch (error) {
@@ -100,10 +140,26 @@ export class RedisOrder {
 
 type Costs = ReadonlyMap<string, number>;
 
-function tenantOf([lane, owner = '', tag, weight, ...jobs]: readonly string[], costs: Costs): WaitingTenant {
-  const waiting = pairsOf(jobs).map(([id, sinceMs]) => ({ id, sinceMs, costMs: costs.get(id) ?? 1 }));
-  return { isRealtime: lane === '2', owner, startTag: Number(tag), weight: Number(weight), jobs: waiting };
+function tenantOf(
+  [lane, owner = '', tag, weight, ...jobs]: readonly string[],
+  costs: Costs,
+): WaitingTenant {
+  const waiting = pairsOf(jobs).map(([id, sinceMs]) => ({
+    id,
+    sinceMs,
+    costMs: costs.get(id) ?? 1,
+  }));
+  return {
+    isRealtime: lane === '2',
+    owner,
+    startTag: Number(tag),
+    weight: Number(weight),
+    jobs: waiting,
+  };
 }
 
 const pairsOf = (flat: readonly string[]): [name: string, value: number][] =>
-  Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at] ?? '', Number(flat[2 * at + 1])]);
+  Array.from({ length: flat.length / 2 }, (_, at) => [
+    flat[2 * at] ?? '',
+    Number(flat[2 * at + 1]),
+  ]);

@@ -1,4 +1,10 @@
-import { Inject, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  Module,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { type Redis, type RedisOptions } from 'ioredis';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import { WaitBudget } from '../process/wait-budget.js';
@@ -70,7 +76,11 @@ export class RedisLink implements OnApplicationShutdown {
     this.#clients.push(client);
     let away = false;
     client.on('error', (error: Error) => {
-      if (!away) this.#logger.warn({ reason: error.message }, 'Redis is not reachable; trying again');
+      if (!away)
+        this.#logger.warn(
+          { reason: error.message },
+          'Redis is not reachable; trying again',
+        );
       away = true;
     });
     client.on('ready', () => {
@@ -89,7 +99,8 @@ function handleRejections(client: Redis): void {
   client.sendCommand = (command, stream) => {
     command.promise.catch(() => {
       const { name, args } = command;
-      if (/^p?subscribe$/.test(name)) client.once('ready', () => void client.call(name, ...(args as string[])));
+      if (/^p?subscribe$/.test(name))
+        client.once('ready', () => void client.call(name, ...(args as string[])));
     });
     return send(command, stream);
   };
@@ -129,7 +140,8 @@ export class RedisProbe {
   }
 
   async probe(): Promise<void> {
-    if (this.#redis?.status === 'connecting' || this.#redis?.status === 'connect') await untilConnected(this.#redis);
+    if (this.#redis?.status === 'connecting' || this.#redis?.status === 'connect')
+      await untilConnected(this.#redis);
     await this.#redis?.set(this.#key, '1', 'PX', KEY_TTL_MS);
   }
 }
@@ -153,7 +165,10 @@ const untilConnected = (redis: Redis): Promise<void> =>
       provide: RedisLink,
       inject: [SETTINGS],
       useFactory: async (settings: Settings) =>
-        new RedisLink(settings, settings.redis.url === '' ? undefined : (await import('ioredis')).Redis),
+        new RedisLink(
+          settings,
+          settings.redis.url === '' ? undefined : (await import('ioredis')).Redis,
+        ),
     },
   ],
   exports: [RedisLink],

@@ -1,5 +1,9 @@
 import { type Redis } from 'ioredis';
-import { ANSWERED_TTL_MS, EVENTS_TTL_MS, MAX_EVENTS } from '../../contracts/queue-jobs/queue-keys.js';
+import {
+  ANSWERED_TTL_MS,
+  EVENTS_TTL_MS,
+  MAX_EVENTS,
+} from '../../contracts/queue-jobs/queue-keys.js';
 
 /**
  * KEYS: the job, the sets of finished jobs. ARGV: milliseconds, job id, 1 when it is no longer looked up in a set. A
@@ -56,7 +60,8 @@ const MOST = 5000;
 const SETS = { completed: 'removeOnComplete', failed: 'removeOnFail' } as const;
 
 /** Milliseconds between two sweeps: no longer than a result lives. */
-export const sweepEveryMs = (resultTtlMs: number): number => Math.min(60_000, resultTtlMs);
+export const sweepEveryMs = (resultTtlMs: number): number =>
+  Math.min(60_000, resultTtlMs);
 
 /** How long finished jobs and events of a queue stay in Redis. */
 export class ResultExpiry {
@@ -94,12 +99,30 @@ export class ResultExpiry {
       const args = [base, nowMs, this.resultTtlMs, MOST, option];
       removed += (await this.redis.eval(SWEEP, 1, `${base}${set}`, ...args)) as number;
     }
-    await this.redis.eval(TRIM, 2, `${base}events`, `${base}meta`, nowMs - EVENTS_TTL_MS, MAX_EVENTS);
+    await this.redis.eval(
+      TRIM,
+      2,
+      `${base}events`,
+      `${base}meta`,
+      nowMs - EVENTS_TTL_MS,
+      MAX_EVENTS,
+    );
     return removed;
   }
 
-  async #expire(base: string, jobId: string, { ms, unlist }: { ms: number; unlist: boolean }): Promise<void> {
+  async #expire(
+    base: string,
+    jobId: string,
+    { ms, unlist }: { ms: number; unlist: boolean },
+  ): Promise<void> {
     const keys = [`${base}${jobId}`, ...Object.keys(SETS).map(set => `${base}${set}`)];
-    await this.redis.eval(EXPIRE, keys.length, ...keys, Math.ceil(ms), jobId, unlist ? 1 : 0);
+    await this.redis.eval(
+      EXPIRE,
+      keys.length,
+      ...keys,
+      Math.ceil(ms),
+      jobId,
+      unlist ? 1 : 0,
+    );
   }
 }

@@ -18,14 +18,31 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 function record(name: string, ...encoding: readonly string[]): string {
   const path = join(dir, name);
   const tone = ['-f', 'lavfi', '-i', `sine=frequency=440:duration=${SECONDS}`];
-  execFileSync('ffmpeg', ['-hide_banner', '-loglevel', 'error', '-nostdin', '-y', ...tone, ...encoding, path]);
+  execFileSync('ffmpeg', [
+    '-hide_banner',
+    '-loglevel',
+    'error',
+    '-nostdin',
+    '-y',
+    ...tone,
+    ...encoding,
+    path,
+  ]);
   return path;
 }
 
 const inMemory = (bytes: Buffer) =>
-  new SpooledUpload({ size: bytes.length, head: bytes, content: { kind: 'memory', bytes } });
+  new SpooledUpload({
+    size: bytes.length,
+    head: bytes,
+    content: { kind: 'memory', bytes },
+  });
 const onDisk = (path: string, bytes: Buffer) =>
-  new SpooledUpload({ size: bytes.length, head: bytes.subarray(0, HEAD), content: { kind: 'file', path } });
+  new SpooledUpload({
+    size: bytes.length,
+    head: bytes.subarray(0, HEAD),
+    content: { kind: 'file', path },
+  });
 
 describe('the duration of a file is read from its headers', () => {
   it.each([
@@ -44,7 +61,10 @@ describe('the duration of a file is read from its headers', () => {
 
   it('an m4a on disk whose index lies behind its audio', async () => {
     const path = record('long.m4a', '-b:a', '320k');
-    const { seconds, known } = await audioDuration(onDisk(path, await readFile(path)), 'long.m4a');
+    const { seconds, known } = await audioDuration(
+      onDisk(path, await readFile(path)),
+      'long.m4a',
+    );
     expect([known, Math.round(seconds)]).toEqual([true, SECONDS]);
   });
 
@@ -54,16 +74,24 @@ describe('the duration of a file is read from its headers', () => {
     const declared = bytes.indexOf('data') + 4;
     for (const length of [0, 0xffffffff]) {
       bytes.writeUInt32LE(length, declared);
-      expect(Math.round((await audioDuration(inMemory(bytes), 'piped.wav')).seconds)).toBe(SECONDS);
+      expect(
+        Math.round((await audioDuration(inMemory(bytes), 'piped.wav')).seconds),
+      ).toBe(SECONDS);
     }
   });
 });
 
 describe('a duration that cannot be known', () => {
-  it.each(['text.wav', 'text.mp3', 'text.bin'])('of %s, which is no audio, is guessed from its size', async name => {
-    const text = Buffer.from('This is a text, renamed. '.repeat(400));
-    expect(await audioDuration(inMemory(text), name)).toEqual({ seconds: text.length / 2000, known: false });
-  });
+  it.each(['text.wav', 'text.mp3', 'text.bin'])(
+    'of %s, which is no audio, is guessed from its size',
+    async name => {
+      const text = Buffer.from('This is a text, renamed. '.repeat(400));
+      expect(await audioDuration(inMemory(text), name)).toEqual({
+        seconds: text.length / 2000,
+        known: false,
+      });
+    },
+  );
 
   it('of a truncated mp3 is estimated, or read from the remaining header, at most what its bytes allow', async () => {
     const bytes = (await readFile(record('cut.mp3'))).subarray(0, 300);
@@ -74,7 +102,9 @@ describe('a duration that cannot be known', () => {
   it('of a WAV header that lies is bounded by its bytes', async () => {
     const bytes = Buffer.from(await readFile(record('lie.wav')));
     bytes.writeUInt32LE(1, 28);
-    expect((await audioDuration(inMemory(bytes), 'lie.wav')).seconds).toBe(bytes.length / 500);
+    expect((await audioDuration(inMemory(bytes), 'lie.wav')).seconds).toBe(
+      bytes.length / 500,
+    );
   });
 });
 
@@ -83,6 +113,9 @@ describe('a WAV without samples', () => {
     const header = (await readFile(record('zero.wav'))).subarray(0, 78);
     const empty = Buffer.from(header.subarray(0, header.indexOf('data') + 8));
     empty.writeUInt32LE(0, empty.length - 4);
-    expect(await audioDuration(inMemory(empty), 'zero.wav')).toEqual({ seconds: 0, known: true });
+    expect(await audioDuration(inMemory(empty), 'zero.wav')).toEqual({
+      seconds: 0,
+      known: true,
+    });
   });
 });

@@ -18,14 +18,20 @@ const FMT_BYTES = 16;
  * Streamed WAV (ffmpeg through a pipe) declares 0 or 0xFFFFFFFF bytes of data: then the rest of the file is data.
  */
 export function readWavHeader(head: Buffer, fileSize: number): WavHeader | undefined {
-  if (head.toString('latin1', 0, 4) !== 'RIFF' || head.toString('latin1', 8, 12) !== 'WAVE') return undefined;
+  if (
+    head.toString('latin1', 0, 4) !== 'RIFF' ||
+    head.toString('latin1', 8, 12) !== 'WAVE'
+  )
+    return undefined;
   let byteRate = 0;
   for (let at = 12; at + CHUNK_HEADER <= head.length;) {
     const id = head.toString('latin1', at, at + 4);
     const declared = head.readUInt32LE(at + 4);
     const body = at + CHUNK_HEADER;
-    if (id === 'data') return { byteRate, dataBytes: dataBytes(declared, fileSize - body) };
-    if (id === 'fmt ' && body + FMT_BYTES <= head.length) byteRate = head.readUInt32LE(body + 8);
+    if (id === 'data')
+      return { byteRate, dataBytes: dataBytes(declared, fileSize - body) };
+    if (id === 'fmt ' && body + FMT_BYTES <= head.length)
+      byteRate = head.readUInt32LE(body + 8);
     // Chunks are padded to even sizes.
     at = body + declared + (declared % 2);
   }
@@ -43,7 +49,11 @@ export interface AudioDuration {
 }
 
 /** Headers only (D-12): never scans the file for frames, never reads tags behind the audio or cover pictures. */
-const HEADERS_ONLY: IOptions = { duration: false, skipCovers: true, skipPostHeaders: true };
+const HEADERS_ONLY: IOptions = {
+  duration: false,
+  skipCovers: true,
+  skipPostHeaders: true,
+};
 /**
  * 16 kbit/s, the low end of speech codecs: an unknown duration is guessed long, which only lengthens the time limit
  * (D-07).
@@ -56,9 +66,13 @@ const LEAST_BYTES_PER_S = 500;
  * Seconds of audio of an upload, for the inference deadline. Costs microseconds for WAV and well under a millisecond
  * for most others. What is no audio at all gets a guess: the worker, which decodes, answers `invalid_audio`.
  */
-export async function audioDuration(upload: SpooledUpload, filename: string): Promise<AudioDuration> {
+export async function audioDuration(
+  upload: SpooledUpload,
+  filename: string,
+): Promise<AudioDuration> {
   const seconds = wavSeconds(upload) ?? (await headerSeconds(upload, filename));
-  if (seconds === undefined) return { seconds: upload.size / GUESSED_BYTES_PER_S, known: false };
+  if (seconds === undefined)
+    return { seconds: upload.size / GUESSED_BYTES_PER_S, known: false };
   return { seconds: Math.min(seconds, upload.size / LEAST_BYTES_PER_S), known: true };
 }
 
@@ -67,7 +81,10 @@ function wavSeconds(upload: SpooledUpload): number | undefined {
   return header && header.byteRate > 0 ? header.dataBytes / header.byteRate : undefined;
 }
 
-async function headerSeconds(upload: SpooledUpload, filename: string): Promise<number | undefined> {
+async function headerSeconds(
+  upload: SpooledUpload,
+  filename: string,
+): Promise<number | undefined> {
   try {
     const { path, head, size } = upload;
     const { parseBuffer, parseFile } = await import('music-metadata');
@@ -77,7 +94,9 @@ async function headerSeconds(upload: SpooledUpload, filename: string): Promise<n
         ? await parseFile(path, HEADERS_ONLY)
         : await parseBuffer(head, { size, path: filename }, HEADERS_ONLY);
     const { duration } = format;
-    return duration !== undefined && Number.isFinite(duration) && duration > 0 ? duration : undefined;
+    return duration !== undefined && Number.isFinite(duration) && duration > 0
+      ? duration
+      : undefined;
   } catch {
     // Not audio, or a header that was cut: the worker decides.
     return undefined;

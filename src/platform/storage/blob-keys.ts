@@ -1,11 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type JobValue, type StoredJobValue } from '../../contracts/queue-jobs/job-result.js';
+import {
+  type JobValue,
+  type StoredJobValue,
+} from '../../contracts/queue-jobs/job-result.js';
 import { MAX_INLINE_BYTES, QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { bornAtMs } from '../clock/time-ordered-id.js';
 
 /** The value as Redis may have it: itself, or a reference to a blob when it is large. */
-export async function storeLarge(blobs: BlobStore, value: JobValue): Promise<JobValue | StoredJobValue> {
+export async function storeLarge(
+  blobs: BlobStore,
+  value: JobValue,
+): Promise<JobValue | StoredJobValue> {
   const json = Buffer.from(JSON.stringify(value));
   if (json.byteLength <= MAX_INLINE_BYTES) return value;
   const blob = `${QUEUE_BLOBS}results/${randomUUID()}`;
@@ -13,7 +19,10 @@ export async function storeLarge(blobs: BlobStore, value: JobValue): Promise<Job
 }
 
 /** @throws BlobMissing when it was removed */
-export async function loadValue(blobs: BlobStore, value: JobValue | StoredJobValue): Promise<JobValue> {
+export async function loadValue(
+  blobs: BlobStore,
+  value: JobValue | StoredJobValue,
+): Promise<JobValue> {
   if (value.kind !== 'stored') return value;
   return JSON.parse((await readWhole(blobs, value.blob)).toString()) as JobValue;
 }
@@ -41,7 +50,8 @@ export const STORED_REQUEST_BLOBS = 'kept/';
 export const newStoredBlob = (): string => `${STORED_REQUEST_BLOBS}${randomUUID()}`;
 
 /** The name, as in a row, that a key lies below. */
-export const storedRequestBlobOf = (key: string): string => key.slice(0, key.lastIndexOf('/'));
+export const storedRequestBlobOf = (key: string): string =>
+  key.slice(0, key.lastIndexOf('/'));
 
 /** Before every key of a copied result log, and of nothing else. */
 export const JOB_LOG_BLOBS = 'jobs/';
@@ -50,7 +60,8 @@ export const JOB_LOG_BLOBS = 'jobs/';
 export const jobLogFolder = (jobId: string): string => `${JOB_LOG_BLOBS}${jobId}/log/`;
 
 /** The batch whose log a key belongs to. */
-export const jobOfLogKey = (key: string): string => key.slice(JOB_LOG_BLOBS.length).split('/', 1)[0]!;
+export const jobOfLogKey = (key: string): string =>
+  key.slice(JOB_LOG_BLOBS.length).split('/', 1)[0]!;
 
 /** Before every key of a file, and of nothing else. */
 export const FILE_BLOBS = 'files/';

@@ -11,15 +11,22 @@ export const BLOB_STORE = Symbol('BLOB_STORE');
 
 @Global()
 @Module({
-  providers: [{ provide: BLOB_STORE, useFactory: blobStoreFrom, inject: [SETTINGS] }, ...STORAGE_OPERATIONS],
+  providers: [
+    { provide: BLOB_STORE, useFactory: blobStoreFrom, inject: [SETTINGS] },
+    ...STORAGE_OPERATIONS,
+  ],
   exports: [BLOB_STORE, StorageOperations],
 })
 export class BlobModule {}
 
 /** @throws StartError when S3 is chosen without a bucket. */
-export async function blobStoreFrom({ blobs, data }: Pick<Settings, 'blobs' | 'data'>): Promise<BlobStore> {
+export async function blobStoreFrom({
+  blobs,
+  data,
+}: Pick<Settings, 'blobs' | 'data'>): Promise<BlobStore> {
   if (blobs.driver === 'fs') return new FsBlobStore(join(data.dir, 'blobs'));
-  if (blobs.s3Bucket === '') throw new StartError('blobs.driver is s3: blobs.s3_bucket must name a bucket.');
+  if (blobs.s3Bucket === '')
+    throw new StartError('blobs.driver is s3: blobs.s3_bucket must name a bucket.');
   // A client of S3 takes as long to load as a small worker: only who needs it waits for it.
   const { S3BlobStore } = await import('./s3-blob-store.js');
   return new S3BlobStore({

@@ -1,6 +1,10 @@
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BlobMissing } from './storage-problems.js';
-import { type StorageComponent, type StorageOperation, type StorageOperations } from './storage.metrics.js';
+import {
+  type StorageComponent,
+  type StorageOperation,
+  type StorageOperations,
+} from './storage.metrics.js';
 
 /**
  * A blob store whose operations are counted for one component. What goes wrong with a caller's bytes is not the
@@ -13,12 +17,23 @@ export class CountedBlobStore implements BlobStore {
     private readonly component: StorageComponent,
   ) {}
 
-  async write(key: string, bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<number> {
+  async write(
+    key: string,
+    bytes: AsyncIterable<Uint8Array>,
+    signal?: AbortSignal,
+  ): Promise<number> {
     const source = new WatchedSource(bytes);
-    return this.#counted('store', this.blobs.write(key, source.bytes(), signal), () => source.failed);
+    return this.#counted(
+      'store',
+      this.blobs.write(key, source.bytes(), signal),
+      () => source.failed,
+    );
   }
 
-  async *read(key: string, range?: { readonly from: number; readonly to: number }): AsyncIterable<Uint8Array> {
+  async *read(
+    key: string,
+    range?: { readonly from: number; readonly to: number },
+  ): AsyncIterable<Uint8Array> {
     try {
       yield* this.blobs.read(key, range);
     } catch (error) {
@@ -48,7 +63,11 @@ export class CountedBlobStore implements BlobStore {
     return this.#counted('store', this.blobs.join(key, parts));
   }
 
-  async #counted<T>(operation: StorageOperation, work: Promise<T>, excused = () => false): Promise<T> {
+  async #counted<T>(
+    operation: StorageOperation,
+    work: Promise<T>,
+    excused = () => false,
+  ): Promise<T> {
     try {
       const done = await work;
       this.#count(operation, true);

@@ -18,7 +18,8 @@ const bytes = () => Readable.from([Buffer.from('bytes')]);
 
 describe('the folders of blobs', () => {
   it('go with the last blob in them, and stay while there is another', async () => {
-    for (const key of ['kept/1/body', 'kept/1/answer', 'kept/2/body']) await store.write(key, bytes());
+    for (const key of ['kept/1/body', 'kept/1/answer', 'kept/2/body'])
+      await store.write(key, bytes());
     await store.remove('kept/1/body');
     expect(await readdir(join(folder, 'kept'))).toEqual(['1', '2']);
     await store.remove('kept/1/answer');
@@ -28,7 +29,9 @@ describe('the folders of blobs', () => {
   });
 
   it('are made again under a writer when a remover empties them: 300 writes beside 300 removals succeed', async () => {
-    const writing = Array.from({ length: 300 }, (_, index) => store.write(`kept/x/${index}`, bytes()));
+    const writing = Array.from({ length: 300 }, (_, index) =>
+      store.write(`kept/x/${index}`, bytes()),
+    );
     const removing = writing.map(async (written, index) => {
       await written;
       await store.remove(`kept/x/${index}`);
@@ -42,7 +45,9 @@ describe('the folders of blobs', () => {
   it('may go at any moment, also between two steps of making them: 400 writes beside removers succeed', async () => {
     let writing = true;
     const remover = async (): Promise<void> => {
-      while (writing) for (const path of ['kept/x', 'kept']) await rmdir(join(folder, path)).catch(() => undefined);
+      while (writing)
+        for (const path of ['kept/x', 'kept'])
+          await rmdir(join(folder, path)).catch(() => undefined);
     };
     const writer = async (name: number): Promise<void> => {
       for (let index = 0; index < 100; index++) {

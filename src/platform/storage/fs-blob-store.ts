@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+} from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BlobMissing, checkKey } from './storage-problems.js';
@@ -16,7 +25,11 @@ const MOST_MOVES = 100;
 export class FsBlobStore implements BlobStore {
   constructor(private readonly folder: string) {}
 
-  async write(key: string, bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<number> {
+  async write(
+    key: string,
+    bytes: AsyncIterable<Uint8Array>,
+    signal?: AbortSignal,
+  ): Promise<number> {
     const target = this.#path(key);
     const draft = join(this.folder, UNFINISHED, randomUUID());
     await mkdir(dirname(draft), { recursive: true, mode: 0o700 });
@@ -31,8 +44,14 @@ export class FsBlobStore implements BlobStore {
     }
   }
 
-  async *read(key: string, range?: { readonly from: number; readonly to: number }): AsyncIterable<Uint8Array> {
-    const stream = createReadStream(this.#path(key), range && { start: range.from, end: range.to });
+  async *read(
+    key: string,
+    range?: { readonly from: number; readonly to: number },
+  ): AsyncIterable<Uint8Array> {
+    const stream = createReadStream(
+      this.#path(key),
+      range && { start: range.from, end: range.to },
+    );
     try {
       for await (const chunk of stream) yield chunk as Buffer;
     } catch (error) {
@@ -57,7 +76,11 @@ export class FsBlobStore implements BlobStore {
 
   /** Folders that hold nothing any more would use up inodes for ever. One that a writer fills meanwhile stays. */
   async #removeEmptied(emptied: string): Promise<void> {
-    for (let folder = emptied; folder.startsWith(this.folder + sep); folder = dirname(folder)) {
+    for (
+      let folder = emptied;
+      folder.startsWith(this.folder + sep);
+      folder = dirname(folder)
+    ) {
       const removed = await rmdir(folder).then(
         () => true,
         () => false,
@@ -102,7 +125,11 @@ export class FsBlobStore implements BlobStore {
   }
 }
 
-async function writeDurably(path: string, bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<number> {
+async function writeDurably(
+  path: string,
+  bytes: AsyncIterable<Uint8Array>,
+  signal?: AbortSignal,
+): Promise<number> {
   const file = await open(path, 'wx', 0o600);
   try {
     let size = 0;
@@ -120,7 +147,8 @@ async function writeDurably(path: string, bytes: AsyncIterable<Uint8Array>, sign
 
 /** One `write` may take less than it was given. */
 async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let at = 0; at < chunk.byteLength;) at += (await file.write(chunk, at)).bytesWritten;
+  for (let at = 0; at < chunk.byteLength;)
+    at += (await file.write(chunk, at)).bytesWritten;
 }
 
 /** The folder of the target may be removed as empty between making it and moving into it: then it is made again. */
@@ -135,7 +163,8 @@ async function moveInto(draft: string, target: string): Promise<void> {
 
 /** `mkdir` says ENOTDIR of a folder that is removed while it looks at it. */
 function retriable(error: unknown): unknown {
-  if (isAbsent(error) || (error as NodeJS.ErrnoException).code === 'ENOTDIR') return error;
+  if (isAbsent(error) || (error as NodeJS.ErrnoException).code === 'ENOTDIR')
+    return error;
   throw error;
 }
 
@@ -157,11 +186,14 @@ async function syncFolder(path: string): Promise<void> {
 async function filesUnder(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    return entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name));
+    return entries
+      .filter(entry => entry.isFile())
+      .map(entry => join(entry.parentPath, entry.name));
   } catch (error) {
     if (isAbsent(error)) return [];
     throw error;
   }
 }
 
-const isAbsent = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+const isAbsent = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException).code === 'ENOENT';

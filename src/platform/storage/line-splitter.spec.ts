@@ -34,7 +34,12 @@ describe('LineSplitter', () => {
 
   it('keeps a line of exactly the limit and nothing of a longer one, line break and mark not counted', () => {
     for (const lines of splits('\ufeffabcd\r\nabcde\nabcdefghijk\nabcd', 4))
-      expect(lines.map(({ bytes }) => bytes?.toString())).toEqual(['abcd', undefined, undefined, 'abcd']);
+      expect(lines.map(({ bytes }) => bytes?.toString())).toEqual([
+        'abcd',
+        undefined,
+        undefined,
+        'abcd',
+      ]);
   });
 
   it('gives nothing for an empty file, and the lines of a whole source', async () => {

@@ -58,13 +58,17 @@ export class LineSplitter {
     const start = offset === 0 && kept.subarray(0, 3).equals(BOM) ? BOM.length : 0;
     const end = kept.at(-1) === RETURN ? kept.length - 1 : kept.length;
     const length = Math.max(0, end - start);
-    const bytes = length > this.maxBytes ? undefined : kept.subarray(start, start + length);
+    const bytes =
+      length > this.maxBytes ? undefined : kept.subarray(start, start + length);
     return { offset: offset + start, length, bytes };
   }
 }
 
 /** The lines of a whole source. */
-export async function* linesOf(source: AsyncIterable<Uint8Array>, maxBytes = Infinity): AsyncGenerator<FileLine> {
+export async function* linesOf(
+  source: AsyncIterable<Uint8Array>,
+  maxBytes = Infinity,
+): AsyncGenerator<FileLine> {
   const splitter = new LineSplitter(maxBytes);
   for await (const chunk of source) yield* splitter.push(chunk);
   yield* splitter.end();

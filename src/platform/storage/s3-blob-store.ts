@@ -23,7 +23,10 @@ export interface S3Options {
   /** `host/bucket/key` instead of `bucket.host/key`: what most self-hosted servers speak. */
   readonly pathStyle: boolean;
   /** Absent: the usual chain of environment, files and roles. */
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  readonly credentials?: {
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+  };
 }
 
 /** Blobs as objects of one bucket. Uploads are multipart above 8 MiB; an object appears when it is complete. */
@@ -43,7 +46,11 @@ export class S3BlobStore implements BlobStore {
     });
   }
 
-  async write(key: string, bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<number> {
+  async write(
+    key: string,
+    bytes: AsyncIterable<Uint8Array>,
+    signal?: AbortSignal,
+  ): Promise<number> {
     signal?.throwIfAborted();
     let length = 0;
     let sourceError: unknown;
@@ -60,7 +67,12 @@ export class S3BlobStore implements BlobStore {
     };
     const params = { ...this.#at(key), Body: Readable.from(counted()) };
     // Parts of an upload that fails or is aborted are removed: they cost money for ever.
-    const upload = new Upload({ client: this.#client, params, partSize: PART_BYTES, queueSize: 1 });
+    const upload = new Upload({
+      client: this.#client,
+      params,
+      partSize: PART_BYTES,
+      queueSize: 1,
+    });
     const abort = (): void => void upload.abort();
     signal?.addEventListener('abort', abort, { once: true });
     try {
@@ -75,17 +87,23 @@ export class S3BlobStore implements BlobStore {
     }
   }
 
-  async *read(key: string, range?: { readonly from: number; readonly to: number }): AsyncIterable<Uint8Array> {
+  async *read(
+    key: string,
+    range?: { readonly from: number; readonly to: number },
+  ): AsyncIterable<Uint8Array> {
     const Range = range && `bytes=${range.from}-${range.to}`;
     const answer = await this.#client
       .send(new GetObjectCommand({ ...this.#at(key), Range }))
-      .catch((error: unknown) => Promise.reject(isAbsent(error) ? new BlobMissing(key) : (error as Error)));
+      .catch((error: unknown) =>
+        Promise.reject(isAbsent(error) ? new BlobMissing(key) : (error as Error)),
+      );
     yield* answer.Body as unknown as AsyncIterable<Uint8Array>;
   }
 
   async size(key: string): Promise<number | undefined> {
     try {
-      return (await this.#client.send(new HeadObjectCommand(this.#at(key)))).ContentLength;
+      return (await this.#client.send(new HeadObjectCommand(this.#at(key))))
+        .ContentLength;
     } catch (error) {
       if (isAbsent(error)) return undefined;
       throw error;
@@ -136,6 +154,9 @@ export class S3BlobStore implements BlobStore {
 }
 
 function isAbsent(error: unknown): boolean {
-  const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
+  const { name, $metadata } = error as {
+    name?: string;
+    $metadata?: { httpStatusCode?: number };
+  };
   return name === 'NoSuchKey' || name === 'NotFound' || $metadata?.httpStatusCode === 404;
 }

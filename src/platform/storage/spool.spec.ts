@@ -15,7 +15,11 @@ let spool: Spool;
 beforeEach(async () => {
   Logger.overrideLogger(false);
   dir = await mkdtemp(join(tmpdir(), 'switchyard-spool-'));
-  const settings = { 'data.dir': dir, 'server.upload_limit_bytes': LIMIT, 'spool.memory_bytes': MEMORY };
+  const settings = {
+    'data.dir': dir,
+    'server.upload_limit_bytes': LIMIT,
+    'spool.memory_bytes': MEMORY,
+  };
   spool = new Spool(settingsFrom(settings));
   await spool.onModuleInit();
 });
@@ -29,7 +33,9 @@ describe('an upload', () => {
   it('of up to memoryBytes stays in memory', async () => {
     const upload = await spool.store(pieces(60, 40));
     expect([upload.size, upload.path, await files()]).toEqual([100, undefined, []]);
-    expect(await upload.bytes()).toEqual(Buffer.concat([Buffer.alloc(60, 1), Buffer.alloc(40, 2)]));
+    expect(await upload.bytes()).toEqual(
+      Buffer.concat([Buffer.alloc(60, 1), Buffer.alloc(40, 2)]),
+    );
   });
 
   it('that is larger lies in one file that only its user can read', async () => {
@@ -44,7 +50,10 @@ describe('an upload', () => {
 
   it('of exactly the limit is taken, and of one byte more is file_too_large', async () => {
     expect((await spool.store(pieces(LIMIT))).size).toBe(LIMIT);
-    await expect(spool.store(pieces(LIMIT, 1))).rejects.toMatchObject({ code: 'file_too_large', param: 'file' });
+    await expect(spool.store(pieces(LIMIT, 1))).rejects.toMatchObject({
+      code: 'file_too_large',
+      param: 'file',
+    });
     expect(await files()).toHaveLength(1);
   });
 
@@ -102,7 +111,8 @@ describe('at boot', () => {
     const living = '1-0b0e7a52-7f2c-4b58-9a55-0d7a3c7f0000.upload';
     const own = `${process.pid}-0b0e7a52-7f2c-4b58-9a55-0d7a3c7f0000.upload`;
     await mkdir(folder, { recursive: true });
-    for (const name of [dead, living, own, 'notes.txt']) await writeFile(join(folder, name), 'x');
+    for (const name of [dead, living, own, 'notes.txt'])
+      await writeFile(join(folder, name), 'x');
     await spool.onModuleInit();
     expect((await files()).sort()).toEqual([living, 'notes.txt']);
   });
@@ -113,14 +123,24 @@ const FULL = '/dev/full';
 
 describe('a full disk', () => {
   it('is storage_full, with the cause kept', async () => {
-    const writer = new SpoolWriter('unused', { maxBytes: 1000, memoryBytes: 0 }, () => open(FULL, 'w'));
+    const writer = new SpoolWriter('unused', { maxBytes: 1000, memoryBytes: 0 }, () =>
+      open(FULL, 'w'),
+    );
     const write = writer.write(Buffer.alloc(10));
-    await expect(write).rejects.toMatchObject({ code: 'storage_full', cause: { code: 'ENOSPC' } });
+    await expect(write).rejects.toMatchObject({
+      code: 'storage_full',
+      cause: { code: 'ENOSPC' },
+    });
     await writer.abort();
   });
 
   it('differs from a folder that may not be written to', async () => {
-    const writer = new SpoolWriter('/proc/no-such-folder/file', { maxBytes: 1000, memoryBytes: 0 });
-    await expect(writer.write(Buffer.alloc(10))).rejects.toMatchObject({ code: 'ENOENT' });
+    const writer = new SpoolWriter('/proc/no-such-folder/file', {
+      maxBytes: 1000,
+      memoryBytes: 0,
+    });
+    await expect(writer.write(Buffer.alloc(10))).rejects.toMatchObject({
+      code: 'ENOENT',
+    });
   });
 });

@@ -28,7 +28,8 @@ export class SpoolWriter {
   constructor(
     private readonly path: string,
     private readonly limits: SpoolLimits,
-    private readonly create: (path: string) => Promise<FileHandle> = path => open(path, 'wx', 0o600),
+    private readonly create: (path: string) => Promise<FileHandle> = path =>
+      open(path, 'wx', 0o600),
   ) {}
 
   /** @throws DomainError `file_too_large` at the first byte over the limit, `storage_full` when the disk is. */
@@ -47,10 +48,18 @@ export class SpoolWriter {
   async finish(): Promise<SpooledUpload> {
     if (this.#file === undefined) {
       const bytes = Buffer.concat(this.#chunks);
-      return new SpooledUpload({ size: this.#size, head: bytes, content: { kind: 'memory', bytes } });
+      return new SpooledUpload({
+        size: this.#size,
+        head: bytes,
+        content: { kind: 'memory', bytes },
+      });
     }
     await onDisk(this.#file.close());
-    return new SpooledUpload({ size: this.#size, head: this.#head, content: { kind: 'file', path: this.path } });
+    return new SpooledUpload({
+      size: this.#size,
+      head: this.#head,
+      content: { kind: 'file', path: this.path },
+    });
   }
 
   /** Forgets everything. The error that led here is the one to report, so this one never rejects. */
@@ -73,9 +82,13 @@ export class SpoolWriter {
 /** @param maxBytes `server.upload_limit_bytes` or the limit of the file's purpose */
 export function fileTooLarge(maxBytes: number): DomainError {
   const mib = Number((maxBytes / 1_048_576).toFixed(2));
-  return new DomainError('file_too_large', `The upload is larger than ${maxBytes} bytes (${mib} MiB).`, {
-    param: 'file',
-  });
+  return new DomainError(
+    'file_too_large',
+    `The upload is larger than ${maxBytes} bytes (${mib} MiB).`,
+    {
+      param: 'file',
+    },
+  );
 }
 
 const onDisk = <T>(operation: Promise<T>): Promise<T> =>
@@ -95,8 +108,13 @@ export class Spool implements OnModuleInit {
   async onModuleInit(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const leftovers = (await readdir(this.#folder)).filter(isLeftover);
-    await Promise.all(leftovers.map(name => unlink(join(this.#folder, name)).catch(() => undefined)));
-    if (leftovers.length > 0) this.#logger.log(`removed ${leftovers.length} leftover upload(s) from ${this.#folder}`);
+    await Promise.all(
+      leftovers.map(name => unlink(join(this.#folder, name)).catch(() => undefined)),
+    );
+    if (leftovers.length > 0)
+      this.#logger.log(
+        `removed ${leftovers.length} leftover upload(s) from ${this.#folder}`,
+      );
   }
 
   /**
@@ -105,10 +123,13 @@ export class Spool implements OnModuleInit {
    */
   async store(source: AsyncIterable<Buffer>): Promise<SpooledUpload> {
     const { server, spool } = this.settings;
-    const writer = new SpoolWriter(join(this.#folder, `${process.pid}-${randomUUID()}.upload`), {
-      maxBytes: server.uploadLimitBytes,
-      memoryBytes: spool.memoryBytes,
-    });
+    const writer = new SpoolWriter(
+      join(this.#folder, `${process.pid}-${randomUUID()}.upload`),
+      {
+        maxBytes: server.uploadLimitBytes,
+        memoryBytes: spool.memoryBytes,
+      },
+    );
     try {
       for await (const chunk of source) await writer.write(chunk);
       return await writer.finish();

@@ -17,7 +17,11 @@ describe('SpooledUpload.chunks', () => {
     const path = join(folder, kind);
     await writeFile(path, BYTES);
     const content = kind === 'memory' ? { kind, bytes: BYTES } : { kind, path };
-    return new SpooledUpload({ size: BYTES.length, head: BYTES.subarray(0, 10), content });
+    return new SpooledUpload({
+      size: BYTES.length,
+      head: BYTES.subarray(0, 10),
+      content,
+    });
   }
 
   it.each(['memory', 'file'] as const)(

@@ -2,7 +2,8 @@ import { open, readFile, unlink } from 'node:fs/promises';
 
 /** Where an upload's bytes lie. */
 export type SpooledBytes =
-  { readonly kind: 'memory'; readonly bytes: Buffer } | { readonly kind: 'file'; readonly path: string };
+  | { readonly kind: 'memory'; readonly bytes: Buffer }
+  | { readonly kind: 'file'; readonly path: string };
 
 export interface SpooledContent {
   readonly size: number;
@@ -40,7 +41,8 @@ export class SpooledUpload {
 
   async bytes(): Promise<Buffer> {
     const content = this.#content;
-    if (content === undefined) throw new Error('the upload was disposed before it was read');
+    if (content === undefined)
+      throw new Error('the upload was disposed before it was read');
     if (content.kind === 'memory') return content.bytes;
     const read = readFile(content.path);
     this.#reads.add(read);
@@ -57,7 +59,8 @@ export class SpooledUpload {
    */
   async *chunks(): AsyncGenerator<Buffer> {
     const content = this.#content;
-    if (content === undefined) throw new Error('the upload was disposed before it was read');
+    if (content === undefined)
+      throw new Error('the upload was disposed before it was read');
     if (content.kind === 'memory') {
       yield* slices(content.bytes);
       return;
@@ -94,5 +97,6 @@ export class SpooledUpload {
 }
 
 function* slices(bytes: Buffer): Generator<Buffer> {
-  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES)
+    yield bytes.subarray(at, at + CHUNK_BYTES);
 }

@@ -4,10 +4,14 @@ import { storageUnavailable } from '../http/passing-errors.js';
 
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-const isFull = (cause: unknown): boolean => FULL.has((cause as NodeJS.ErrnoException).code ?? '');
+const isFull = (cause: unknown): boolean =>
+  FULL.has((cause as NodeJS.ErrnoException).code ?? '');
 
 /** @throws DomainError `storage_full` when the disk is; else what `operation` throws. */
-export async function orStorageFull<T>(operation: Promise<T>, message: string): Promise<T> {
+export async function orStorageFull<T>(
+  operation: Promise<T>,
+  message: string,
+): Promise<T> {
   try {
     return await operation;
   } catch (cause) {
@@ -20,12 +24,18 @@ export async function orStorageFull<T>(operation: Promise<T>, message: string): 
  * @throws DomainError `storage_full`, `storage_unavailable` when disk, blob store or database do not work; else what
  * `operation` throws.
  */
-export async function orStorageProblem<T>(operation: Promise<T>, message: string): Promise<T> {
+export async function orStorageProblem<T>(
+  operation: Promise<T>,
+  message: string,
+): Promise<T> {
   try {
     return await orStorageFull(operation, message);
   } catch (cause) {
     if (cause instanceof DomainError || !isOutage(cause)) throw cause;
-    throw storageUnavailable('The database or the blob store does not answer now.', cause);
+    throw storageUnavailable(
+      'The database or the blob store does not answer now.',
+      cause,
+    );
   }
 }
 
@@ -50,7 +60,8 @@ const KEY = /^[a-z0-9][a-z0-9._-]*(\/[a-z0-9][a-z0-9._-]*)*$/;
  * RangeError
  */
 export function checkKey(key: string): string {
-  if (key.length > 200 || !KEY.test(key)) throw new RangeError(`Not a blob key: ${JSON.stringify(key)}.`);
+  if (key.length > 200 || !KEY.test(key))
+    throw new RangeError(`Not a blob key: ${JSON.stringify(key)}.`);
   return key;
 }
 
@@ -71,7 +82,8 @@ const SQLSTATE_FULL = '53100';
  */
 export function isOutage(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
-  const { code, $metadata, $fault, severity, errcode, message, cause } = error as Readonly<Record<string, unknown>>;
+  const { code, $metadata, $fault, severity, errcode, message, cause } =
+    error as Readonly<Record<string, unknown>>;
   // S3: whatever its server or the way to it said.
   if ($metadata !== undefined || $fault !== undefined) return true;
   // Postgres: the server spoke, and it may be about our question.
@@ -83,11 +95,13 @@ export function isOutage(error: unknown): boolean {
 }
 
 /** Another process has the lock of the SQLite file. */
-export const isLockedSqlite = (error: unknown): boolean => sqliteCode(error) === SQLITE_BUSY;
+export const isLockedSqlite = (error: unknown): boolean =>
+  sqliteCode(error) === SQLITE_BUSY;
 
 /** The database says that its disk has no room. */
 export const isFullDatabase = (error: unknown): boolean =>
-  sqliteCode(error) === SQLITE_FULL || (error as { code?: unknown } | null)?.code === SQLSTATE_FULL;
+  sqliteCode(error) === SQLITE_FULL ||
+  (error as { code?: unknown } | null)?.code === SQLSTATE_FULL;
 
 /** Extended codes carry the plain one in their low byte. */
 function sqliteCode(error: unknown): number | undefined {

@@ -12,9 +12,15 @@ export type StorageStatus = 'success' | 'retry' | 'exhausted';
 /** Counts what is asked of the blob store, and how it went. */
 @Injectable()
 export class StorageOperations {
-  constructor(@InjectMetric('file_storage_operations_total') private readonly operations: Counter) {}
+  constructor(
+    @InjectMetric('file_storage_operations_total') private readonly operations: Counter,
+  ) {}
 
-  count(component: StorageComponent, operation: StorageOperation, status: StorageStatus): void {
+  count(
+    component: StorageComponent,
+    operation: StorageOperation,
+    status: StorageStatus,
+  ): void {
     this.operations.inc({ operation, component, status });
   }
 }

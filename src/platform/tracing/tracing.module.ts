@@ -1,6 +1,17 @@
 import { type IncomingHttpHeaders } from 'node:http';
-import { type DynamicModule, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { type Context, isSpanContextValid, ROOT_CONTEXT, type SpanContext, trace } from '@opentelemetry/api';
+import {
+  type DynamicModule,
+  Inject,
+  Module,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import {
+  type Context,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  type SpanContext,
+  trace,
+} from '@opentelemetry/api';
 import { startTracing, TRACER, type Tracing } from './tracing.js';
 
 const FORM = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
@@ -14,16 +25,27 @@ export function traceparentOf(span: SpanContext): string | undefined {
 /** The context below which a new span continues that trace; of nothing, or of nonsense, the root. */
 export function contextAfter(traceparent: string | undefined): Context {
   const [, traceId, spanId, flags] = FORM.exec(traceparent ?? '') ?? [];
-  if (traceId === undefined || spanId === undefined || flags === undefined) return ROOT_CONTEXT;
-  const span = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
-  return isSpanContextValid(span) ? trace.setSpanContext(ROOT_CONTEXT, span) : ROOT_CONTEXT;
+  if (traceId === undefined || spanId === undefined || flags === undefined)
+    return ROOT_CONTEXT;
+  const span = {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16),
+    isRemote: true,
+  };
+  return isSpanContextValid(span)
+    ? trace.setSpanContext(ROOT_CONTEXT, span)
+    : ROOT_CONTEXT;
 }
 
 /** On a line of a batch: the `traceparent` of its batch, whose trace that of the line is linked to. */
 export const TRACE_LINK_HEADER = 'x-switchyard-trace-link';
 
 /** A header with a `traceparent`; undefined: absent, or nonsense. */
-export function traceparentIn(headers: IncomingHttpHeaders, name = 'traceparent'): string | undefined {
+export function traceparentIn(
+  headers: IncomingHttpHeaders,
+  name = 'traceparent',
+): string | undefined {
   const text = headers[name];
   return typeof text === 'string' && FORM.test(text) ? text : undefined;
 }
@@ -41,7 +63,11 @@ export class TracingModule implements OnApplicationShutdown {
       global: true,
       providers: [
         { provide: TRACING, useFactory: () => startTracing(service) },
-        { provide: TRACER, inject: [TRACING], useFactory: ({ tracer }: Tracing) => tracer },
+        {
+          provide: TRACER,
+          inject: [TRACING],
+          useFactory: ({ tracer }: Tracing) => tracer,
+        },
       ],
       exports: [TRACER],
     };

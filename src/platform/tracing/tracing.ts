@@ -15,7 +15,8 @@ export interface Tracing {
  * does nothing, and none of the SDK is loaded. A trace that a caller began is recorded if its caller says so.
  */
 export async function startTracing(service: string): Promise<Tracing> {
-  if (!tracingWanted()) return { tracer: trace.getTracer(service), close: () => Promise.resolve() };
+  if (!tracingWanted())
+    return { tracer: trace.getTracer(service), close: () => Promise.resolve() };
   const [
     { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider },
     { OTLPTraceExporter },
@@ -27,7 +28,9 @@ export async function startTracing(service: string): Promise<Tracing> {
   ]);
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': service }),
-    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(tracedShare()) }),
+    sampler: new ParentBasedSampler({
+      root: new TraceIdRatioBasedSampler(tracedShare()),
+    }),
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
   });
   // For engines, which Nest does not build.

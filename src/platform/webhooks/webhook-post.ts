@@ -21,15 +21,25 @@ export class WebhookSignature {
   static fromFile(path: string): WebhookSignature | undefined {
     if (path === '') return undefined;
     const text = readSecret(path).trim();
-    const secret = text.startsWith(PREFIX) ? Buffer.from(text.slice(PREFIX.length), 'base64') : Buffer.from(text);
+    const secret = text.startsWith(PREFIX)
+      ? Buffer.from(text.slice(PREFIX.length), 'base64')
+      : Buffer.from(text);
     if (secret.length >= 16) return new WebhookSignature(secret);
-    throw new ConfigError([{ origin: path, message: 'must hold at least 16 bytes of secret' }]);
+    throw new ConfigError([
+      { origin: path, message: 'must hold at least 16 bytes of secret' },
+    ]);
   }
 
   /** @param timestamp Unix seconds */
   headers(id: string, timestamp: number, body: string): Record<string, string> {
-    const digest = createHmac('sha256', this.secret).update(`${id}.${timestamp}.${body}`).digest('base64');
-    return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${digest}` };
+    const digest = createHmac('sha256', this.secret)
+      .update(`${id}.${timestamp}.${body}`)
+      .digest('base64');
+    return {
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': `v1,${digest}`,
+    };
   }
 }
 
@@ -39,7 +49,10 @@ function readSecret(path: string): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new ConfigError([
-      { origin: path, message: `cannot be read (${code}); \`batch.webhook_secret_file\` names it` },
+      {
+        origin: path,
+        message: `cannot be read (${code}); \`batch.webhook_secret_file\` names it`,
+      },
     ]);
   }
 }
@@ -57,8 +70,17 @@ export interface WebhookPost {
  * redirect, and its answer is not read. @returns the status. @throws DomainError for a refused URL; network errors; the
  *   signal's reason
  */
-export async function postWebhook({ url, headers, body, exceptions, signal }: WebhookPost): Promise<number> {
-  const target = await fetchTarget(new URL(url), { exceptions, resolve: resolveBySystem });
+export async function postWebhook({
+  url,
+  headers,
+  body,
+  exceptions,
+  signal,
+}: WebhookPost): Promise<number> {
+  const target = await fetchTarget(new URL(url), {
+    exceptions,
+    resolve: resolveBySystem,
+  });
   const { address, family } = target.addresses[0]!;
   const send = target.url.protocol === 'https:' ? https.request : http.request;
   return new Promise((resolve, reject) => {
@@ -66,7 +88,11 @@ export async function postWebhook({ url, headers, body, exceptions, signal }: We
       method: 'POST',
       agent: false,
       signal,
-      headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...headers },
+      headers: {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        ...headers,
+      },
       lookup: (_hostname, { all }, callback) =>
         all ? callback(null, [{ address, family }]) : callback(null, address, family),
     });

@@ -28,7 +28,9 @@ export class AudioDownload {
   /** The same, read as it is asked for. */
   async *pieces(url: string, signal: AbortSignal): AsyncGenerator<Buffer> {
     if (!this.#fetch) {
-      throw new DomainError('file_url_refused', 'This worker fetches no audio by URL.', { param: 'file_url' });
+      throw new DomainError('file_url_refused', 'This worker fetches no audio by URL.', {
+        param: 'file_url',
+      });
     }
     try {
       yield* this.#fetch.chunks(url, signal);

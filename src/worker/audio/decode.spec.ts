@@ -52,7 +52,10 @@ describe('decodeAudio', () => {
     ['opus', ['-c:a', 'libopus'], 0.03],
     ['ogg', ['-c:a', 'libopus'], 0.03],
   ])('decodes one second of %s to 16,000 samples', async (extension, args, slackS) => {
-    const { samples, durationS } = await decodeAudio(made(`b.${extension}`, ...args), never);
+    const { samples, durationS } = await decodeAudio(
+      made(`b.${extension}`, ...args),
+      never,
+    );
     expect(Math.abs(samples.length - 16_000)).toBeLessThanOrEqual(slackS * 16_000);
     expect(durationS).toBe(samples.length / 16_000);
     expect(Math.max(...samples.subarray(4000, 12_000))).toBeGreaterThan(2000);
@@ -67,7 +70,9 @@ describe('decodeAudio', () => {
     const file = made('c.wav', '-ar', '16000');
     const { samples } = await decodeAudio(file, never);
     expect(samples).toHaveLength(16_000);
-    expect(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)).toEqual(file.subarray(-32_000));
+    expect(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)).toEqual(
+      file.subarray(-32_000),
+    );
   });
 
   it('decodes an mp3 that ends early as far as it goes', async () => {
@@ -78,16 +83,33 @@ describe('decodeAudio', () => {
 
   it.each([
     ['an empty file', Buffer.alloc(0), 'empty_file', /0 bytes/],
-    ['text', Buffer.from('this is text, renamed to .wav\n'.repeat(20)), 'invalid_audio', /Invalid data found/],
+    [
+      'text',
+      Buffer.from('this is text, renamed to .wav\n'.repeat(20)),
+      'invalid_audio',
+      /Invalid data found/,
+    ],
     ['zeros', Buffer.alloc(5000), 'invalid_audio', /cannot be decoded/],
-    ['a play list', Buffer.from('#EXTM3U\n#EXTINF:1,\nfile:///etc/hostname\n'), 'invalid_audio', /cannot be decoded/],
+    [
+      'a play list',
+      Buffer.from('#EXTM3U\n#EXTINF:1,\nfile:///etc/hostname\n'),
+      'invalid_audio',
+      /cannot be decoded/,
+    ],
   ])('refuses %s', async (_what, file, code, message) => {
-    expect(await failure(file)).toMatchObject({ code, param: 'file', message: expect.stringMatching(message) });
+    expect(await failure(file)).toMatchObject({
+      code,
+      param: 'file',
+      message: expect.stringMatching(message),
+    });
   });
 
   it('refuses a WAV of 0 seconds, canonical or not', async () => {
     for (const rate of [16_000, 44_100])
-      expect(await failure(streamedWavHeader(rate))).toMatchObject({ code: 'audio_too_short', param: 'file' });
+      expect(await failure(streamedWavHeader(rate))).toMatchObject({
+        code: 'audio_too_short',
+        param: 'file',
+      });
   });
 
   it('refuses the first bytes of an mp3 and an m4a without its index, in one line', async () => {
@@ -100,7 +122,16 @@ describe('decodeAudio', () => {
 
   it('refuses a film without sound', async () => {
     const path = join(folder, 'mute.mp4');
-    execFileSync('ffmpeg', ['-loglevel', 'error', '-f', 'lavfi', '-i', 'color=s=16x16:d=1', '-an', path]);
+    execFileSync('ffmpeg', [
+      '-loglevel',
+      'error',
+      '-f',
+      'lavfi',
+      '-i',
+      'color=s=16x16:d=1',
+      '-an',
+      path,
+    ]);
     expect(await failure(readFileSync(path))).toMatchObject({ code: 'invalid_audio' });
   });
 
@@ -130,13 +161,24 @@ describe('decodeAudio', () => {
     it('ends at the first sample that a file of its size cannot hold', async () => {
       // 14,000 bytes at 10 Hz would be 1400 s; 760 s are what 20 bytes a second allow.
       const error = (await failure(lying(10, 14_000))) as DomainError;
-      expect(error).toMatchObject({ code: 'invalid_audio', message: expect.stringContaining('longer than 762 s') });
+      expect(error).toMatchObject({
+        code: 'invalid_audio',
+        message: expect.stringContaining('longer than 762 s'),
+      });
     });
 
     it('decodes an hour of silence in flac, some 30 bytes a second', async () => {
       const silence = ['-f', 'lavfi', '-i', 'anullsrc=r=8000:cl=mono:d=3600'];
       const path = join(folder, 'silence.flac');
-      execFileSync('ffmpeg', ['-y', '-loglevel', 'error', ...silence, '-frame_size', '4096', path]);
+      execFileSync('ffmpeg', [
+        '-y',
+        '-loglevel',
+        'error',
+        ...silence,
+        '-frame_size',
+        '4096',
+        path,
+      ]);
       const file = readFileSync(path);
       expect(file.length).toBeLessThan(3600 * 60);
       expect((await decodeAudio(file, never)).durationS).toBe(3600);

@@ -17,7 +17,8 @@ const LEAST_BYTES_PER_S = 20;
 const SLACK_S = 60;
 
 /** Seconds that a file of so many bytes may hold, whatever it says of itself. */
-export const longestOf = (bytes: number): number => Math.min(MAX_AUDIO_S, SLACK_S + bytes / LEAST_BYTES_PER_S);
+export const longestOf = (bytes: number): number =>
+  Math.min(MAX_AUDIO_S, SLACK_S + bytes / LEAST_BYTES_PER_S);
 
 /** Containers that may be opened. A play list would make ffmpeg read other files of this machine. */
 const CONTAINERS =
@@ -26,7 +27,16 @@ const CONTAINERS =
 const UPLOAD = '/dev/fd/3';
 
 const decodeArgs = (longestS: number): readonly string[] => [
-  ...['-threads', '1', '-protocol_whitelist', 'file', '-format_whitelist', CONTAINERS, '-i', UPLOAD],
+  ...[
+    '-threads',
+    '1',
+    '-protocol_whitelist',
+    'file',
+    '-format_whitelist',
+    CONTAINERS,
+    '-i',
+    UPLOAD,
+  ],
   ...['-map', '0:a:0', '-vn', '-sn', '-dn', '-ac', '1', '-ar', String(RECOGNISER_RATE)],
   ...['-t', String(longestS + 1), '-f', 's16le', 'pipe:1'],
 ];
@@ -47,7 +57,11 @@ export async function* decodedStream(
 ): AsyncGenerator<Int16Array> {
   const left = new AbortController();
   const stdio = ['ignore', 'pipe', 'pipe', file.fd] as const;
-  const { child, ended } = startFfmpeg(decodeArgs(longestS), [...stdio], AbortSignal.any([signal, left.signal]));
+  const { child, ended } = startFfmpeg(
+    decodeArgs(longestS),
+    [...stdio],
+    AbortSignal.any([signal, left.signal]),
+  );
   const complaint = boundedText(child.stderr!);
   let samples = 0;
   try {
@@ -73,7 +87,8 @@ export const tooLong = (longestS: number): DomainError =>
         `The audio is longer than ${Math.floor(longestS)} s, the most that a file of this size can hold.`,
       );
 
-export const tooShort = (): DomainError => rejected('audio_too_short', 'The audio holds no samples.');
+export const tooShort = (): DomainError =>
+  rejected('audio_too_short', 'The audio holds no samples.');
 
 /** A pipe cuts where it likes, also inside a sample. */
 async function* wholeSamples(stream: AsyncIterable<Buffer>): AsyncGenerator<Int16Array> {
@@ -93,7 +108,10 @@ function assertDecoded(end: FfmpegEnd, samples: number, complaint: string): void
   if (end.exitCode === 0 && samples > 0) return;
   const reason = reasonIn(complaint);
   if (end.exitCode === 0 && reason === '') throw tooShort();
-  throw rejected('invalid_audio', `The file cannot be decoded as audio: ${reason || 'ffmpeg gave no reason'}.`);
+  throw rejected(
+    'invalid_audio',
+    `The file cannot be decoded as audio: ${reason || 'ffmpeg gave no reason'}.`,
+  );
 }
 
 /** The first thing that ffmpeg complained about, without its names of places: `[mov,mp4 @ 0x55…]`, `/dev/fd/3:`. */
@@ -106,8 +124,10 @@ function reasonIn(complaint: string): string {
     .slice(0, 200);
 }
 
-const rejected = (code: 'invalid_audio' | 'audio_too_short', message: string): DomainError =>
-  new DomainError(code, message, { param: 'file' });
+const rejected = (
+  code: 'invalid_audio' | 'audio_too_short',
+  message: string,
+): DomainError => new DomainError(code, message, { param: 'file' });
 
 interface DecodedAudio {
   /** Mono, 16 kHz. */
@@ -127,7 +147,8 @@ export async function decodeAudio(
   signal: AbortSignal,
   mostS: number = MAX_AUDIO_S,
 ): Promise<DecodedAudio> {
-  if (file.length === 0) throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
+  if (file.length === 0)
+    throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
   const data = canonicalWavData(file);
   const samples = data
     ? samplesOf(data)
@@ -138,7 +159,11 @@ export async function decodeAudio(
   return { samples, durationS };
 }
 
-async function decodeWithFfmpeg(file: Buffer, signal: AbortSignal, longestS: number): Promise<Int16Array> {
+async function decodeWithFfmpeg(
+  file: Buffer,
+  signal: AbortSignal,
+  longestS: number,
+): Promise<Int16Array> {
   const upload = await openUpload(file);
   try {
     const pieces: Int16Array[] = [];

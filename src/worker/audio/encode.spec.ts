@@ -4,11 +4,20 @@ import { openEncoder, SpeechOutput } from './encode.js';
 
 const never = new AbortController().signal;
 const tone = (rate: number, seconds: number): Int16Array =>
-  Int16Array.from({ length: rate * seconds }, (_, n) => Math.round(8000 * Math.sin((2 * Math.PI * 440 * n) / rate)));
+  Int16Array.from({ length: rate * seconds }, (_, n) =>
+    Math.round(8000 * Math.sin((2 * Math.PI * 440 * n) / rate)),
+  );
 
-async function encoded(format: 'mp3' | 'opus' | 'aac' | 'flac' | 'wav' | 'pcm', rate: number, pieces: Int16Array[]) {
+async function encoded(
+  format: 'mp3' | 'opus' | 'aac' | 'flac' | 'wav' | 'pcm',
+  rate: number,
+  pieces: Int16Array[],
+) {
   const chunks: Buffer[] = [];
-  const output = new SpeechOutput(openEncoder({ format, signal: never, onBytes: bytes => chunks.push(bytes) }), rate);
+  const output = new SpeechOutput(
+    openEncoder({ format, signal: never, onBytes: bytes => chunks.push(bytes) }),
+    rate,
+  );
   for (const piece of pieces) output.write(piece);
   await output.finish();
   return chunks;
@@ -21,29 +30,45 @@ describe('speech encoding', () => {
     ['aac', 0.1],
     ['flac', 0],
     ['wav', 0],
-  ] as const)('makes %s of one second that decodes to one second', async (format, slackS) => {
-    const chunks = await encoded(format, 16_000, [tone(16_000, 1)]);
-    const { durationS } = await decodeAudio(Buffer.concat(chunks), never);
-    expect(Math.abs(durationS - 1)).toBeLessThanOrEqual(slackS);
-  });
+  ] as const)(
+    'makes %s of one second that decodes to one second',
+    async (format, slackS) => {
+      const chunks = await encoded(format, 16_000, [tone(16_000, 1)]);
+      const { durationS } = await decodeAudio(Buffer.concat(chunks), never);
+      expect(Math.abs(durationS - 1)).toBeLessThanOrEqual(slackS);
+    },
+  );
 
   it('makes 24,000 samples of PCM per second, the same however the engine cuts its audio', async () => {
     const samples = tone(16_000, 1);
-    const pieces = [samples.subarray(0, 1), samples.subarray(1, 9001), samples.subarray(9001)];
-    const [whole, cut] = await Promise.all([encoded('pcm', 16_000, [samples]), encoded('pcm', 16_000, pieces)]);
+    const pieces = [
+      samples.subarray(0, 1),
+      samples.subarray(1, 9001),
+      samples.subarray(9001),
+    ];
+    const [whole, cut] = await Promise.all([
+      encoded('pcm', 16_000, [samples]),
+      encoded('pcm', 16_000, pieces),
+    ]);
     expect(Buffer.concat(whole)).toHaveLength(48_000);
     expect(Buffer.concat(cut)).toEqual(Buffer.concat(whole));
   });
 
   it('passes 24 kHz through untouched', async () => {
     const samples = tone(24_000, 0.1);
-    expect(Buffer.concat(await encoded('pcm', 24_000, [samples]))).toEqual(Buffer.from(samples.buffer));
+    expect(Buffer.concat(await encoded('pcm', 24_000, [samples]))).toEqual(
+      Buffer.from(samples.buffer),
+    );
   });
 
   it('copies what the engine emits: its buffer may be used again', async () => {
     const chunks: Buffer[] = [];
     const output = new SpeechOutput(
-      openEncoder({ format: 'pcm', signal: never, onBytes: bytes => chunks.push(Buffer.from(bytes)) }),
+      openEncoder({
+        format: 'pcm',
+        signal: never,
+        onBytes: bytes => chunks.push(Buffer.from(bytes)),
+      }),
       24_000,
     );
     const buffer = Int16Array.of(7, 7);
@@ -60,18 +85,28 @@ describe('speech encoding', () => {
   it('gives mp3 out while speech is still coming', async () => {
     let heard = (): void => undefined;
     const first = new Promise<void>(resolve => (heard = resolve));
-    const output = new SpeechOutput(openEncoder({ format: 'mp3', signal: never, onBytes: () => heard() }), 24_000);
+    const output = new SpeechOutput(
+      openEncoder({ format: 'mp3', signal: never, onBytes: () => heard() }),
+      24_000,
+    );
     output.write(tone(24_000, 1));
     await first;
     await output.finish();
   });
 
-  it.each(['mp3', 'wav', 'pcm'] as const)('ends %s with the abort, also while it is written to', async format => {
-    const abort = new AbortController();
-    const encoder = openEncoder({ format, signal: abort.signal, onBytes: () => undefined });
-    const output = new SpeechOutput(encoder, 24_000);
-    output.write(tone(24_000, 5));
-    abort.abort();
-    await expect(output.finish()).rejects.toMatchObject({ code: 'request_cancelled' });
-  });
+  it.each(['mp3', 'wav', 'pcm'] as const)(
+    'ends %s with the abort, also while it is written to',
+    async format => {
+      const abort = new AbortController();
+      const encoder = openEncoder({
+        format,
+        signal: abort.signal,
+        onBytes: () => undefined,
+      });
+      const output = new SpeechOutput(encoder, 24_000);
+      output.write(tone(24_000, 5));
+      abort.abort();
+      await expect(output.finish()).rejects.toMatchObject({ code: 'request_cancelled' });
+    },
+  );
 });

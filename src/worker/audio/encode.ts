@@ -22,7 +22,8 @@ export class SpeechOutput {
 
   constructor(encoder: SpeechEncoder, sampleRate: number) {
     this.#encoder = encoder;
-    this.#resampler = sampleRate === SPEECH_RATE ? undefined : new Resampler(sampleRate, SPEECH_RATE);
+    this.#resampler =
+      sampleRate === SPEECH_RATE ? undefined : new Resampler(sampleRate, SPEECH_RATE);
   }
 
   /** Takes the samples and returns; they are copied, an engine may use its buffer again. */
@@ -78,10 +79,15 @@ interface EncoderOptions {
 
 export function openEncoder(options: EncoderOptions): SpeechEncoder {
   const { format } = options;
-  return format === 'wav' || format === 'pcm' ? rawEncoder(format, options) : new FfmpegEncoder(format, options);
+  return format === 'wav' || format === 'pcm'
+    ? rawEncoder(format, options)
+    : new FfmpegEncoder(format, options);
 }
 
-function rawEncoder(format: 'wav' | 'pcm', { signal, onBytes }: EncoderOptions): SpeechEncoder {
+function rawEncoder(
+  format: 'wav' | 'pcm',
+  { signal, onBytes }: EncoderOptions,
+): SpeechEncoder {
   let pendingHeader = format === 'wav';
   const begin = (): void => {
     if (pendingHeader) onBytes(streamedWavHeader(SPEECH_RATE));
@@ -99,7 +105,18 @@ function rawEncoder(format: 'wav' | 'pcm', { signal, onBytes }: EncoderOptions):
 }
 
 // The two probing flags stand before -i, or ffmpeg holds the first 2.1 s back (ENGINES "ffmpeg").
-const INPUT = ['-probesize', '32', '-analyzeduration', '0', '-f', 's16le', '-ar', String(SPEECH_RATE), '-ac', '1'];
+const INPUT = [
+  '-probesize',
+  '32',
+  '-analyzeduration',
+  '0',
+  '-f',
+  's16le',
+  '-ar',
+  String(SPEECH_RATE),
+  '-ac',
+  '1',
+];
 
 const OUTPUT: Readonly<Record<CompressedFormat, readonly string[]>> = {
   mp3: ['-c:a', 'libmp3lame', '-b:a', '64k', '-write_xing', '0', '-f', 'mp3'],
@@ -116,7 +133,17 @@ class FfmpegEncoder implements SpeechEncoder {
   readonly #complaint: () => string;
 
   constructor(format: CompressedFormat, { signal, onBytes }: EncoderOptions) {
-    const args = [...INPUT, '-i', 'pipe:0', '-threads', '1', ...OUTPUT[format], '-flush_packets', '1', 'pipe:1'];
+    const args = [
+      ...INPUT,
+      '-i',
+      'pipe:0',
+      '-threads',
+      '1',
+      ...OUTPUT[format],
+      '-flush_packets',
+      '1',
+      'pipe:1',
+    ];
     this.#process = startFfmpeg(args, ['pipe', 'pipe', 'pipe'], signal);
     this.#signal = signal;
     this.#input = this.#process.child.stdin!;

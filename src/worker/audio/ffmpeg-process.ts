@@ -28,7 +28,12 @@ const MISSING =
  */
 const DATA_LIMIT_KIB = 524_288;
 /** Limits are set by the shell, which ffmpeg then replaces. Where there is no such limit it runs without. */
-const BOUNDED = ['/bin/sh', '-c', `ulimit -d ${DATA_LIMIT_KIB} 2>/dev/null; exec ffmpeg "$@"`, 'ffmpeg'] as const;
+const BOUNDED = [
+  '/bin/sh',
+  '-c',
+  `ulimit -d ${DATA_LIMIT_KIB} 2>/dev/null; exec ffmpeg "$@"`,
+  'ffmpeg',
+] as const;
 /** The shell's exit code for a program that there is not. */
 const NOT_FOUND = 127;
 
@@ -37,7 +42,11 @@ const NOT_FOUND = 127;
  *
  * One process per item: 48 ms of the usual 64 is its start (ENGINES "ffmpeg"), paid in parallel and off the event loop.
  */
-export function startFfmpeg(args: readonly string[], stdio: StdioOptions, signal: AbortSignal): FfmpegProcess {
+export function startFfmpeg(
+  args: readonly string[],
+  stdio: StdioOptions,
+  signal: AbortSignal,
+): FfmpegProcess {
   const [shell, ...command] = BOUNDED;
   const child = spawn(shell, [...command, ...QUIET, ...args], { stdio });
   const kill = (): void => void child.kill('SIGKILL');
@@ -61,7 +70,8 @@ async function exitOf(child: ChildProcess): Promise<FfmpegEnd> {
   try {
     // 'close' and not 'exit': stdout may still hold samples when the process is gone.
     const [exitCode] = (await once(child, 'close')) as [number | null];
-    if (exitCode === NOT_FOUND) return { started: false, error: new DomainError('engine_failed', MISSING) };
+    if (exitCode === NOT_FOUND)
+      return { started: false, error: new DomainError('engine_failed', MISSING) };
     return { started: true, exitCode };
   } catch (error) {
     return { started: false, error: startFailure(error as NodeJS.ErrnoException) };
@@ -69,5 +79,9 @@ async function exitOf(child: ChildProcess): Promise<FfmpegEnd> {
 }
 
 function startFailure(error: NodeJS.ErrnoException): DomainError {
-  return new DomainError('engine_failed', `ffmpeg could not be started: ${error.message}`, { cause: error });
+  return new DomainError(
+    'engine_failed',
+    `ffmpeg could not be started: ${error.message}`,
+    { cause: error },
+  );
 }

@@ -41,13 +41,19 @@ export class LoudnessMeter {
 
   /** Factor, at least 1; 1 for silence, for sound without the ups and downs of speech, and for what is loud enough. */
   gain(): number {
-    const audible = this.#levels.map((level, i) => ({ level, peak: this.#peaks[i]! })).filter(b => b.level > GATE_DB);
+    const audible = this.#levels
+      .map((level, i) => ({ level, peak: this.#peaks[i]! }))
+      .filter(b => b.level > GATE_DB);
     if (!hasDynamics(this.#levels, audible.length)) return 1;
     const gate = meanDb(audible) + RELATIVE_GATE_DB;
     const spoken = audible.filter(({ level }) => level > gate);
     // A click among a thousand blocks is no reason to leave a file unheard: it is clipped.
     const peak = quantile(spoken.map(block => block.peak), 0.99); // prettier-ignore
-    const gainDb = Math.min(TARGET_DB - meanDb(spoken), HEADROOM_DB - decibels(peak), MOST_GAIN_DB);
+    const gainDb = Math.min(
+      TARGET_DB - meanDb(spoken),
+      HEADROOM_DB - decibels(peak),
+      MOST_GAIN_DB,
+    );
     return gainDb < LEAST_GAIN_DB ? 1 : 10 ** (gainDb / 20);
   }
 
@@ -59,13 +65,20 @@ export class LoudnessMeter {
 }
 
 function hasDynamics(levels: readonly number[], audible: number): boolean {
-  return audible > 0 && quantile(levels, 0.95) - Math.max(GATE_DB, quantile(levels, 0.1)) >= LEAST_RANGE_DB;
+  return (
+    audible > 0 &&
+    quantile(levels, 0.95) - Math.max(GATE_DB, quantile(levels, 0.1)) >= LEAST_RANGE_DB
+  );
 }
 
-const decibels = (amplitude: number): number => 20 * Math.log10(Math.max(amplitude, 1e-9) / FULL_SCALE);
+const decibels = (amplitude: number): number =>
+  20 * Math.log10(Math.max(amplitude, 1e-9) / FULL_SCALE);
 
 const meanDb = (blocks: readonly { readonly level: number }[]): number =>
-  10 * Math.log10(blocks.reduce((sum, { level }) => sum + 10 ** (level / 10), 0) / blocks.length);
+  10 *
+  Math.log10(
+    blocks.reduce((sum, { level }) => sum + 10 ** (level / 10), 0) / blocks.length,
+  );
 
 const quantile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.floor(share * (values.length - 1))] ?? -Infinity;
@@ -78,7 +91,10 @@ const SLICE = 960_000;
  * per frame lifts the silence between words to the level of speech. The same array when there is nothing to change.
  * @throws the abort's own error.
  */
-export async function normaliseLoudness(samples: Int16Array, signal: AbortSignal): Promise<Int16Array> {
+export async function normaliseLoudness(
+  samples: Int16Array,
+  signal: AbortSignal,
+): Promise<Int16Array> {
   const meter = new LoudnessMeter();
   for await (const slice of slicesOf(samples, signal)) meter.add(slice);
   const gain = meter.gain();
@@ -96,7 +112,10 @@ export async function normaliseLoudness(samples: Int16Array, signal: AbortSignal
 const amplified = (samples: Int16Array, gain: number): Int16Array =>
   samples.map(sample => Math.max(-32_768, Math.min(32_767, Math.round(sample * gain))));
 
-async function* slicesOf(samples: Int16Array, signal: AbortSignal): AsyncGenerator<Int16Array> {
+async function* slicesOf(
+  samples: Int16Array,
+  signal: AbortSignal,
+): AsyncGenerator<Int16Array> {
   for (let at = 0; at < samples.length; at += SLICE) {
     if (at > 0) await nextTurn();
     if (signal.aborted) throw abortError(signal);

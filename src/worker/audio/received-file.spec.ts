@@ -19,17 +19,29 @@ describe('ReceivedFile', () => {
   it('is file_too_large at the first byte over the limit', async () => {
     await using file = await ReceivedFile.open({ maxBytes: 4 });
     await file.append(Buffer.alloc(4));
-    await expect(file.append(Buffer.alloc(1))).rejects.toMatchObject({ code: 'file_too_large', param: 'file' });
+    await expect(file.append(Buffer.alloc(1))).rejects.toMatchObject({
+      code: 'file_too_large',
+      param: 'file',
+    });
   });
 
   it('is storage_full, which says where, on a full disk', async () => {
-    await using file = await ReceivedFile.open({ maxBytes: 100, create: () => open('/dev/full', 'w') });
-    const failure = { code: 'storage_full', message: expect.stringContaining('temporary folder') };
+    await using file = await ReceivedFile.open({
+      maxBytes: 100,
+      create: () => open('/dev/full', 'w'),
+    });
+    const failure = {
+      code: 'storage_full',
+      message: expect.stringContaining('temporary folder'),
+    };
     await expect(file.append(Buffer.alloc(10))).rejects.toMatchObject(failure);
   });
 
   it('is storage_full when not even the file can be made', async () => {
-    const create = () => Promise.reject(Object.assign(new Error('no space'), { code: 'ENOSPC' }));
-    await expect(ReceivedFile.open({ maxBytes: 1, create })).rejects.toMatchObject({ code: 'storage_full' });
+    const create = () =>
+      Promise.reject(Object.assign(new Error('no space'), { code: 'ENOSPC' }));
+    await expect(ReceivedFile.open({ maxBytes: 1, create })).rejects.toMatchObject({
+      code: 'storage_full',
+    });
   });
 });

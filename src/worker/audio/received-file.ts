@@ -55,7 +55,10 @@ export class ReceivedFile implements AsyncDisposable {
   ) {}
 
   /** @throws DomainError `storage_full` */
-  static async open({ maxBytes, create = openUnnamed }: ReceivedFileOptions): Promise<ReceivedFile> {
+  static async open({
+    maxBytes,
+    create = openUnnamed,
+  }: ReceivedFileOptions): Promise<ReceivedFile> {
     return new ReceivedFile(await onDisk(create()), maxBytes);
   }
 
@@ -87,4 +90,7 @@ export class ReceivedFile implements AsyncDisposable {
 }
 
 const onDisk = <T>(operation: Promise<T>): Promise<T> =>
-  orStorageFull(operation, 'The worker has no room for the upload in its temporary folder.');
+  orStorageFull(
+    operation,
+    'The worker has no room for the upload in its temporary folder.',
+  );

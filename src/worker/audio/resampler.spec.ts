@@ -4,14 +4,23 @@ import { PcmIntake, Resampler } from './resampler.js';
 import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
 
 const tone = (hertz: number, rate: number, count: number): Int16Array =>
-  Int16Array.from({ length: count }, (_, n) => Math.round(16_000 * Math.sin((2 * Math.PI * hertz * n) / rate)));
+  Int16Array.from({ length: count }, (_, n) =>
+    Math.round(16_000 * Math.sin((2 * Math.PI * hertz * n) / rate)),
+  );
 
-function resample(samples: Int16Array, from: number, to: number, cuts: readonly number[] = []): Int16Array {
+function resample(
+  samples: Int16Array,
+  from: number,
+  to: number,
+  cuts: readonly number[] = [],
+): Int16Array {
   const resampler = new Resampler(from, to);
   const pieces: Int16Array[] = [];
   let at = 0;
   for (const cut of [...cuts, samples.length]) {
-    pieces.push(resampler.process(samples.subarray(at, Math.min(samples.length, at + cut))));
+    pieces.push(
+      resampler.process(samples.subarray(at, Math.min(samples.length, at + cut))),
+    );
     at = Math.min(samples.length, at + cut);
   }
   pieces.push(resampler.flush());
@@ -57,13 +66,22 @@ describe('Resampler', () => {
     expect(Math.max(...heard.subarray(100, -100).map(Math.abs))).toBeLessThanOrEqual(2);
   });
 
-  it.each([0, 1, 2, 159, 160, 161])('makes ceil(n * to / from) samples of n = %i', count => {
-    expect(resample(tone(440, 44_100, count), 44_100, 16_000)).toHaveLength(Math.ceil((count * 160) / 441));
-    expect(resample(tone(440, 16_000, count), 16_000, 24_000)).toHaveLength(Math.ceil(count * 1.5));
-  });
+  it.each([0, 1, 2, 159, 160, 161])(
+    'makes ceil(n * to / from) samples of n = %i',
+    count => {
+      expect(resample(tone(440, 44_100, count), 44_100, 16_000)).toHaveLength(
+        Math.ceil((count * 160) / 441),
+      );
+      expect(resample(tone(440, 16_000, count), 16_000, 24_000)).toHaveLength(
+        Math.ceil(count * 1.5),
+      );
+    },
+  );
 
   it('clips instead of wrapping around at full scale', () => {
-    const square = Int16Array.from({ length: 400 }, (_, n) => (n % 100 < 50 ? 32_767 : -32_768));
+    const square = Int16Array.from({ length: 400 }, (_, n) =>
+      n % 100 < 50 ? 32_767 : -32_768,
+    );
     const heard = resample(square, 16_000, 24_000);
     expect(heard[40]).toBeGreaterThan(30_000);
     expect(heard[120]).toBeLessThan(-30_000);

@@ -2,7 +2,9 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { RECOGNISER_RATE, samplesOf } from '@switchyard/engine-api/audio/pcm.js';
 
 /** Rates whose filter is small; what microphones and telephones deliver. */
-const RATES = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;
+const RATES = [
+  8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000,
+] as const;
 
 /**
  * PCM s16le frames of a live stream as samples at 16 kHz. A frame may end in the middle of a sample or of a filter: the
@@ -18,11 +20,15 @@ export class PcmIntake {
       const message = `sample_rate must be one of ${RATES.join(', ')}, not ${sampleRate}.`;
       throw new DomainError('invalid_value', message, { param: 'sample_rate' });
     }
-    this.#resampler = sampleRate === RECOGNISER_RATE ? undefined : new Resampler(sampleRate, RECOGNISER_RATE);
+    this.#resampler =
+      sampleRate === RECOGNISER_RATE
+        ? undefined
+        : new Resampler(sampleRate, RECOGNISER_RATE);
   }
 
   take(frame: Uint8Array): Int16Array {
-    const bytes = this.#oddByte.length === 0 ? frame : Buffer.concat([this.#oddByte, frame]);
+    const bytes =
+      this.#oddByte.length === 0 ? frame : Buffer.concat([this.#oddByte, frame]);
     this.#oddByte = bytes.slice(bytes.length - (bytes.length % 2));
     const samples = samplesOf(bytes);
     return this.#resampler?.process(samples) ?? samples;
@@ -88,7 +94,9 @@ export class Resampler {
     const input = new Float64Array(this.#history.length + samples.length);
     input.set(this.#history);
     input.set(samples, this.#history.length);
-    const output = new Int16Array(Math.ceil(((samples.length + this.#taps) * this.#up) / this.#down) + 1);
+    const output = new Int16Array(
+      Math.ceil(((samples.length + this.#taps) * this.#up) / this.#down) + 1,
+    );
     let count = 0;
     for (; this.#position + this.#taps <= input.length; count += 1) {
       output[count] = clipped(dot(this.#phases[this.#phase]!, input, this.#position));
@@ -114,14 +122,17 @@ function dot(taps: Float64Array, input: Float64Array, offset: number): number {
   return sum;
 }
 
-const clipped = (value: number): number => Math.max(-32768, Math.min(32767, Math.round(value)));
+const clipped = (value: number): number =>
+  Math.max(-32768, Math.min(32767, Math.round(value)));
 
 /** One filter per sub-sample position `p / up`, each with sum 1, so that a constant stays what it is. */
 function filterPhases(up: number, down: number, half: number): Float64Array[] {
   const cutoff = 0.5 * Math.min(1, up / down) * PASSBAND;
   return Array.from({ length: up }, (_, phase) => {
     const centre = half - 1 + phase / up;
-    const taps = Float64Array.from({ length: 2 * half }, (__, tap) => windowedSinc(tap - centre, cutoff, half));
+    const taps = Float64Array.from({ length: 2 * half }, (__, tap) =>
+      windowedSinc(tap - centre, cutoff, half),
+    );
     const sum = taps.reduce((total, tap) => total + tap, 0);
     return taps.map(tap => tap / sum);
   });
@@ -131,9 +142,11 @@ function filterPhases(up: number, down: number, half: number): Float64Array[] {
 function windowedSinc(distance: number, cutoff: number, half: number): number {
   const relative = distance / half;
   if (Math.abs(relative) >= 1) return 0;
-  const window = 0.42 + 0.5 * Math.cos(Math.PI * relative) + 0.08 * Math.cos(2 * Math.PI * relative);
+  const window =
+    0.42 + 0.5 * Math.cos(Math.PI * relative) + 0.08 * Math.cos(2 * Math.PI * relative);
   const x = Math.PI * 2 * cutoff * distance;
   return window * (Math.abs(x) < 1e-9 ? 1 : Math.sin(x) / x);
 }
 
-const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b));
+const greatestCommonDivisor = (a: number, b: number): number =>
+  b === 0 ? a : greatestCommonDivisor(b, a % b);

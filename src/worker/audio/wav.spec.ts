@@ -9,7 +9,10 @@ const chunk = (id: string, body: Buffer, declared = body.length): Buffer => {
   return Buffer.concat([head, body, Buffer.alloc(body.length % 2)]);
 };
 
-function format({ coding = 1, channels = 1, rate = 16_000, bits = 16 } = {}, extra = Buffer.alloc(0)): Buffer {
+function format(
+  { coding = 1, channels = 1, rate = 16_000, bits = 16 } = {},
+  extra = Buffer.alloc(0),
+): Buffer {
   const body = Buffer.alloc(16);
   body.writeUInt16LE(coding, 0);
   body.writeUInt16LE(channels, 2);
@@ -18,7 +21,8 @@ function format({ coding = 1, channels = 1, rate = 16_000, bits = 16 } = {}, ext
   return chunk('fmt ', Buffer.concat([body, extra]));
 }
 
-const riff = (...chunks: Buffer[]): Buffer => chunk('RIFF', Buffer.concat([Buffer.from('WAVE'), ...chunks]));
+const riff = (...chunks: Buffer[]): Buffer =>
+  chunk('RIFF', Buffer.concat([Buffer.from('WAVE'), ...chunks]));
 const samples = Buffer.from([1, 2, 3, 4, 5, 6]);
 
 describe('canonicalWavData', () => {
@@ -37,26 +41,47 @@ describe('canonicalWavData', () => {
   });
 
   it('leaves chunks behind the data out', () => {
-    const file = riff(format(), chunk('data', samples), chunk('LIST', Buffer.from('trailing')));
+    const file = riff(
+      format(),
+      chunk('data', samples),
+      chunk('LIST', Buffer.from('trailing')),
+    );
     expect(canonicalWavData(file)).toEqual(samples);
   });
 
-  it.each([0xffffffff, 0x7fffffff, 7, 0])('clips a data length of %i to the 6 bytes of the file', declared => {
-    expect(canonicalWavData(riff(format(), chunk('data', samples, declared)))).toEqual(samples);
-  });
+  it.each([0xffffffff, 0x7fffffff, 7, 0])(
+    'clips a data length of %i to the 6 bytes of the file',
+    declared => {
+      expect(canonicalWavData(riff(format(), chunk('data', samples, declared)))).toEqual(
+        samples,
+      );
+    },
+  );
 
   it('takes a data length of 0 literally at the end of the file and before another chunk', () => {
     const empty = Buffer.alloc(0);
     expect(canonicalWavData(riff(format(), chunk('data', empty)))).toHaveLength(0);
-    expect(canonicalWavData(riff(format(), chunk('data', empty), chunk('LIST', Buffer.from('abcd'))))).toHaveLength(0);
+    expect(
+      canonicalWavData(
+        riff(format(), chunk('data', empty), chunk('LIST', Buffer.from('abcd'))),
+      ),
+    ).toHaveLength(0);
   });
 
   it('takes the extensible format when PCM is inside', () => {
     const subFormat = Buffer.alloc(24);
     subFormat.writeUInt16LE(1, 8);
-    expect(canonicalWavData(riff(format({ coding: 0xfffe }, subFormat), chunk('data', samples)))).toEqual(samples);
+    expect(
+      canonicalWavData(
+        riff(format({ coding: 0xfffe }, subFormat), chunk('data', samples)),
+      ),
+    ).toEqual(samples);
     subFormat.writeUInt16LE(3, 8);
-    expect(canonicalWavData(riff(format({ coding: 0xfffe }, subFormat), chunk('data', samples)))).toBeUndefined();
+    expect(
+      canonicalWavData(
+        riff(format({ coding: 0xfffe }, subFormat), chunk('data', samples)),
+      ),
+    ).toBeUndefined();
   });
 
   it.each([
@@ -65,7 +90,9 @@ describe('canonicalWavData', () => {
     ['8 bit', { bits: 8 }],
     ['float', { coding: 3 }],
   ])('leaves %s to ffmpeg', (_what, change) => {
-    expect(canonicalWavData(riff(format(change), chunk('data', samples)))).toBeUndefined();
+    expect(
+      canonicalWavData(riff(format(change), chunk('data', samples))),
+    ).toBeUndefined();
   });
 
   it.each([
@@ -82,6 +109,8 @@ describe('canonicalWavData', () => {
 
 describe('streamedWavHeader', () => {
   it('begins a file of unknown length that reads as a WAV of all bytes that follow', () => {
-    expect(canonicalWavData(Buffer.concat([streamedWavHeader(16_000), samples]))).toEqual(samples);
+    expect(canonicalWavData(Buffer.concat([streamedWavHeader(16_000), samples]))).toEqual(
+      samples,
+    );
   });
 });

@@ -42,7 +42,9 @@ function* chunksOf(file: Buffer): Generator<{ id: string; body: Buffer }> {
  */
 function declaredLength(file: Buffer, id: string, at: number): number {
   const length = file.readUInt32LE(at + 4);
-  return id === 'data' && length === 0 && !isChunkAt(file, at + 8) ? UNKNOWN_LENGTH : length;
+  return id === 'data' && length === 0 && !isChunkAt(file, at + 8)
+    ? UNKNOWN_LENGTH
+    : length;
 }
 
 const isChunkAt = (file: Buffer, at: number): boolean =>
@@ -54,7 +56,8 @@ function formatOf(body: Buffer): Format | undefined {
   if (body.length < 16) return undefined;
   const coding = body.readUInt16LE(0);
   // An extensible format names the real coding in the first two bytes of its sub-format id.
-  const real = coding === EXTENSIBLE && body.length >= 26 ? body.readUInt16LE(24) : coding;
+  const real =
+    coding === EXTENSIBLE && body.length >= 26 ? body.readUInt16LE(24) : coding;
   return {
     coding: real,
     channels: body.readUInt16LE(2),
@@ -64,6 +67,9 @@ function formatOf(body: Buffer): Format | undefined {
 }
 
 const isCanonical = ({ coding, channels, sampleRate, bitsPerSample }: Format): boolean =>
-  coding === PCM && channels === 1 && sampleRate === RECOGNISER_RATE && bitsPerSample === 16;
+  coding === PCM &&
+  channels === 1 &&
+  sampleRate === RECOGNISER_RATE &&
+  bitsPerSample === 16;
 
 const ascii = (file: Buffer, at: number): string => file.toString('latin1', at, at + 4);

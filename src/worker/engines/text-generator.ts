@@ -1,4 +1,7 @@
-import { type GenerationForm, type RequestForm } from '../../contracts/formats/generation-body.js';
+import {
+  type GenerationForm,
+  type RequestForm,
+} from '../../contracts/formats/generation-body.js';
 import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type EngineBase } from '@switchyard/engine-api/engine.js';

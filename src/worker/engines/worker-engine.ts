@@ -3,7 +3,8 @@ import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesize
 import { type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
 import { type TextGenerator } from './text-generator.js';
 
-export type WorkerEngine = SpeechRecognizer | SpeechSynthesizer | TextGenerator | TextEmbedder;
+export type WorkerEngine =
+  SpeechRecognizer | SpeechSynthesizer | TextGenerator | TextEmbedder;
 
 /** The engine of this process, by what it is asked for. Exactly one of the others is provided. */
 export const ENGINE = Symbol('ENGINE');

@@ -39,7 +39,12 @@ describe('BatchJournal', () => {
   });
 
   it('gives the numbers and the request ids as fields', () => {
-    expect(lines(17_270)[6]?.[2]).toMatchObject({ batchId: 'id', size: 2, succeeded: 1, requestIds: ['a', 'b'] });
+    expect(lines(17_270)[6]?.[2]).toMatchObject({
+      batchId: 'id',
+      size: 2,
+      succeeded: 1,
+      requestIds: ['a', 'b'],
+    });
   });
 
   it('tells short engine calls at info, too', () => {
@@ -51,8 +56,12 @@ const clock = { nowMs: () => 0 };
 
 describe('engineCall', () => {
   it('names every engine call differently', async () => {
-    const compute = (group: readonly number[]) => Promise.resolve(group.map(value => ok(value)));
-    const [one, two] = await Promise.all([engineCall(compute, [1], clock), engineCall(compute, [2], clock)]);
+    const compute = (group: readonly number[]) =>
+      Promise.resolve(group.map(value => ok(value)));
+    const [one, two] = await Promise.all([
+      engineCall(compute, [1], clock),
+      engineCall(compute, [2], clock),
+    ]);
     expect(one.batchId).not.toBe(two.batchId);
   });
 

@@ -3,7 +3,9 @@ import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 
 /** One engine call for a whole group. */
-export type GroupCompute<Input, Value> = (group: readonly Input[]) => Promise<readonly ItemOutcome<Value>[]>;
+export type GroupCompute<Input, Value> = (
+  group: readonly Input[],
+) => Promise<readonly ItemOutcome<Value>[]>;
 
 export interface EngineCall<Value> {
   readonly batchId: string;
@@ -21,7 +23,12 @@ export async function engineCall<Input, Value>(
 ): Promise<EngineCall<Value>> {
   const startedMs = clock.nowMs();
   const outcomes = await outcomesOf(compute, group);
-  return { batchId: randomUUID(), startedMs, deviceMs: clock.nowMs() - startedMs, outcomes };
+  return {
+    batchId: randomUUID(),
+    startedMs,
+    deviceMs: clock.nowMs() - startedMs,
+    outcomes,
+  };
 }
 
 async function outcomesOf<Input, Value>(
@@ -31,7 +38,9 @@ async function outcomesOf<Input, Value>(
   try {
     const outcomes = await compute(group);
     if (outcomes.length === group.length) return outcomes;
-    throw new Error(`The engine gave ${outcomes.length} outcomes for ${group.length} items.`);
+    throw new Error(
+      `The engine gave ${outcomes.length} outcomes for ${group.length} items.`,
+    );
   } catch (error) {
     return group.map(() => ({ ok: false, error: error as Error }));
   }
@@ -60,7 +69,9 @@ interface DoneItem {
 function itemText({ transcript, durationS = 0, dimensions }: DoneItem): string {
   if (dimensions !== undefined) return `embedded: dimensions=${dimensions}`;
   const duration = `duration=${seconds(durationS * 1000)}`;
-  return transcript ? `transcribed: language=${transcript.language.toUpperCase()} ${duration}` : `spoken: ${duration}`;
+  return transcript
+    ? `transcribed: language=${transcript.language.toUpperCase()} ${duration}`
+    : `spoken: ${duration}`;
 }
 
 /** Log lines at level info, with the numbers also as fields: four before an engine call, one per item and one after. */
@@ -70,7 +81,10 @@ export class BatchJournal {
   /** Call right before the engine call. */
   collected(members: readonly BatchMember[], maxBatch: number): void {
     const size = members.length;
-    this.log.info({ event: 'batch_collected', size, maxBatch }, `Batch collected: ${size}/${maxBatch} items`);
+    this.log.info(
+      { event: 'batch_collected', size, maxBatch },
+      `Batch collected: ${size}/${maxBatch} items`,
+    );
     this.starting(members);
   }
 
@@ -78,7 +92,10 @@ export class BatchJournal {
   protected starting(members: readonly BatchMember[]): void {
     const size = members.length;
     const prepMs = Math.max(...members.map(member => member.prepMs));
-    this.log.info({ event: 'batch_ready', size }, `Batch ready: size=${size}, taking the device`);
+    this.log.info(
+      { event: 'batch_ready', size },
+      `Batch ready: size=${size}, taking the device`,
+    );
     const prepared = `Micro-batch CPU prep done: ${seconds(prepMs)} for ${size} items`;
     this.log.info({ event: 'batch_prepared', size, prepMs }, prepared);
     this.log.info({ event: 'batch_start', size }, `Micro-batch start: size=${size}`);
@@ -87,9 +104,17 @@ export class BatchJournal {
   done(members: readonly BatchMember[], result: EngineCall<unknown>): void {
     const { batchId, deviceMs, outcomes } = result;
     outcomes.forEach((outcome, index) => {
-      const text = outcome.ok ? itemText(outcome.value as DoneItem) : `failed: ${outcome.error.message}`;
+      const text = outcome.ok
+        ? itemText(outcome.value as DoneItem)
+        : `failed: ${outcome.error.message}`;
       const itemMs = deviceMs / outcomes.length;
-      const fields = { event: 'item_done', requestId: members[index]?.id, batchId, ok: outcome.ok, deviceMs: itemMs };
+      const fields = {
+        event: 'item_done',
+        requestId: members[index]?.id,
+        batchId,
+        ok: outcome.ok,
+        deviceMs: itemMs,
+      };
       this.log.info(fields, `Batch item ${text} gpu_time=${seconds(itemMs)}`);
     });
     const prepMs = Math.max(...members.map(member => member.prepMs));

@@ -57,7 +57,9 @@ describe('DevicePolicy (D-24)', () => {
 
   it('counts its limit from the first decision, not from the latest', () => {
     const policy = waiting();
-    const decisions = [1000, 1100, 1249, 1250].map(nowMs => policy.waitsUntilMs(view(), nowMs));
+    const decisions = [1000, 1100, 1249, 1250].map(nowMs =>
+      policy.waitsUntilMs(view(), nowMs),
+    );
     expect(decisions).toEqual([1250, 1250, 1250, undefined]);
   });
 
@@ -95,12 +97,19 @@ describe('DevicePolicy (D-24)', () => {
     [3000, 0, 'batch', false, 0],
     [3000, 2, 'realtime', false, 0],
     [100, 2, 'batch', false, 0],
-  ])('device %d ms, %d in preparation, %s, busy %s: waits %d ms', (deviceMs, preparing, head, busy, waitMs) => {
-    const policy = computed(new DevicePolicy(), deviceMs);
-    for (let left = preparing; left > 0; left -= 1) policy.arrived(other, 0);
-    const device = { group: other, realtime: head === 'realtime', running: busy ? 1 : 0 };
-    expect(waits(policy, device)).toBe(waitMs);
-  });
+  ])(
+    'device %d ms, %d in preparation, %s, busy %s: waits %d ms',
+    (deviceMs, preparing, head, busy, waitMs) => {
+      const policy = computed(new DevicePolicy(), deviceMs);
+      for (let left = preparing; left > 0; left -= 1) policy.arrived(other, 0);
+      const device = {
+        group: other,
+        realtime: head === 'realtime',
+        running: busy ? 1 : 0,
+      };
+      expect(waits(policy, device)).toBe(waitMs);
+    },
+  );
 
   it('never waits when an engine call has just left READY items', () => {
     const policy = waiting();
@@ -110,9 +119,11 @@ describe('DevicePolicy (D-24)', () => {
   });
 
   it('limits the wait to twice the usual time of a group, within 50 and 250 ms', () => {
-    expect([0.1, 30, 60, 4000].map(elapsedMs => waits(waiting(gathered(new DevicePolicy(), elapsedMs))))).toEqual([
-      50, 60, 120, 250,
-    ]);
+    expect(
+      [0.1, 30, 60, 4000].map(elapsedMs =>
+        waits(waiting(gathered(new DevicePolicy(), elapsedMs))),
+      ),
+    ).toEqual([50, 60, 120, 250]);
   });
 
   it('follows a change within 20 groups', () => {

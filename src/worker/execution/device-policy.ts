@@ -63,7 +63,13 @@ export class DevicePolicy {
   arrived({ id, size }: WorkGroup, nowMs: number): void {
     this.#preparing += 1;
     if (size <= 1) return;
-    const members = this.#groups.get(id) ?? { size, firstArrivedMs: nowMs, arrived: 0, preparing: 0, present: 0 };
+    const members = this.#groups.get(id) ?? {
+      size,
+      firstArrivedMs: nowMs,
+      arrived: 0,
+      preparing: 0,
+      present: 0,
+    };
     this.#groups.set(id, members);
     members.arrived += 1;
     members.preparing += 1;
@@ -77,7 +83,11 @@ export class DevicePolicy {
     if (members === undefined) return;
     members.preparing -= 1;
     if (!isReady || missingOf(members) > 0) return;
-    this.#gatherMs = blended(this.#gatherMs, nowMs - members.firstArrivedMs, GROUP_WEIGHT);
+    this.#gatherMs = blended(
+      this.#gatherMs,
+      nowMs - members.firstArrivedMs,
+      GROUP_WEIGHT,
+    );
   }
 
   /** Every item that arrived leaves, whatever happened in between: a member that never came goes with the others. */
@@ -98,7 +108,9 @@ export class DevicePolicy {
   waitsUntilMs(device: DeviceView, nowMs: number): number | undefined {
     this.#callMs ??= device.callMs;
     if (this.#freed || device.ready >= device.maxBatch) return undefined;
-    const untilMs = (this.#waitingSinceMs ?? nowMs) + Math.max(this.#groupMs(device), this.#othersMs(device));
+    const untilMs =
+      (this.#waitingSinceMs ?? nowMs) +
+      Math.max(this.#groupMs(device), this.#othersMs(device));
     if (nowMs >= untilMs) return undefined;
     this.#waitingSinceMs ??= nowMs;
     return untilMs;
@@ -127,4 +139,5 @@ export class DevicePolicy {
   }
 }
 
-const missingOf = ({ size, arrived, preparing }: Members): number => Math.max(0, size - arrived) + preparing;
+const missingOf = ({ size, arrived, preparing }: Members): number =>
+  Math.max(0, size - arrived) + preparing;

@@ -1,8 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type EmbedCallFields, type Embedded } from '../../contracts/grpc/generation.codec.js';
+import {
+  type EmbedCallFields,
+  type Embedded,
+} from '../../contracts/grpc/generation.codec.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { type Embedding, type EmbedItem, type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
+import {
+  type Embedding,
+  type EmbedItem,
+  type TextEmbedder,
+} from '@switchyard/engine-api/text-embedder.js';
 import { EMBEDDER } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
 import { deviceLimits, MicroBatcher } from './micro-batcher.js';
@@ -31,13 +38,27 @@ export class EmbeddingService {
   /** @throws DomainError this call's own failure, or the abort's error once the work has stopped */
   async embed(call: EmbedCallFields, signal: AbortSignal): Promise<Embedded> {
     const { requestId: id, priority, group } = call;
-    const { value, execution } = await this.#batcher.submit({ id, priority, group, input: call, signal });
+    const { value, execution } = await this.#batcher.submit({
+      id,
+      priority,
+      group,
+      input: call,
+      signal,
+    });
     const { vectors, dimensions, usage } = value;
-    return { vectors: littleEndian(vectors), dimensions, execution, ...(usage && { usage }) };
+    return {
+      vectors: littleEndian(vectors),
+      dimensions,
+      execution,
+      ...(usage && { usage }),
+    };
   }
 }
 
-const itemOf = ({ requestId, body, inputs, tenant, form }: EmbedCallFields, signal: AbortSignal): EmbedItem => ({
+const itemOf = (
+  { requestId, body, inputs, tenant, form }: EmbedCallFields,
+  signal: AbortSignal,
+): EmbedItem => ({
   ...{ requestId, body, inputs, tenant, ...(form && { form }) },
   signal,
 });

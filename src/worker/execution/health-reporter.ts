@@ -22,7 +22,10 @@ export class HealthReporter {
     return {
       ...this.#engineInfo(),
       // Another server computes in its place, and cannot be reached.
-      state: this.engine.away$?.value && this.state.phase === 'ready' ? 'starting' : this.state.phase,
+      state:
+        this.engine.away$?.value && this.state.phase === 'ready'
+          ? 'starting'
+          : this.state.phase,
       model: model.id,
       kind: model.kind,
       inFlight: this.calls.size,
@@ -32,7 +35,8 @@ export class HealthReporter {
   }
 
   #engineInfo(): EngineInfo {
-    if (this.state.phase !== 'starting') return { ...this.engine.info, ...deviceLimits(this.engine.info, this.spec) };
+    if (this.state.phase !== 'starting')
+      return { ...this.engine.info, ...deviceLimits(this.engine.info, this.spec) };
     const { engine, capabilities, languages } = this.spec.model;
     return {
       engine,

@@ -39,7 +39,8 @@ export class RecognitionSession {
   }
 
   async #push(samples: Int16Array): Promise<void> {
-    for (let at = 0; at < samples.length; at += PIECE) await this.stream.push(samples.subarray(at, at + PIECE));
+    for (let at = 0; at < samples.length; at += PIECE)
+      await this.stream.push(samples.subarray(at, at + PIECE));
   }
 }
 

@@ -7,18 +7,33 @@ import { decodedStream, longestOf, MAX_AUDIO_S } from '../audio/decode.js';
 import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { type ReceivedFile } from '../audio/received-file.js';
 import { wavHeader } from '../../contracts/formats/wav-header.js';
-import { type AudioWindow, cutIntoWindows, type CutRules } from '../audio/window-cutter.js';
-import { type PreparedAudio, type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  type AudioWindow,
+  cutIntoWindows,
+  type CutRules,
+} from '../audio/window-cutter.js';
+import {
+  type PreparedAudio,
+  type SpeechRecognizer,
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';
-import { type Recognised, RecognitionLane, type RecognitionOptions } from './recognition-lane.js';
+import {
+  type Recognised,
+  RecognitionLane,
+  type RecognitionOptions,
+} from './recognition-lane.js';
 import { isDiarizedBeside, recognisedWithSpeakers } from './speaker-naming.js';
 import { type SegmentSink, TranscriptStitcher } from './transcript-stitcher.js';
 import { type TranscriptAnswer, RecognitionService } from './recognition.service.js';
 import { type Computed, type WorkGroup } from './work-item.js';
 
 /** A window in the form that the engine takes: samples, or a WAV file. */
-export function windowAudio({ samples, durationS }: AudioWindow, input: PreparedAudio['kind']): PreparedAudio {
-  if (input === 'pcm') return { kind: 'pcm', samples, sampleRate: RECOGNISER_RATE, durationS };
+export function windowAudio(
+  { samples, durationS }: AudioWindow,
+  input: PreparedAudio['kind'],
+): PreparedAudio {
+  if (input === 'pcm')
+    return { kind: 'pcm', samples, sampleRate: RECOGNISER_RATE, durationS };
   const data = bytesOf(samples);
   const bytes = Buffer.concat([wavHeader(RECOGNISER_RATE, data.length), data]);
   return { kind: 'encoded', bytes, filename: 'window.wav', durationS };
@@ -48,11 +63,18 @@ export class LongRun {
   constructor(options: LongRunOptions) {
     this.#options = options;
     const { temperature, wordTimestamps } = options.call;
-    this.#stitcher = new TranscriptStitcher({ temperature, words: wordTimestamps, sink: options.sink });
+    this.#stitcher = new TranscriptStitcher({
+      temperature,
+      words: wordTimestamps,
+      sink: options.sink,
+    });
   }
 
   /** @throws what `windows` throws, a window's failure, or the abort's error once all work has stopped */
-  async run(windows: AsyncIterable<AudioWindow>, signal: AbortSignal): Promise<TranscriptAnswer> {
+  async run(
+    windows: AsyncIterable<AudioWindow>,
+    signal: AbortSignal,
+  ): Promise<TranscriptAnswer> {
     try {
       await this.#all(windows, AbortSignal.any([signal, this.#failed.signal]));
       return { transcript: this.#stitcher.finish(), execution: this.#execution.total() };
@@ -68,7 +90,9 @@ export class LongRun {
     const settled: Promise<void>[] = [];
     for await (const window of windows) {
       if (settled.length >= this.#ahead()) await settled.shift();
-      settled.push(this.#inOrder(window, this.#recognise(window, signal), settled.at(-1)));
+      settled.push(
+        this.#inOrder(window, this.#recognise(window, signal), settled.at(-1)),
+      );
     }
     await Promise.all(settled);
   }
@@ -85,12 +109,19 @@ export class LongRun {
     const recognised = lane.submit(
       {
         // Overlaps are joined by words with times.
-        options: { ...call, wordTimestamps: call.wordTimestamps || (shares && canTimeWords(engine)) },
+        options: {
+          ...call,
+          wordTimestamps: call.wordTimestamps || (shares && canTimeWords(engine)),
+        },
         // Only the first window counts as a member of the gateway's group.
-        group: window.index === 0 ? call.group : { ...call.group, id: `${call.requestId}#${window.index}`, size: 1 },
+        group:
+          window.index === 0
+            ? call.group
+            : { ...call.group, id: `${call.requestId}#${window.index}`, size: 1 },
         flow: call.requestId,
         audio: () => Promise.resolve(windowAudio(window, engine.input)),
-        onSegment: sink && !shares ? this.#stitcher.early(window.index, window.startS) : undefined,
+        onSegment:
+          sink && !shares ? this.#stitcher.early(window.index, window.startS) : undefined,
       },
       signal,
     );
@@ -102,7 +133,11 @@ export class LongRun {
     return recognised;
   }
 
-  #inOrder(window: AudioWindow, recognised: Promise<Computed<Recognised>>, before?: Promise<void>): Promise<void> {
+  #inOrder(
+    window: AudioWindow,
+    recognised: Promise<Computed<Recognised>>,
+    before?: Promise<void>,
+  ): Promise<void> {
     const { samples, ...place } = window;
     const added = (async () => {
       const [{ value, execution }] = await Promise.all([recognised, before]);
@@ -124,7 +159,8 @@ function free({ buffer }: Int16Array): void {
   if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
 }
 
-const canTimeWords = ({ info }: SpeechRecognizer): boolean => info.capabilities.includes('word_timestamps');
+const canTimeWords = ({ info }: SpeechRecognizer): boolean =>
+  info.capabilities.includes('word_timestamps');
 
 /** Execution of all windows together: each engine call counts once, however many windows of this file it had. */
 class ExecutionSum {
@@ -145,12 +181,16 @@ class ExecutionSum {
   /** `batchSize` is the mean. */
   total(): CallExecution {
     const calls = [...this.#calls.values()];
-    const sum = (pick: (call: CallExecution) => number): number => calls.reduce((all, call) => all + pick(call), 0);
+    const sum = (pick: (call: CallExecution) => number): number =>
+      calls.reduce((all, call) => all + pick(call), 0);
     return {
       prepMs: this.#prepMs,
       readyWaitMs: this.#readyWaitMs / Math.max(1, this.#windows),
       deviceMs: sum(call => call.deviceMs),
-      batchSize: Math.max(1, Math.round(sum(call => call.batchSize) / Math.max(1, calls.length))),
+      batchSize: Math.max(
+        1,
+        Math.round(sum(call => call.batchSize) / Math.max(1, calls.length)),
+      ),
       batchId: calls.at(-1)?.batchId ?? '',
       shareMs: this.#shareMs,
     };
@@ -180,14 +220,27 @@ export class LongTranscriptionService {
     file: ReceivedFile,
     { signal, sink }: { readonly signal: AbortSignal; readonly sink?: SegmentSink },
   ): Promise<TranscriptAnswer> {
-    if (file.size === 0) throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
+    if (file.size === 0)
+      throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
     const { engine } = this;
     if (isDiarizedBeside(engine, call)) {
-      const run = { engine, call, bytes: () => file.bytes(), mostS: MAX_AUDIO_S, signal, sink };
-      return recognisedWithSpeakers(run, (own, stop, held) => this.transcribe(own, file, { signal: stop, sink: held }));
+      const run = {
+        engine,
+        call,
+        bytes: () => file.bytes(),
+        mostS: MAX_AUDIO_S,
+        signal,
+        sink,
+      };
+      return recognisedWithSpeakers(run, (own, stop, held) =>
+        this.transcribe(own, file, { signal: stop, sink: held }),
+      );
     }
     if (this.#wantsWhole(call, file)) {
-      return this.files.transcribe({ ...call, audio: await file.bytes() }, signal, { sink, mostS: MAX_AUDIO_S });
+      return this.files.transcribe({ ...call, audio: await file.bytes() }, signal, {
+        sink,
+        mostS: MAX_AUDIO_S,
+      });
     }
     const { lane } = this;
     const windows = cutIntoWindows(
@@ -205,7 +258,8 @@ export class LongTranscriptionService {
 
   #rules(chunking: Chunking | undefined): CutRules {
     const maxS = this.engine.longestItemS ?? USUAL_WINDOW_S;
-    if (chunking === undefined) return { maxS, silenceS: 0.3, quietShare: QUIET_SHARE * 0.5 };
+    if (chunking === undefined)
+      return { maxS, silenceS: 0.3, quietShare: QUIET_SHARE * 0.5 };
     return {
       maxS,
       silenceS: Math.min(maxS / 4, chunking.silenceDurationMs / 1000),

@@ -16,7 +16,12 @@ interface Submission {
 }
 
 /** A batcher whose preparations and engine calls are gates, in virtual time. Items are names. */
-function harness({ maxBatch = 8, maxConcurrent = 1, prepParallel = 16, callMs = 0 } = {}) {
+function harness({
+  maxBatch = 8,
+  maxConcurrent = 1,
+  prepParallel = 16,
+  callMs = 0,
+} = {}) {
   const time = new VirtualTimeScheduler();
   const calls: string[][] = [];
   const held = new Set<string>();
@@ -25,14 +30,18 @@ function harness({ maxBatch = 8, maxConcurrent = 1, prepParallel = 16, callMs = 
   const batcher = new MicroBatcher<string, string, string>(
     {
       prepare: ({ id }) =>
-        held.has(id) ? new Promise(resolve => prepGates.set(id, () => resolve(id))) : Promise.resolve(id),
+        held.has(id)
+          ? new Promise(resolve => prepGates.set(id, () => resolve(id)))
+          : Promise.resolve(id),
       compute: group => {
         calls.push([...group]);
         const outcome = (name: string) =>
           name.startsWith('bad')
             ? { ok: false as const, error: new Error(`${name} failed`) }
             : { ok: true as const, value: name.toUpperCase() };
-        return new Promise(resolve => deviceGates.push(() => resolve(group.map(outcome))));
+        return new Promise(resolve =>
+          deviceGates.push(() => resolve(group.map(outcome))),
+        );
       },
       limits: () => ({ maxBatch, maxConcurrent, callMs }),
       prepParallel,
@@ -45,9 +54,19 @@ function harness({ maxBatch = 8, maxConcurrent = 1, prepParallel = 16, callMs = 
     calls,
     async send(
       id: string,
-      { priority = BATCH, group = { id, size: 1 }, abort = new AbortController() }: Submission = {},
+      {
+        priority = BATCH,
+        group = { id, size: 1 },
+        abort = new AbortController(),
+      }: Submission = {},
     ) {
-      const reply = batcher.submit({ id, priority, group, input: id, signal: abort.signal });
+      const reply = batcher.submit({
+        id,
+        priority,
+        group,
+        input: id,
+        signal: abort.signal,
+      });
       const outcome = reply.then(
         (computed): Computed<string> | DomainError => computed,
         (error: DomainError) => error,
@@ -83,10 +102,14 @@ describe('MicroBatcher', () => {
   });
 
   it('makes one engine call of 8 for uploads that came as groups of 4, 1 and 3, on a slow device', async () => {
-    const { send, calls, holdPreparation, prepared } = harness({ maxConcurrent: 2, callMs: 4000 });
+    const { send, calls, holdPreparation, prepared } = harness({
+      maxConcurrent: 2,
+      callMs: 4000,
+    });
     const ids = ['a1', 'a2', 'a3', 'a4', 'b', 'c1', 'c2', 'c3'];
     holdPreparation(...ids);
-    for (const id of ids) await send(id, { group: { id: id[0]!, size: { a: 4, b: 1, c: 3 }[id[0]!]! } });
+    for (const id of ids)
+      await send(id, { group: { id: id[0]!, size: { a: 4, b: 1, c: 3 }[id[0]!]! } });
     for (const id of ids) await prepared(id);
     expect(calls).toEqual([ids]);
   });
@@ -186,7 +209,10 @@ describe('MicroBatcher', () => {
     const bad = await send('bad', { group: { id: 'g', size: 2 } });
     await deviceReturns();
     expect(await good.outcome).toMatchObject({ value: 'A' });
-    expect(await bad.outcome).toMatchObject({ code: 'engine_failed', message: 'bad failed' });
+    expect(await bad.outcome).toMatchObject({
+      code: 'engine_failed',
+      message: 'bad failed',
+    });
   });
 
   it('lets a cancelled READY item go at once, and keeps it from the device', async () => {
@@ -195,7 +221,10 @@ describe('MicroBatcher', () => {
     await send('a');
     const cancelled = await send('b', { abort });
     abort.abort(new DomainError('request_cancelled', 'client'));
-    expect(await cancelled.outcome).toMatchObject({ code: 'request_cancelled', message: 'client' });
+    expect(await cancelled.outcome).toMatchObject({
+      code: 'request_cancelled',
+      message: 'client',
+    });
     await deviceReturns();
     expect(calls).toEqual([['a']]);
   });
@@ -221,6 +250,8 @@ describe('MicroBatcher', () => {
     await deviceReturns();
     await pass(30);
     await deviceReturns();
-    expect(await b.outcome).toMatchObject({ execution: { prepMs: 0, readyWaitMs: 20, deviceMs: 30, batchSize: 1 } });
+    expect(await b.outcome).toMatchObject({
+      execution: { prepMs: 0, readyWaitMs: 20, deviceMs: 30, batchSize: 1 },
+    });
   });
 });

@@ -5,7 +5,12 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
-import { type BatchJournal, type EngineCall, engineCall, type GroupCompute } from './batch-journal.js';
+import {
+  type BatchJournal,
+  type EngineCall,
+  engineCall,
+  type GroupCompute,
+} from './batch-journal.js';
 import { DevicePolicy } from './device-policy.js';
 import { type Prepared, PrepStage } from './prep-stage.js';
 import { type Computed, type WorkItem } from './work-item.js';
@@ -75,7 +80,12 @@ export class MicroBatcher<Input, Ready, Value> {
    */
   async submit(item: WorkItem<Input>): Promise<Computed<Value>> {
     const { priority, group, flow } = item;
-    const place = { priority, sequence: this.#sequence++, flow, agingShare: group.agingShare };
+    const place = {
+      priority,
+      sequence: this.#sequence++,
+      flow,
+      agingShare: group.agingShare,
+    };
     this.#policy.arrived(group, this.options.clock.nowMs());
     try {
       return await this.#compute(item, place, await this.#prepare(item, place));
@@ -90,7 +100,9 @@ export class MicroBatcher<Input, Ready, Value> {
     const { signal } = item;
     try {
       if (signal.aborted) throw abortError(signal);
-      const prepared = await this.#prep.run(place, signal, () => this.options.prepare(item));
+      const prepared = await this.#prep.run(place, signal, () =>
+        this.options.prepare(item),
+      );
       if (signal.aborted) throw abortError(signal);
       return prepared;
     } catch (error) {
@@ -100,7 +112,11 @@ export class MicroBatcher<Input, Ready, Value> {
     }
   }
 
-  #compute(item: WorkItem<Input>, place: PlacedWork, prepared: Prepared<Ready>): Promise<Computed<Value>> {
+  #compute(
+    item: WorkItem<Input>,
+    place: PlacedWork,
+    prepared: Prepared<Ready>,
+  ): Promise<Computed<Value>> {
     const { id, signal } = item;
     return new Promise((resolve, reject) => {
       const abandon = (): void => {
@@ -112,7 +128,14 @@ export class MicroBatcher<Input, Ready, Value> {
         else if (!outcome.ok) reject(asDomainError(outcome.error));
         else resolve({ value: outcome.value, execution: executionOf(ready, call) });
       };
-      const ready = { ...place, ...prepared, id, item, readyMs: this.options.clock.nowMs(), settle };
+      const ready = {
+        ...place,
+        ...prepared,
+        id,
+        item,
+        readyMs: this.options.clock.nowMs(),
+        settle,
+      };
       signal.addEventListener('abort', abandon, { once: true });
       this.#queue.add(ready);
       this.#policy.prepared(item.group, true, ready.readyMs);
@@ -123,10 +146,21 @@ export class MicroBatcher<Input, Ready, Value> {
   /** Starts the engine calls that may start now. */
   #pump(): void {
     const { maxBatch, maxConcurrent, callMs } = this.options.limits();
-    for (let head = this.#queue.head; head && this.#running < maxConcurrent; head = this.#queue.head) {
+    for (
+      let head = this.#queue.head;
+      head && this.#running < maxConcurrent;
+      head = this.#queue.head
+    ) {
       const { group, priority } = head.item;
       const realtime = priority === RequestPriority.REALTIME;
-      const device = { ready: this.#queue.size, maxBatch, running: this.#running, group, realtime, callMs };
+      const device = {
+        ready: this.#queue.size,
+        maxBatch,
+        running: this.#running,
+        group,
+        realtime,
+        callMs,
+      };
       const nowMs = this.options.clock.nowMs();
       const untilMs = this.#policy.waitsUntilMs(device, nowMs);
       if (untilMs !== undefined) return this.#sleep(untilMs - nowMs);
@@ -141,7 +175,10 @@ export class MicroBatcher<Input, Ready, Value> {
     this.#wake = this.scheduler.schedule(() => this.#pump(), delayMs);
   }
 
-  async #launch(members: readonly ReadyItem<Ready, Value>[], maxBatch: number): Promise<void> {
+  async #launch(
+    members: readonly ReadyItem<Ready, Value>[],
+    maxBatch: number,
+  ): Promise<void> {
     const { compute, clock, journal } = this.options;
     journal.collected(members, maxBatch);
     this.#running += 1;
@@ -169,4 +206,6 @@ const executionOf = (
 
 /** Plain errors of an engine become `engine_failed`. */
 const asDomainError = (error: Error): DomainError =>
-  error instanceof DomainError ? error : new DomainError('engine_failed', error.message, { cause: error });
+  error instanceof DomainError
+    ? error
+    : new DomainError('engine_failed', error.message, { cause: error });

@@ -32,9 +32,18 @@ const MOST_TOKENS = 40;
  * decides where; without one, the middle of the overlap does, if the words have times. Otherwise both stay: a doubled
  * word is better than a lost one.
  */
-export function joinOverlap(before: WindowText, after: WindowText, overlap: Overlap): void {
-  const tail = tokensOf(before, segment => segment.end > overlap.from - SLACK_S).slice(-MOST_TOKENS);
-  const head = tokensOf(after, segment => segment.start < overlap.to + SLACK_S).slice(0, MOST_TOKENS);
+export function joinOverlap(
+  before: WindowText,
+  after: WindowText,
+  overlap: Overlap,
+): void {
+  const tail = tokensOf(before, segment => segment.end > overlap.from - SLACK_S).slice(
+    -MOST_TOKENS,
+  );
+  const head = tokensOf(after, segment => segment.start < overlap.to + SLACK_S).slice(
+    0,
+    MOST_TOKENS,
+  );
   const run = longestRun(tail, head);
   if (run !== undefined) {
     keepUntil(before, tail[run.inTail + run.length - 1]!);
@@ -44,15 +53,23 @@ export function joinOverlap(before: WindowText, after: WindowText, overlap: Over
   }
 }
 
-function tokensOf({ segments }: WindowText, near: (segment: RecognizedSegment) => boolean): Token[] {
+function tokensOf(
+  { segments }: WindowText,
+  near: (segment: RecognizedSegment) => boolean,
+): Token[] {
   return segments.flatMap((segment, index) =>
     near(segment)
-      ? tokens(segment.text).map((text, place) => ({ segment: index, place, spelling: spellingOf(text) }))
+      ? tokens(segment.text).map((text, place) => ({
+          segment: index,
+          place,
+          spelling: spellingOf(text),
+        }))
       : [],
   );
 }
 
-const UNSPACED = /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])/u;
+const UNSPACED =
+  /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])/u;
 
 /** Words; single characters in scripts without spaces. */
 const tokens = (text: string): string[] =>
@@ -61,7 +78,8 @@ const tokens = (text: string): string[] =>
     .flatMap(word => word.split(UNSPACED))
     .filter(word => word !== '');
 
-const spellingOf = (word: string): string => word.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+const spellingOf = (word: string): string =>
+  word.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 interface Run {
   readonly inTail: number;
@@ -78,10 +96,17 @@ function longestRun(tail: readonly Token[], head: readonly Token[]): Run | undef
       if (length > 0 && length >= (best?.length ?? 0)) best = { inTail, inHead, length };
     }
   }
-  return best !== undefined && (best.length > 1 || tail[best.inTail]!.spelling.length > 3) ? best : undefined;
+  return best !== undefined && (best.length > 1 || tail[best.inTail]!.spelling.length > 3)
+    ? best
+    : undefined;
 }
 
-function runLength(tail: readonly Token[], head: readonly Token[], inTail: number, inHead: number): number {
+function runLength(
+  tail: readonly Token[],
+  head: readonly Token[],
+  inTail: number,
+  inHead: number,
+): number {
   let length = 0;
   while (isSame(tail[inTail + length], head[inHead + length])) length += 1;
   return length;
@@ -137,7 +162,8 @@ function timed(
   edge: 'start' | 'end',
 ): RecognizedSegment[] {
   if (words.length !== count || count === 0) return segments;
-  if (edge === 'end') return segments.with(-1, { ...segments.at(-1)!, end: words.at(-1)!.end });
+  if (edge === 'end')
+    return segments.with(-1, { ...segments.at(-1)!, end: words.at(-1)!.end });
   return segments.with(0, { ...segments[0]!, start: words[0]!.start });
 }
 

@@ -18,7 +18,13 @@ function setUp(parallel: number) {
       started.push(name);
       return new Promise<string>(resolve => gates.set(name, () => resolve(name)));
     });
-  return { stage, started, submit, finish: (name: string) => gates.get(name)?.(), pass: (ms: number) => (nowMs += ms) };
+  return {
+    stage,
+    started,
+    submit,
+    finish: (name: string) => gates.get(name)?.(),
+    pass: (ms: number) => (nowMs += ms),
+  };
 }
 
 describe('PrepStage', () => {
@@ -75,7 +81,9 @@ describe('PrepStage', () => {
 
   it('frees the place when a preparation fails', async () => {
     const { stage } = setUp(1);
-    const failing = stage.run({ priority: BATCH, sequence: 0 }, never, () => Promise.reject(new Error('bad')));
+    const failing = stage.run({ priority: BATCH, sequence: 0 }, never, () =>
+      Promise.reject(new Error('bad')),
+    );
     await expect(failing).rejects.toThrow('bad');
     expect(stage.running).toBe(0);
   });

@@ -32,7 +32,11 @@ export class PrepStage {
   }
 
   /** Rejects with the abort's error while waiting; once running, `work` itself has to obey the signal. */
-  async run<Value>(place: PlacedWork, signal: AbortSignal, work: () => Promise<Value>): Promise<Prepared<Value>> {
+  async run<Value>(
+    place: PlacedWork,
+    signal: AbortSignal,
+    work: () => Promise<Value>,
+  ): Promise<Prepared<Value>> {
     if (this.#running >= this.parallel) await this.#turn(place, signal);
     else this.#running += 1;
     const startedMs = this.clock.nowMs();

@@ -32,15 +32,22 @@ const SLACK_S = 0.1;
  * entries
  *   are counted from 0, as in the request. The abort's own error.
  */
-export async function knownVoices(speakers: readonly KnownSpeaker[], signal: AbortSignal): Promise<KnownVoice[]> {
+export async function knownVoices(
+  speakers: readonly KnownSpeaker[],
+  signal: AbortSignal,
+): Promise<KnownVoice[]> {
   const voices: KnownVoice[] = [];
   for (const [index, { name, reference }] of speakers.entries()) {
-    const { samples, durationS } = await decodeAudio(reference, signal, DECODED_S).catch((error: unknown) => {
-      throw aboutReference(error, index);
-    });
+    const { samples, durationS } = await decodeAudio(reference, signal, DECODED_S).catch(
+      (error: unknown) => {
+        throw aboutReference(error, index);
+      },
+    );
     if (durationS < SHORTEST_S - SLACK_S || durationS > LONGEST_S + SLACK_S) {
       const length = `must be ${SHORTEST_S} to ${LONGEST_S} seconds long; got ${durationS.toFixed(2)}`;
-      throw new DomainError('invalid_value', `\`${PARAM}[${index}]\` ${length}.`, { param: PARAM });
+      throw new DomainError('invalid_value', `\`${PARAM}[${index}]\` ${length}.`, {
+        param: PARAM,
+      });
     }
     voices.push({ name, samples });
   }
@@ -50,7 +57,10 @@ export async function knownVoices(speakers: readonly KnownSpeaker[], signal: Abo
 /** Decoders name the field `file`. */
 function aboutReference(error: unknown, index: number): unknown {
   if (!(error instanceof DomainError) || error.param !== 'file') return error;
-  return new DomainError(error.code, `\`${PARAM}[${index}]\`: ${error.message}`, { param: PARAM, cause: error });
+  return new DomainError(error.code, `\`${PARAM}[${index}]\`: ${error.message}`, {
+    param: PARAM,
+    cause: error,
+  });
 }
 
 /** Recognition parameters, independent of how the audio arrived. */
@@ -97,7 +107,14 @@ export class RecognitionLane {
   /** Rejects with the job's own failure, or the abort's error once the work has stopped */
   submit(job: RecognitionJob, signal: AbortSignal): Promise<Computed<Recognised>> {
     const { requestId: id, priority } = job.options;
-    return this.#batcher.submit({ id, priority, group: job.group, flow: job.flow, input: job, signal });
+    return this.#batcher.submit({
+      id,
+      priority,
+      group: job.group,
+      flow: job.flow,
+      input: job,
+      signal,
+    });
   }
 
   async #prepare({ input, signal }: WorkItem<RecognitionJob>): Promise<TranscribeItem> {
@@ -125,7 +142,10 @@ export class RecognitionLane {
       outcome.ok
         ? {
             ok: true as const,
-            value: { transcript: outcome.value, durationS: durationOf(group[index]!, outcome.value) },
+            value: {
+              transcript: outcome.value,
+              durationS: durationOf(group[index]!, outcome.value),
+            },
           }
         : outcome,
     );
@@ -133,5 +153,10 @@ export class RecognitionLane {
 }
 
 /** The length from an engine that decodes by itself, at least from its last segment. */
-const durationOf = ({ audio }: TranscribeItem, { durationS, segments }: RecognizedTranscript): number =>
-  audio.kind === 'pcm' ? audio.durationS : audio.durationS || durationS || (segments.at(-1)?.end ?? 0);
+const durationOf = (
+  { audio }: TranscribeItem,
+  { durationS, segments }: RecognizedTranscript,
+): number =>
+  audio.kind === 'pcm'
+    ? audio.durationS
+    : audio.durationS || durationS || (segments.at(-1)?.end ?? 0);

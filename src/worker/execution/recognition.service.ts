@@ -4,11 +4,18 @@ import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { aboutUrl, AudioDownload } from '../audio/audio-download.js';
 import { decodeAudio } from '../audio/decode.js';
-import { type PreparedAudio, type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  type PreparedAudio,
+  type SpeechRecognizer,
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';
 import { RecognitionLane } from './recognition-lane.js';
 import { isDiarizedBeside, recognisedWithSpeakers } from './speaker-naming.js';
-import { type SegmentSink, numberedSegments, TranscriptStitcher } from './transcript-stitcher.js';
+import {
+  type SegmentSink,
+  numberedSegments,
+  TranscriptStitcher,
+} from './transcript-stitcher.js';
 
 export interface TranscriptAnswer {
   readonly transcript: Transcript;
@@ -58,29 +65,56 @@ export class RecognitionService {
     const audio = await this.downloads.bytes(call.audio, signal);
     const { engine } = this;
     if (isDiarizedBeside(engine, call)) {
-      const run = { engine, call, bytes: () => Promise.resolve(audio), mostS, signal, sink };
-      return recognisedWithSpeakers(run, (own, stop, held) => this.transcribe(own, stop, { sink: held, mostS }));
+      const run = {
+        engine,
+        call,
+        bytes: () => Promise.resolve(audio),
+        mostS,
+        signal,
+        sink,
+      };
+      return recognisedWithSpeakers(run, (own, stop, held) =>
+        this.transcribe(own, stop, { sink: held, mostS }),
+      );
     }
-    const stitcher = sink && new TranscriptStitcher({ temperature: call.temperature, words: true, sink });
-    const { value, execution } = await this.#compute({ ...call, audio }, { signal, mostS, stitcher }).catch(
-      (error: unknown) => {
-        throw audio === call.audio ? error : aboutUrl(error);
-      },
-    );
+    const stitcher =
+      sink &&
+      new TranscriptStitcher({ temperature: call.temperature, words: true, sink });
+    const { value, execution } = await this.#compute(
+      { ...call, audio },
+      { signal, mostS, stitcher },
+    ).catch((error: unknown) => {
+      throw audio === call.audio ? error : aboutUrl(error);
+    });
     const { transcript, durationS } = value;
-    stitcher?.add({ index: 0, startS: 0, durationS, sharedBeforeS: 0, sharedAfterS: 0 }, transcript);
+    stitcher?.add(
+      { index: 0, startS: 0, durationS, sharedBeforeS: 0, sharedAfterS: 0 },
+      transcript,
+    );
     const segments = numberedSegments(transcript, call.temperature);
     return { transcript: { ...transcript, durationS, segments }, execution };
   }
 
   #compute(call: FileCall, { signal, mostS, stitcher }: Computation) {
     const audio = (stop: AbortSignal) => this.#audio(call, stop, mostS);
-    return this.lane.submit({ options: call, group: call.group, audio, onSegment: stitcher?.early(0, 0) }, signal);
+    return this.lane.submit(
+      { options: call, group: call.group, audio, onSegment: stitcher?.early(0, 0) },
+      signal,
+    );
   }
 
   /** An engine that takes the untouched file, such as a remote one, does its own decoding. */
-  async #audio({ audio: bytes, filename }: FileCall, signal: AbortSignal, mostS: number): Promise<PreparedAudio> {
-    if (this.engine.input === 'encoded') return { kind: 'encoded', bytes, filename, durationS: 0 };
-    return { kind: 'pcm', sampleRate: 16_000, ...(await decodeAudio(bytes, signal, mostS)) };
+  async #audio(
+    { audio: bytes, filename }: FileCall,
+    signal: AbortSignal,
+    mostS: number,
+  ): Promise<PreparedAudio> {
+    if (this.engine.input === 'encoded')
+      return { kind: 'encoded', bytes, filename, durationS: 0 };
+    return {
+      kind: 'pcm',
+      sampleRate: 16_000,
+      ...(await decodeAudio(bytes, signal, mostS)),
+    };
   }
 }

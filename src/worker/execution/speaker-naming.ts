@@ -9,8 +9,10 @@ import { type SegmentSink } from './transcript-stitcher.js';
 type Diarizing = Pick<SpeechRecognizer, 'speakersOf'>;
 
 /** True for a call whose speakers are told apart beside recognition, not by it. */
-export const isDiarizedBeside = (engine: Diarizing, { diarize }: TranscribeCallFields): boolean =>
-  diarize && engine.speakersOf !== undefined;
+export const isDiarizedBeside = (
+  engine: Diarizing,
+  { diarize }: TranscribeCallFields,
+): boolean => diarize && engine.speakersOf !== undefined;
 
 interface NamedRun {
   readonly engine: Diarizing;
@@ -24,13 +26,19 @@ interface NamedRun {
   readonly sink?: SegmentSink | undefined;
 }
 
-type Recognise<Answer> = (call: TranscribeCallFields, signal: AbortSignal, sink: SegmentSink) => Promise<Answer>;
+type Recognise<Answer> = (
+  call: TranscribeCallFields,
+  signal: AbortSignal,
+  sink: SegmentSink,
+) => Promise<Answer>;
 
 /**
  * Recognises a file and tells its speakers apart, both at once; each segment is its longest speaker's. The failure of
  * one ends the other. @throws DomainError the first failure, or the abort's error
  */
-export async function recognisedWithSpeakers<Answer extends { readonly transcript: Transcript }>(
+export async function recognisedWithSpeakers<
+  Answer extends { readonly transcript: Transcript },
+>(
   { engine, call, bytes, mostS, signal, sink }: NamedRun,
   recognise: Recognise<Answer>,
 ): Promise<Answer> {
@@ -47,9 +55,18 @@ export async function recognisedWithSpeakers<Answer extends { readonly transcrip
     const plain = { ...call, diarize: false, knownSpeakers: [] };
     const answer = await recognise(plain, stop, (...segment) => held.push(segment));
     const speakerOf = await Promise.race([naming, aborted(stop)]);
-    const named = (segment: Transcript['segments'][number]) => ({ ...segment, speaker: speakerOf?.(segment) ?? '' });
+    const named = (segment: Transcript['segments'][number]) => ({
+      ...segment,
+      speaker: speakerOf?.(segment) ?? '',
+    });
     for (const [segment, ...rest] of held) sink?.(named(segment), ...rest);
-    return { ...answer, transcript: { ...answer.transcript, segments: answer.transcript.segments.map(named) } };
+    return {
+      ...answer,
+      transcript: {
+        ...answer.transcript,
+        segments: answer.transcript.segments.map(named),
+      },
+    };
   } catch (error) {
     failed.abort(error);
     throw error;

@@ -43,9 +43,13 @@ export class StreamSlots {
   #lease(): Lease {
     const { streams } = this.engine.info;
     if (this.#taken >= streams && streams > 0)
-      throw new DomainError('queue_full', `All ${streams} live streams of this worker are taken.`, {
-        retryAfterMs: 1000,
-      });
+      throw new DomainError(
+        'queue_full',
+        `All ${streams} live streams of this worker are taken.`,
+        {
+          retryAfterMs: 1000,
+        },
+      );
     this.#taken += 1;
     return new Lease(() => (this.#taken -= 1));
   }

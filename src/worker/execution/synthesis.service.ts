@@ -1,12 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { encodeExecution } from '../../contracts/grpc/call.codec.js';
-import { type SpeechMessage, type SynthesizeCallFields } from '../../contracts/grpc/tts.codec.js';
+import {
+  type SpeechMessage,
+  type SynthesizeCallFields,
+} from '../../contracts/grpc/tts.codec.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { CONTENT_TYPES, openEncoder, SpeechOutput } from '../audio/encode.js';
 import { SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
-import { type SpeechSynthesizer, type SynthesizeItem } from '@switchyard/engine-api/speech-synthesizer.js';
+import {
+  type SpeechSynthesizer,
+  type SynthesizeItem,
+} from '@switchyard/engine-api/speech-synthesizer.js';
 import { SYNTHESIZER } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
 import { deviceLimits, MicroBatcher } from './micro-batcher.js';
@@ -60,15 +66,32 @@ export class SynthesisService {
    * Resolves after `done`.
    * @throws DomainError this call's own failure, or the abort's error once the work has stopped
    */
-  async synthesize(call: SynthesizeCallFields, signal: AbortSignal, sink: ChunkSink): Promise<void> {
+  async synthesize(
+    call: SynthesizeCallFields,
+    signal: AbortSignal,
+    sink: ChunkSink,
+  ): Promise<void> {
     this.#assertVoice(call.voice);
     const { requestId: id, priority, group } = call;
     const ended = new AbortController();
-    const input = { call, sink: withHeader(call, sink), released: AbortSignal.any([signal, ended.signal]) };
+    const input = {
+      call,
+      sink: withHeader(call, sink),
+      released: AbortSignal.any([signal, ended.signal]),
+    };
     try {
-      const { value, execution } = await this.#batcher.submit({ id, priority, group, input, signal });
+      const { value, execution } = await this.#batcher.submit({
+        id,
+        priority,
+        group,
+        input,
+        signal,
+      });
       await value.output.finish();
-      sink({ $case: 'done', value: { durationS: value.durationS, execution: encodeExecution(execution) } });
+      sink({
+        $case: 'done',
+        value: { durationS: value.durationS, execution: encodeExecution(execution) },
+      });
     } finally {
       ended.abort();
     }
@@ -77,7 +100,11 @@ export class SynthesisService {
   #assertVoice(voice: string): void {
     const known = this.engine.voices.map(({ id }) => id);
     if (known.includes(voice)) return;
-    throw new DomainError('voice_not_found', `No voice "${voice}"; voices: ${known.join(', ')}.`, { param: 'voice' });
+    throw new DomainError(
+      'voice_not_found',
+      `No voice "${voice}"; voices: ${known.join(', ')}.`,
+      { param: 'voice' },
+    );
   }
 
   #prepare({ input: { call, sink, released }, signal }: WorkItem<SpeechInput>): Speech {
@@ -85,14 +112,27 @@ export class SynthesisService {
     const encoder = openEncoder({ format: call.format, signal: released, onBytes });
     const output = new SpeechOutput(encoder, this.engine.sampleRate);
     const { requestId, text, voice, speed } = call;
-    return { output, item: { requestId, text, voice, speed, signal, emit: samples => output.write(samples) } };
+    return {
+      output,
+      item: {
+        requestId,
+        text,
+        voice,
+        speed,
+        signal,
+        emit: samples => output.write(samples),
+      },
+    };
   }
 
   async #synthesise(group: readonly Speech[]) {
     const outcomes = await this.engine.synthesize(group.map(({ item }) => item));
     return outcomes.map((outcome, index) => {
       if (!outcome.ok) return outcome;
-      return { ok: true as const, value: { durationS: outcome.value.durationS, output: group[index]!.output } };
+      return {
+        ok: true as const,
+        value: { durationS: outcome.value.durationS, output: group[index]!.output },
+      };
     });
   }
 }
@@ -101,7 +141,11 @@ export class SynthesisService {
 function withHeader({ format }: SynthesizeCallFields, sink: ChunkSink): ChunkSink {
   let pending = true;
   return message => {
-    if (pending) sink({ $case: 'header', value: { contentType: CONTENT_TYPES[format], sampleRate: SPEECH_RATE } });
+    if (pending)
+      sink({
+        $case: 'header',
+        value: { contentType: CONTENT_TYPES[format], sampleRate: SPEECH_RATE },
+      });
     pending = false;
     sink(message);
   };

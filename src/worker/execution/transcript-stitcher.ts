@@ -14,11 +14,18 @@ import {
 import { joinOverlap, type WindowText } from './overlap-words.js';
 
 /** Segments as in verbose_json: numbered, with defaults filled in. */
-export const numberedSegments = (transcript: RecognizedTranscript, temperature: number): TranscriptSegment[] =>
+export const numberedSegments = (
+  transcript: RecognizedTranscript,
+  temperature: number,
+): TranscriptSegment[] =>
   transcript.segments.map((segment, id) => numbered(segment, id, temperature));
 
 /** @param temperature of segments without their own */
-const numbered = (segment: RecognizedSegment, id: number, temperature: number): TranscriptSegment => ({
+const numbered = (
+  segment: RecognizedSegment,
+  id: number,
+  temperature: number,
+): TranscriptSegment => ({
   tokens: [],
   temperature,
   ...segment,
@@ -32,7 +39,10 @@ export type SegmentSink = (
   logprobs: readonly TokenLogprob[],
 ) => void;
 
-type WindowPlace = Pick<AudioWindow, 'index' | 'startS' | 'durationS' | 'sharedBeforeS' | 'sharedAfterS'>;
+type WindowPlace = Pick<
+  AudioWindow,
+  'index' | 'startS' | 'durationS' | 'sharedBeforeS' | 'sharedAfterS'
+>;
 
 interface Held extends WindowText {
   readonly logprobs: readonly TokenLogprob[];
@@ -76,7 +86,11 @@ export class TranscriptStitcher {
       ordinal += 1;
       if (!inOrder) return;
       this.#emitted = ordinal;
-      this.#emit(moved(segment, startS), this.options.words ? words.map(word => moved(word, startS)) : [], logprobs);
+      this.#emit(
+        moved(segment, startS),
+        this.options.words ? words.map(word => moved(word, startS)) : [],
+        logprobs,
+      );
     };
   }
 
@@ -85,9 +99,13 @@ export class TranscriptStitcher {
     const { startS, durationS, sharedBeforeS, sharedAfterS } = window;
     this.#endS = startS + durationS;
     this.#next = window.index + 1;
-    this.#languages.set(transcript.language, (this.#languages.get(transcript.language) ?? 0) + durationS);
+    this.#languages.set(
+      transcript.language,
+      (this.#languages.get(transcript.language) ?? 0) + durationS,
+    );
     if (this.#held) {
-      if (sharedBeforeS > 0) joinOverlap(this.#held, text, { from: startS, to: startS + sharedBeforeS });
+      if (sharedBeforeS > 0)
+        joinOverlap(this.#held, text, { from: startS, to: startS + sharedBeforeS });
       this.#settle(this.#held);
     }
     this.#held = sharedAfterS > 0 ? text : undefined;
@@ -115,12 +133,20 @@ export class TranscriptStitcher {
       if (index < emitted) return;
       const last = index === segments.length - 1;
       const own = words.filter(word => belongs(word, segments, index));
-      this.#emit(segment, this.options.words ? own : [], last && emitted === 0 ? logprobs : []);
+      this.#emit(
+        segment,
+        this.options.words ? own : [],
+        last && emitted === 0 ? logprobs : [],
+      );
     });
   }
 
   /** An engine returns a window's log probabilities as one list: they go with its last segment. */
-  #emit(segment: RecognizedSegment, words: readonly TranscriptWord[], logprobs: readonly TokenLogprob[]): void {
+  #emit(
+    segment: RecognizedSegment,
+    words: readonly TranscriptWord[],
+    logprobs: readonly TokenLogprob[],
+  ): void {
     const made = numbered(segment, this.#segments.length, this.options.temperature);
     this.#segments.push(made);
     for (const word of words) this.#words.push(word);
@@ -130,22 +156,34 @@ export class TranscriptStitcher {
 
   /** The language of most of the audio. */
   #language(): string {
-    const [most] = [...this.#languages].filter(([tag]) => tag !== '').sort(([, one], [, other]) => other - one);
+    const [most] = [...this.#languages]
+      .filter(([tag]) => tag !== '')
+      .sort(([, one], [, other]) => other - one);
     return most?.[0] ?? '';
   }
 }
 
 /** Each word goes with the segment it begins in; the last segment that began, where it begins in none. */
-function belongs(word: TranscriptWord, segments: readonly RecognizedSegment[], index: number): boolean {
+function belongs(
+  word: TranscriptWord,
+  segments: readonly RecognizedSegment[],
+  index: number,
+): boolean {
   const from = index === 0 ? -Infinity : segments[index]!.start;
   const to = segments[index + 1]?.start ?? Infinity;
   return word.start >= from && word.start < to;
 }
 
-function placed({ startS, durationS }: WindowPlace, transcript: RecognizedTranscript): Held {
+function placed(
+  { startS, durationS }: WindowPlace,
+  transcript: RecognizedTranscript,
+): Held {
   const { text, words, logprobs = [] } = transcript;
   const whole = { start: 0, end: durationS, text, avgLogprob: 0, noSpeechProb: 0 };
-  const segments = transcript.segments.length === 0 && text.trim() !== '' ? [whole] : transcript.segments;
+  const segments =
+    transcript.segments.length === 0 && text.trim() !== ''
+      ? [whole]
+      : transcript.segments;
   return {
     segments: segments.map(segment => moved(segment, startS)),
     words: words.map(word => moved(word, startS)),
@@ -159,7 +197,9 @@ interface Timed {
 }
 
 const moved = <T extends Timed>(timed: T, byS: number): T =>
-  byS === 0 ? timed : { ...timed, start: rounded(byS + timed.start), end: rounded(byS + timed.end) };
+  byS === 0
+    ? timed
+    : { ...timed, start: rounded(byS + timed.start), end: rounded(byS + timed.end) };
 
 /** Rounded to milliseconds. */
 const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000;

@@ -83,10 +83,18 @@ export class RecognizerBacklog {
   }
 }
 
-function inSession(event: RecognizerEvent, utterance: number, shiftS: number): RecognizerEvent {
+function inSession(
+  event: RecognizerEvent,
+  utterance: number,
+  shiftS: number,
+): RecognizerEvent {
   if (event.type === 'partial') return { ...event, utterance };
   const at = (seconds: number): number => Math.round((seconds + shiftS) * 1000) / 1000;
-  const words = event.words.map(word => ({ ...word, start: at(word.start), end: at(word.end) }));
+  const words = event.words.map(word => ({
+    ...word,
+    start: at(word.start),
+    end: at(word.end),
+  }));
   return { ...event, utterance, start: at(event.start), end: at(event.end), words };
 }
 
@@ -110,7 +118,10 @@ export class SampleTail {
 
   /** A copy of the samples kept between two positions. */
   slice(from: number, to: number): Int16Array {
-    return this.#samples.slice(Math.max(0, from - this.#from), Math.max(0, Math.min(to, this.#to) - this.#from));
+    return this.#samples.slice(
+      Math.max(0, from - this.#from),
+      Math.max(0, Math.min(to, this.#to) - this.#from),
+    );
   }
 
   dropBefore(position: number): void {
@@ -161,7 +172,11 @@ export class VoiceActivityStream implements LiveStream {
       const piece = samples.subarray(at, at + FRAME_SAMPLES);
       this.#tail.append(piece);
       for (const event of this.voice.push(piece)) this.#received(event);
-      if (this.#openFrom !== undefined && this.voice.position - this.#openFrom >= LONGEST_UTTERANCE) this.#cut();
+      if (
+        this.#openFrom !== undefined &&
+        this.voice.position - this.#openFrom >= LONGEST_UTTERANCE
+      )
+        this.#cut();
     }
     this.#give(this.#openFrom === undefined ? 0 : this.#safeToGive(this.#openFrom));
     this.#tail.dropBefore(Math.max(this.#givenTo, this.voice.claimableFrom));
@@ -187,11 +202,19 @@ export class VoiceActivityStream implements LiveStream {
     if (event.type === 'started') {
       this.#openFrom = this.#givenTo = event.audioFrom;
       this.#work.begin(this.#utterance, event.audioFrom);
-      this.emit({ type: 'speech_started', utterance: this.#utterance, at: event.audioFrom / RECOGNISER_RATE });
+      this.emit({
+        type: 'speech_started',
+        utterance: this.#utterance,
+        at: event.audioFrom / RECOGNISER_RATE,
+      });
       return;
     }
     this.#give(event.audioTo);
-    this.emit({ type: 'speech_stopped', utterance: this.#utterance, at: event.audioTo / RECOGNISER_RATE });
+    this.emit({
+      type: 'speech_stopped',
+      utterance: this.#utterance,
+      at: event.audioTo / RECOGNISER_RATE,
+    });
     this.#work.commit();
     this.#utterance += 1;
     this.#openFrom = undefined;
@@ -199,7 +222,10 @@ export class VoiceActivityStream implements LiveStream {
 
   #cut(): void {
     const held = this.#tail.slice(this.#givenTo, this.voice.position);
-    for (const event of this.voice.split(this.#givenTo + quietestPoint(held, 0, held.length))) this.#received(event);
+    for (const event of this.voice.split(
+      this.#givenTo + quietestPoint(held, 0, held.length),
+    ))
+      this.#received(event);
   }
 
   #safeToGive(openFrom: number): number {

@@ -35,7 +35,11 @@ const equal = (): number => 1;
  * interactive work alone overloads the device (found by `npm run bench -- simulate`).
  */
 export class WorkQueue<Item extends PlacedWork> {
-  readonly #order = new FairOrder<Item>({ realtime: new FairLane(equal), batch: new FairLane(equal), agingShare: 1 });
+  readonly #order = new FairOrder<Item>({
+    realtime: new FairLane(equal),
+    batch: new FairLane(equal),
+    agingShare: 1,
+  });
   readonly #entries = new Map<Item, Entry<Item>>();
   /** BATCH items in the order in which they were added. */
   #overtaken: Overtaken<Item>[] = [];
@@ -54,7 +58,8 @@ export class WorkQueue<Item extends PlacedWork> {
     const isRealtime = priority === RequestPriority.REALTIME;
     this.#put(item, isRealtime);
     if (agingShare !== undefined) this.#order.agingShare = agingShare;
-    else if (!isRealtime) this.#overtaken.push({ item, atUrgent: this.#urgent + MOST_OVERTAKING });
+    else if (!isRealtime)
+      this.#overtaken.push({ item, atUrgent: this.#urgent + MOST_OVERTAKING });
     if (isRealtime) this.#urgent += 1;
     while (this.#overtaken.length > 0 && this.#overtaken[0]!.atUrgent <= this.#urgent) {
       const { item: oldest } = this.#overtaken.shift()!;
@@ -73,7 +78,11 @@ export class WorkQueue<Item extends PlacedWork> {
   /** Removes and returns up to `count` items in their order. */
   take(count: number): Item[] {
     const taken: Item[] = [];
-    for (let entry = this.#order.first(0); entry && taken.length < count; entry = this.#order.first(0)) {
+    for (
+      let entry = this.#order.first(0);
+      entry && taken.length < count;
+      entry = this.#order.first(0)
+    ) {
       this.#order.take(entry, 0);
       this.#entries.delete(entry.item);
       taken.push(entry.item);

@@ -23,35 +23,56 @@ function shown(text: string, lengths: readonly number[], stop: readonly string[]
     if (answer.stopped) break;
   }
   pieces.push(answer.flush());
-  return { text: pieces.map(piece => piece.text).join(''), pieces, stopped: answer.stopped };
+  return {
+    text: pieces.map(piece => piece.text).join(''),
+    pieces,
+    stopped: answer.stopped,
+  };
 }
 
 const lengths = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 8 });
-const words = fc.array(fc.constantFrom('a', 'b', 'ab', 'ü', '😀', ' '), { maxLength: 20 }).map(list => list.join(''));
+const words = fc
+  .array(fc.constantFrom('a', 'b', 'ab', 'ü', '😀', ' '), { maxLength: 20 })
+  .map(list => list.join(''));
 
 describe('the text of an answer', () => {
   it('is the same however it is cut into tokens', () => {
-    fc.assert(fc.property(words, lengths, (text, sizes) => shown(text, sizes).text === text));
+    fc.assert(
+      fc.property(words, lengths, (text, sizes) => shown(text, sizes).text === text),
+    );
   });
 
   it('ends before the first stop string, and shows no part of it', () => {
-    const stops = fc.array(fc.constantFrom('ab', 'ba', 'aab', 'ü ', '😀a'), { minLength: 1, maxLength: 3 });
+    const stops = fc.array(fc.constantFrom('ab', 'ba', 'aab', 'ü ', '😀a'), {
+      minLength: 1,
+      maxLength: 3,
+    });
     fc.assert(
       fc.property(words, lengths, stops, (text, sizes, stop) => {
         // Looked at token by token: the first token that completes one decides.
         const tokens = cut(text, sizes);
-        const seen = tokens.map((_, at) => Buffer.concat(tokens.slice(0, at + 1)).toString());
+        const seen = tokens.map((_, at) =>
+          Buffer.concat(tokens.slice(0, at + 1)).toString(),
+        );
         const at = seen.find(part => stop.some(mark => part.includes(mark)));
-        const ends = at === undefined ? [] : stop.map(mark => at.indexOf(mark)).filter(index => index >= 0);
+        const ends =
+          at === undefined
+            ? []
+            : stop.map(mark => at.indexOf(mark)).filter(index => index >= 0);
         const expected = at === undefined ? text : at.slice(0, Math.min(...ends));
-        expect(shown(text, sizes, stop)).toMatchObject({ text: expected, stopped: at !== undefined });
+        expect(shown(text, sizes, stop)).toMatchObject({
+          text: expected,
+          stopped: at !== undefined,
+        });
       }),
     );
   });
 
   it('comes with each token once, in the piece where its text begins', () => {
     const { pieces } = shown('a😀b', [1, 2, 2, 1]);
-    expect(pieces.map(({ text, tokens }) => [text, tokens.map(({ offset }) => offset)])).toEqual([
+    expect(
+      pieces.map(({ text, tokens }) => [text, tokens.map(({ offset }) => offset)]),
+    ).toEqual([
       ['a', [0]],
       ['', []],
       ['😀', [1, 1]],
@@ -71,8 +92,14 @@ describe('calls of tools in a text', () => {
   const CALL = '<tool_call>{"name":"f","arguments":{"x":1}}</tool_call>';
   const read = (text: string, sizes: readonly number[]) => {
     const reader = new ToolCallReader();
-    const parts = [...cut(text, sizes).map(bytes => reader.take(bytes.toString())), reader.flush()];
-    return { content: parts.map(({ content }) => content).join(''), calls: parts.flatMap(({ calls }) => calls) };
+    const parts = [
+      ...cut(text, sizes).map(bytes => reader.take(bytes.toString())),
+      reader.flush(),
+    ];
+    return {
+      content: parts.map(({ content }) => content).join(''),
+      calls: parts.flatMap(({ calls }) => calls),
+    };
   };
 
   it('are found however they are cut, and the rest is text', () => {

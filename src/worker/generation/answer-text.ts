@@ -58,7 +58,8 @@ export class AnswerText {
     this.#tokens.push({ drawn, offset: this.#shown + this.#held.length });
     this.#held += this.#decoder.write(drawn.bytes);
     const end = firstMark(this.#held, this.#stop);
-    if (end === undefined) return this.#show(this.#held.length - heldSuffix(this.#held, this.#stop));
+    if (end === undefined)
+      return this.#show(this.#held.length - heldSuffix(this.#held, this.#stop));
     this.#stopped = true;
     const last = this.#show(end);
     this.#held = '';

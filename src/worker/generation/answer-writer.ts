@@ -76,14 +76,19 @@ export class ChunkWriter implements AnswerWriter {
   }
 
   /** Undefined: there is nothing to show yet. */
-  #shown(choice: Choice, { text, tokens, calls }: ChoiceOutput): Partial<ChoiceDelta> | undefined {
+  #shown(
+    choice: Choice,
+    { text, tokens, calls }: ChoiceOutput,
+  ): Partial<ChoiceDelta> | undefined {
     const { head, logprobs } = this.options;
     const scored = logprobs && tokens.length > 0;
     if (text === '' && calls.length === 0 && !scored) return undefined;
     return {
       text,
       ...(scored && { logprobs: logprobsOf(head, tokens) }),
-      ...(calls.length > 0 && { toolCalls: { at: choice.calls - calls.length, calls: calls.map(named) } }),
+      ...(calls.length > 0 && {
+        toolCalls: { at: choice.calls - calls.length, calls: calls.map(named) },
+      }),
     };
   }
 
@@ -121,7 +126,9 @@ export class WholeWriter implements AnswerWriter {
 
   close(usage: TokenUsage): readonly object[] {
     const { head, logprobs } = this.options;
-    const inOrder = [...this.#choices].sort(([a], [b]) => a - b).map(([, choice]) => choice);
+    const inOrder = [...this.#choices]
+      .sort(([a], [b]) => a - b)
+      .map(([, choice]) => choice);
     const choices = inOrder.map(({ tokens, ...choice }) => ({
       ...choice,
       ...(logprobs && { logprobs: logprobsOf(head, tokens) }),
@@ -138,7 +145,10 @@ export class WholeWriter implements AnswerWriter {
   }
 }
 
-const named = (call: ToolCall): ToolCallBody => ({ id: `call_${randomBytes(12).toString('hex')}`, ...call });
+const named = (call: ToolCall): ToolCallBody => ({
+  id: `call_${randomBytes(12).toString('hex')}`,
+  ...call,
+});
 
 function logprobsOf({ form }: GenerationHead, placed: readonly PlacedToken[]): object {
   const tokens = placed.map(({ drawn, offset }): DrawnToken => {

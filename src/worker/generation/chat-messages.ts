@@ -1,7 +1,15 @@
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
-import { type CallableTool, callableTools, functionInChat, usableTools } from '../../contracts/tools/callable-tools.js';
+import {
+  type CallableTool,
+  callableTools,
+  functionInChat,
+  usableTools,
+} from '../../contracts/tools/callable-tools.js';
 import { readTools } from '../../contracts/tools/read-tools.js';
-import { type GrammarTool, type TextBackendInfo } from '@switchyard/engine-api/text-backend.port.js';
+import {
+  type GrammarTool,
+  type TextBackendInfo,
+} from '@switchyard/engine-api/text-backend.port.js';
 
 export interface ToolFields {
   /** The answer has to be calls of these. */
@@ -12,18 +20,27 @@ export interface ToolFields {
 }
 
 /** The tools that a chat may call; undefined: none. */
-export function toolsOf(body: FieldReader, info: TextBackendInfo): ToolFields | undefined {
+export function toolsOf(
+  body: FieldReader,
+  info: TextBackendInfo,
+): ToolFields | undefined {
   const parallel = body.boolean('parallel_tool_calls') ?? true;
   const { tools: served, paths, choice: asked } = readTools(body, 'chat');
   body.unsupported('functions', 'the older form of `tools`');
   if (served.length === 0) return undefined;
-  if (!info.toolCalls) throw body.refusal('tools', 'the chat template of this model knows no tools');
+  if (!info.toolCalls)
+    throw body.refusal('tools', 'the chat template of this model knows no tools');
   const { usable, choice } = usableTools(callableTools(served, paths), asked);
   if (usable.length === 0 || choice === 'none') return undefined;
   const tools = usable.map(functionInChat);
   if (choice === 'auto') return { tools, parallel };
-  if (!info.grammar) throw body.refusal('tool_choice', 'this model decides by itself; auto and none are known');
-  if (choice === 'required') return { tools, parallel, forced: { tools: usable.map(inGrammar), named: false } };
+  if (!info.grammar)
+    throw body.refusal(
+      'tool_choice',
+      'this model decides by itself; auto and none are known',
+    );
+  if (choice === 'required')
+    return { tools, parallel, forced: { tools: usable.map(inGrammar), named: false } };
   return { tools, parallel: false, forced: { tools: [inGrammar(choice)], named: true } };
 }
 
@@ -47,7 +64,9 @@ export function chatMessages(body: FieldReader): readonly Message[] {
   const raw = body.raw('messages');
   const messages = body.objects('messages', MOST_MESSAGES);
   if (!messages || messages.length === 0) throw body.missing('messages');
-  return messages.map((message, index) => chatMessage(message, (raw as readonly Message[])[index]!));
+  return messages.map((message, index) =>
+    chatMessage(message, (raw as readonly Message[])[index]!),
+  );
 }
 
 function chatMessage(message: FieldReader, raw: Message): Message {
@@ -56,7 +75,8 @@ function chatMessage(message: FieldReader, raw: Message): Message {
   const content = contentOf(message);
   const calls = message.objects('tool_calls', MOST_CALLS) ?? [];
   calls.forEach(demandCall);
-  if (content === undefined && !(role === 'assistant' && calls.length > 0)) throw message.missing('content');
+  if (content === undefined && !(role === 'assistant' && calls.length > 0))
+    throw message.missing('content');
   return { ...raw, role: role === 'developer' ? 'system' : role, content: content ?? '' };
 }
 
@@ -67,21 +87,29 @@ function demandCall(call: FieldReader): void {
   if (called.string('name', MOST_NAME) === undefined) throw called.missing('name');
   const given = called.raw('arguments');
   if (given === undefined) throw called.missing('arguments');
-  const isArguments = typeof given === 'string' || (typeof given === 'object' && !Array.isArray(given));
-  if (!isArguments) throw called.invalid('arguments', 'must be JSON in a string, or an object');
+  const isArguments =
+    typeof given === 'string' || (typeof given === 'object' && !Array.isArray(given));
+  if (!isArguments)
+    throw called.invalid('arguments', 'must be JSON in a string, or an object');
 }
 
 function contentOf(message: FieldReader): string | undefined {
   const content = message.raw('content');
   if (content === undefined || typeof content === 'string') return content;
-  if (!Array.isArray(content)) throw message.invalid('content', 'must be a text or a list of parts');
-  return content.map((part, index) => textOf(new FieldReader(part, `${message.pathOf('content')}[${index}]`))).join('');
+  if (!Array.isArray(content))
+    throw message.invalid('content', 'must be a text or a list of parts');
+  return content
+    .map((part, index) =>
+      textOf(new FieldReader(part, `${message.pathOf('content')}[${index}]`)),
+    )
+    .join('');
 }
 
 function textOf(part: FieldReader): string {
   const type = part.raw('type');
   if (type === 'refusal') return part.string('refusal', Infinity) ?? '';
-  if (type !== 'text') throw part.invalid('type', 'must be text: this model reads nothing else');
+  if (type !== 'text')
+    throw part.invalid('type', 'must be text: this model reads nothing else');
   const text = part.string('text', Infinity);
   if (text === undefined) throw part.missing('text');
   return text;

@@ -1,7 +1,11 @@
 import { type GenerationEnd } from '@switchyard/engine-api/generation-request.js';
 import { AnswerText, type Piece, type PlacedToken } from './answer-text.js';
 import { type LiveSequence } from './sequence-events.js';
-import { type Drawn, type Sampling, type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
+import {
+  type Drawn,
+  type Sampling,
+  type TextSequence,
+} from '@switchyard/engine-api/text-backend.port.js';
 import { type ToolCall, ToolCallReader } from './tool-call-reader.js';
 import { type WantedTools } from './generation-params.js';
 
@@ -101,7 +105,8 @@ export class Choice implements LiveSequence {
   }
 
   ended(end: GenerationEnd): void {
-    if (end.type === 'finished' && !this.#cut) this.#tell(this.#withCalls(this.#text.flush(), true));
+    if (end.type === 'finished' && !this.#cut)
+      this.#tell(this.#withCalls(this.#text.flush(), true));
     this.#options.listener.ended(this, end);
   }
 
@@ -121,7 +126,11 @@ export class Choice implements LiveSequence {
     const { content, calls } = this.#callReader.take(text);
     const rest = last ? this.#callReader.flush() : { content: '', calls: [] };
     const all = [...calls, ...rest.calls];
-    return { text: content + rest.content, tokens, calls: this.#options.tools?.parallel ? all : all.slice(0, 1) };
+    return {
+      text: content + rest.content,
+      tokens,
+      calls: this.#options.tools?.parallel ? all : all.slice(0, 1),
+    };
   }
 }
 

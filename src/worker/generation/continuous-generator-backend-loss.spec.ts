@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { BackendDied } from '../../../test/support/step-simulator.js';
 import { answerOf, askItem, says, textOf } from '../../../test/support/answers.js';
-import { type SimulatedOptions, SimulatedTextBackend } from '../../../test/support/simulated-text-backend.js';
+import {
+  type SimulatedOptions,
+  SimulatedTextBackend,
+} from '../../../test/support/simulated-text-backend.js';
 import { ContinuousGenerator } from './continuous-generator.js';
 
 let engine: ContinuousGenerator;
@@ -14,9 +17,13 @@ async function start(options: SimulatedOptions): Promise<SimulatedTextBackend> {
   return backend;
 }
 
-const say = (text: string, fields: object = {}) => answerOf(engine.generate(askItem(says(text, fields))));
-const promptOf = ({ request }: { readonly request: { readonly prompt: readonly number[] } }) =>
-  Buffer.from(request.prompt).toString('latin1');
+const say = (text: string, fields: object = {}) =>
+  answerOf(engine.generate(askItem(says(text, fields))));
+const promptOf = ({
+  request,
+}: {
+  readonly request: { readonly prompt: readonly number[] };
+}) => Buffer.from(request.prompt).toString('latin1');
 
 describe('a backend that dies', () => {
   it('is opened again, and streams go on where they were', async () => {
@@ -25,8 +32,14 @@ describe('a backend that dies', () => {
       if (++runs === 4) throw new BackendDied('gone');
     };
     const backend = await start({ beforeRun });
-    const answers = await Promise.all(['alpha', 'beta', 'gamma'].map(text => say(text, { stream: true })));
-    expect(answers.map(({ objects }) => textOf(objects))).toEqual(['alpha', 'beta', 'gamma']);
+    const answers = await Promise.all(
+      ['alpha', 'beta', 'gamma'].map(text => say(text, { stream: true })),
+    );
+    expect(answers.map(({ objects }) => textOf(objects))).toEqual([
+      'alpha',
+      'beta',
+      'gamma',
+    ]);
     expect(backend.reopened).toBe(1);
     expect(engine.activity).toMatchObject({ losses: 1, running: 0, freeBlocks: 64 });
   });
@@ -52,10 +65,15 @@ describe('a backend that dies', () => {
 
   it('by the fault of one request fails that one alone', async () => {
     const beforeRun: SimulatedOptions['beforeRun'] = items => {
-      if (items.some(item => promptOf(item).startsWith('poison'))) throw new BackendDied('killed');
+      if (items.some(item => promptOf(item).startsWith('poison')))
+        throw new BackendDied('killed');
     };
     await start({ beforeRun });
-    const [poison, ...others] = await Promise.allSettled([say('poison'), say('one'), say('two')]);
+    const [poison, ...others] = await Promise.allSettled([
+      say('poison'),
+      say('one'),
+      say('two'),
+    ]);
     expect(poison.status).toBe('rejected');
     expect(others.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
   });
@@ -86,11 +104,18 @@ describe('a backend that dies', () => {
 describe('a step that fails', () => {
   it('by the fault of one request fails that one alone, and the others lose no token', async () => {
     const beforeRun: SimulatedOptions['beforeRun'] = items => {
-      if (items.some(item => promptOf(item).startsWith('poison') && item.position > 0)) throw new Error('spoilt');
+      if (items.some(item => promptOf(item).startsWith('poison') && item.position > 0))
+        throw new Error('spoilt');
     };
     await start({ beforeRun });
-    const [poison, ...others] = await Promise.allSettled([say('poison'), say('one'), say('two')]);
+    const [poison, ...others] = await Promise.allSettled([
+      say('poison'),
+      say('one'),
+      say('two'),
+    ]);
     expect(poison).toMatchObject({ status: 'rejected', reason: { message: 'spoilt' } });
-    expect(others.map(answer => answer.status === 'fulfilled' && textOf(answer.value.objects))).toEqual(['one', 'two']);
+    expect(
+      others.map(answer => answer.status === 'fulfilled' && textOf(answer.value.objects)),
+    ).toEqual(['one', 'two']);
   });
 });

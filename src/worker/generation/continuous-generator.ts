@@ -14,7 +14,11 @@ import { ChunkWriter, WholeWriter } from './answer-writer.js';
 import { contextExceeded, RunningAnswer } from './running-answer.js';
 import { type SchedulingOptions, StepLoop } from './step-loop.js';
 import { tokenAnswer } from './token-answer.js';
-import { BackendLost, type TextBackend, type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
+import {
+  BackendLost,
+  type TextBackend,
+  type TextSequence,
+} from '@switchyard/engine-api/text-backend.port.js';
 import { type GenerationFields, parseGenerationParams } from './generation-params.js';
 
 export interface ContinuousOptions {
@@ -108,7 +112,8 @@ export class ContinuousGenerator implements TextGenerator {
     const sinceMs = this.#nowMs();
     const { backend } = this.#options;
     const loop = this.#loop;
-    if (!loop || this.#closed) throw new DomainError('shutting_down', 'The engine is not running.');
+    if (!loop || this.#closed)
+      throw new DomainError('shutting_down', 'The engine is not running.');
     const wanted = parseGenerationParams(item, backend.info);
     const prompts = await this.#encoded(wanted).catch((error: unknown) => {
       // A backend that died between two steps is opened again, as one that died in a step.
@@ -131,14 +136,23 @@ export class ContinuousGenerator implements TextGenerator {
   }
 
   /** Each prompt, and the answer so far behind it. */
-  async #encoded({ sampling, prompts, begun }: GenerationFields): Promise<readonly (readonly number[])[]> {
+  async #encoded({
+    sampling,
+    prompts,
+    begun,
+  }: GenerationFields): Promise<readonly (readonly number[])[]> {
     const { backend } = this.#options;
     await backend.check({ ...sampling, seed: 0 });
     const known = await backend.encode({ type: 'tokens', tokens: begun });
-    return Promise.all(prompts.map(async prompt => [...(await backend.encode(prompt)), ...known]));
+    return Promise.all(
+      prompts.map(async prompt => [...(await backend.encode(prompt)), ...known]),
+    );
   }
 
-  #writer({ form, requestId, stream }: TokenItem, wanted: GenerationFields): ChunkWriter | WholeWriter {
+  #writer(
+    { form, requestId, stream }: TokenItem,
+    wanted: GenerationFields,
+  ): ChunkWriter | WholeWriter {
     const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${callersId(requestId)}`;
     const { model } = this.#options.backend.info;
     const options = {
@@ -158,13 +172,29 @@ export class ContinuousGenerator implements TextGenerator {
   ): TextSequence[][] {
     // With a share of 1 aged work is REALTIME, in order of arrival.
     const priorityClass = agingShare === 1 ? CLASSES.realtime : CLASSES[priority];
-    const shared = { priorityClass, agingShare, arrivalMs, tenant, tenantWeight, salt: tenant };
+    const shared = {
+      priorityClass,
+      agingShare,
+      arrivalMs,
+      tenant,
+      tenantWeight,
+      salt: tenant,
+    };
     const seeds = Array.from({ length: n }, (_, choice) => (seed + choice) % 2 ** 32);
     const begunTokens = begun.length;
     return prompts.map(prompt => {
       // The tokens of an answer that is continued count as its own.
-      const most = { maxTokens: this.#fitting(form, prompt.length - begunTokens, maxTokens) - begunTokens };
-      return seeds.map(own => ({ ...shared, ...most, prompt, begunTokens, sampling: { ...sampling, seed: own } }));
+      const most = {
+        maxTokens:
+          this.#fitting(form, prompt.length - begunTokens, maxTokens) - begunTokens,
+      };
+      return seeds.map(own => ({
+        ...shared,
+        ...most,
+        prompt,
+        begunTokens,
+        sampling: { ...sampling, seed: own },
+      }));
     });
   }
 
@@ -190,7 +220,13 @@ function defaults({ info, memory }: TextBackend, targetMs: number): SchedulingOp
   const { rows, stepTokens, contextTokens } = info;
   return {
     ...{ maxRows: rows, maxContext: contextTokens, headroomTokens: memory.blockTokens },
-    ...{ classWidthMs: 30_000, maxPreemptions: 2, maxOvertakes: 8, backoffMs: 50, pauseGraceMs: 2000 },
+    ...{
+      classWidthMs: 30_000,
+      maxPreemptions: 2,
+      maxOvertakes: 8,
+      backoffMs: 50,
+      pauseGraceMs: 2000,
+    },
     budget: { minTokens: rows, maxTokens: stepTokens, targetMs },
     ...{ outputWeight: 2, idleWaitMs: 50, loadWaitMs: 5 },
   };

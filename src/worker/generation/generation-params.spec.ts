@@ -3,32 +3,72 @@ import { type TextBackendInfo } from '@switchyard/engine-api/text-backend.port.j
 import { parseGenerationParams } from './generation-params.js';
 
 const INFO: TextBackendInfo = {
-  ...{ contextTokens: 64, rows: 2, stepTokens: 16, model: 'm', device: 'cpu', revision: 'r' },
+  ...{
+    contextTokens: 64,
+    rows: 2,
+    stepTokens: 16,
+    model: 'm',
+    device: 'cpu',
+    revision: 'r',
+  },
   ...{ chat: true, toolCalls: true, grammar: true },
 };
 const json = (body: object): Buffer => Buffer.from(JSON.stringify(body));
 const messages = [{ role: 'user', content: 'hi' }];
 const chat = (fields: object, info = INFO) =>
-  parseGenerationParams({ form: 'chat', body: json({ model: 'm', messages, ...fields }) }, info);
+  parseGenerationParams(
+    { form: 'chat', body: json({ model: 'm', messages, ...fields }) },
+    info,
+  );
 const completion = (fields: object) =>
-  parseGenerationParams({ form: 'completion', body: json({ model: 'm', prompt: 'hi', ...fields }) }, INFO);
-const callsWith = (called: object): object => ({ role: 'assistant', tool_calls: [{ function: called }] });
+  parseGenerationParams(
+    { form: 'completion', body: json({ model: 'm', prompt: 'hi', ...fields }) },
+    INFO,
+  );
+const callsWith = (called: object): object => ({
+  role: 'assistant',
+  tool_calls: [{ function: called }],
+});
 const tools = [{ type: 'function', function: { name: 'look' } }];
 
 describe('what is read of a body', () => {
   it('has the defaults of OpenAI, and null is absent', () => {
-    const fields = { temperature: null, stop: null, n: null, logprobs: null, response_format: null, tools: null };
+    const fields = {
+      temperature: null,
+      stop: null,
+      n: null,
+      logprobs: null,
+      response_format: null,
+      tools: null,
+    };
     expect(chat(fields)).toEqual({
-      ...{ form: 'chat', n: 1, stop: [], includeUsage: false, tokenIds: false, begun: [] },
+      ...{
+        form: 'chat',
+        n: 1,
+        stop: [],
+        includeUsage: false,
+        tokenIds: false,
+        begun: [],
+      },
       prompts: [{ type: 'chat', messages: [{ role: 'user', content: 'hi' }] }],
       sampling: {
-        ...{ temperature: 1, topP: 1, topK: 0, minP: 0, frequencyPenalty: 0, presencePenalty: 0, repeatPenalty: 1 },
+        ...{
+          temperature: 1,
+          topP: 1,
+          topK: 0,
+          minP: 0,
+          frequencyPenalty: 0,
+          presencePenalty: 0,
+          repeatPenalty: 1,
+        },
       },
     });
   });
 
   it('ignores fields that nobody knows', () => {
-    expect(chat({ store: true, metadata: { a: 'b' }, user: 'u', reasoning_effort: 'low' }).n).toBe(1);
+    expect(
+      chat({ store: true, metadata: { a: 'b' }, user: 'u', reasoning_effort: 'low' }).n,
+    ).toBe(1);
   });
 
   it('joins text parts, and takes `developer` for `system`', () => {
@@ -43,60 +83,139 @@ describe('what is read of a body', () => {
 
   it('takes texts, tokens and lists of either as prompts', () => {
     expect(completion({ prompt: ['a', 'b'] }).prompts).toHaveLength(2);
-    expect(completion({ prompt: [1, 2] }).prompts).toEqual([{ type: 'tokens', tokens: [1, 2] }]);
+    expect(completion({ prompt: [1, 2] }).prompts).toEqual([
+      { type: 'tokens', tokens: [1, 2] },
+    ]);
     expect(completion({ prompt: [[1], [2]] }).prompts).toHaveLength(2);
   });
 
   it('reads seeds of any size, and gives biases their token ids', () => {
     expect(chat({ seed: 2 ** 32 + 7 }).seed).toBe(7);
     expect(chat({ seed: -1 }).seed).toBe(2 ** 32 - 1);
-    expect(chat({ logit_bias: { '50256': -100 } }).sampling.logitBias).toEqual(new Map([[50256, -100]]));
+    expect(chat({ logit_bias: { '50256': -100 } }).sampling.logitBias).toEqual(
+      new Map([[50256, -100]]),
+    );
   });
 
   it('takes response formats, grammars and tools where the model has them', () => {
     const schema = { type: 'object' };
-    const format = { type: 'json_schema', json_schema: { name: 'n', schema, strict: true } };
-    expect(chat({ response_format: format }).sampling.grammar).toEqual({ type: 'json_schema', schema });
+    const format = {
+      type: 'json_schema',
+      json_schema: { name: 'n', schema, strict: true },
+    };
+    expect(chat({ response_format: format }).sampling.grammar).toEqual({
+      type: 'json_schema',
+      schema,
+    });
     expect(chat({ response_format: { type: 'text' } }).sampling.grammar).toBeUndefined();
-    expect(chat({ grammar: 'root ::= "a"' }).sampling.grammar).toMatchObject({ type: 'gbnf', text: 'root ::= "a"' });
-    expect(chat({ tools, parallel_tool_calls: false }).tools).toEqual({ parallel: false });
+    expect(chat({ grammar: 'root ::= "a"' }).sampling.grammar).toMatchObject({
+      type: 'gbnf',
+      text: 'root ::= "a"',
+    });
+    expect(chat({ tools, parallel_tool_calls: false }).tools).toEqual({
+      parallel: false,
+    });
     expect(chat({ tools, tool_choice: 'none' }).tools).toBeUndefined();
-    expect(chat({ response_format: { type: 'text' } }, { ...INFO, grammar: false }).n).toBe(1);
+    expect(
+      chat({ response_format: { type: 'text' } }, { ...INFO, grammar: false }).n,
+    ).toBe(1);
   });
 
   it('makes a grammar of `tool_choice` where it forces a call', () => {
-    const given = [...tools, { type: 'function', function: { name: 'go', parameters: { type: 'object' } } }];
+    const given = [
+      ...tools,
+      { type: 'function', function: { name: 'go', parameters: { type: 'object' } } },
+    ];
     const look = { name: 'look', path: 'tools[0].function.parameters' };
-    const go = { name: 'go', path: 'tools[1].function.parameters', parameters: { type: 'object' } };
-    const required = chat({ tools: given, tool_choice: 'required', response_format: { type: 'json_object' } });
-    expect(required.sampling.grammar).toEqual({ type: 'tool_calls', tools: [look, go], several: true });
-    const one = chat({ tools: given, tool_choice: 'required', parallel_tool_calls: false });
-    expect(one.sampling.grammar).toEqual({ type: 'tool_calls', tools: [look, go], several: false });
-    const named = chat({ tools: given, tool_choice: { type: 'function', function: { name: 'go' } } });
-    expect(named.sampling.grammar).toEqual({ type: 'tool_calls', tools: [go], several: false });
-    expect([required.tools, named.tools]).toEqual([{ parallel: true }, { parallel: false, named: true }]);
+    const go = {
+      name: 'go',
+      path: 'tools[1].function.parameters',
+      parameters: { type: 'object' },
+    };
+    const required = chat({
+      tools: given,
+      tool_choice: 'required',
+      response_format: { type: 'json_object' },
+    });
+    expect(required.sampling.grammar).toEqual({
+      type: 'tool_calls',
+      tools: [look, go],
+      several: true,
+    });
+    const one = chat({
+      tools: given,
+      tool_choice: 'required',
+      parallel_tool_calls: false,
+    });
+    expect(one.sampling.grammar).toEqual({
+      type: 'tool_calls',
+      tools: [look, go],
+      several: false,
+    });
+    const named = chat({
+      tools: given,
+      tool_choice: { type: 'function', function: { name: 'go' } },
+    });
+    expect(named.sampling.grammar).toEqual({
+      type: 'tool_calls',
+      tools: [go],
+      several: false,
+    });
+    expect([required.tools, named.tools]).toEqual([
+      { parallel: true },
+      { parallel: false, named: true },
+    ]);
     expect(chat({ tools: given }).sampling.grammar).toBeUndefined();
   });
 
   it.each([
-    ['guided_json', { type: 'object' }, { type: 'json_schema', schema: { type: 'object' } }],
-    ['guided_json', '{"type":"object"}', { type: 'json_schema', schema: { type: 'object' } }],
+    [
+      'guided_json',
+      { type: 'object' },
+      { type: 'json_schema', schema: { type: 'object' } },
+    ],
+    [
+      'guided_json',
+      '{"type":"object"}',
+      { type: 'json_schema', schema: { type: 'object' } },
+    ],
     ['guided_regex', 'a+', { type: 'regex', pattern: 'a+' }],
-    ['guided_choice', ['yes', 'a "b"\n'], { type: 'gbnf', text: 'root ::= "yes" | "a \\u0022b\\u0022\\u000a"' }],
+    [
+      'guided_choice',
+      ['yes', 'a "b"\n'],
+      { type: 'gbnf', text: 'root ::= "yes" | "a \\u0022b\\u0022\\u000a"' },
+    ],
     ['guided_grammar', 'root ::= "a"', { type: 'gbnf', text: 'root ::= "a"' }],
   ])('holds the answer by %s: %j, in structured_outputs, too', (name, value, grammar) => {
     expect(chat({ [name]: value }).sampling.grammar).toEqual({ ...grammar, param: name });
-    expect(completion({ [name]: value }).sampling.grammar).toEqual({ ...grammar, param: name });
+    expect(completion({ [name]: value }).sampling.grammar).toEqual({
+      ...grammar,
+      param: name,
+    });
     const inside = name.replace('guided_', '');
     const param = `structured_outputs.${inside}`;
-    expect(chat({ structured_outputs: { [inside]: value } }).sampling.grammar).toEqual({ ...grammar, param });
+    expect(chat({ structured_outputs: { [inside]: value } }).sampling.grammar).toEqual({
+      ...grammar,
+      param,
+    });
   });
 
   it('takes a type of tool for a function where none is given, and leaves out what is none', () => {
-    const given = [{ type: 'web_search' }, { function: { name: 'a.b', parameters: { type: 'object' } } }];
+    const given = [
+      { type: 'web_search' },
+      { function: { name: 'a.b', parameters: { type: 'object' } } },
+    ];
     const { sampling } = chat({ tools: given, tool_choice: 'required' });
-    const tool = { name: 'a.b', path: 'tools[1].function.parameters', parameters: { type: 'object' } };
-    expect(sampling.grammar).toEqual({ type: 'tool_calls', tools: [tool], several: true });
+    const tool = {
+      name: 'a.b',
+      path: 'tools[1].function.parameters',
+      parameters: { type: 'object' },
+    };
+    expect(sampling.grammar).toEqual({
+      type: 'tool_calls',
+      tools: [tool],
+      several: true,
+    });
     expect(chat({ tools: [{ type: 'web_search' }] }).tools).toBeUndefined();
   });
 
@@ -107,9 +226,13 @@ describe('what is read of a body', () => {
       allowed_tools: { mode, tools: [{ type: 'function', function: { name: 'go' } }] },
     });
     const auto = chat({ tools: given, tool_choice: allowed('auto') });
-    expect(auto.prompts).toMatchObject([{ tools: [{ type: 'function', function: { name: 'go' } }] }]);
+    expect(auto.prompts).toMatchObject([
+      { tools: [{ type: 'function', function: { name: 'go' } }] },
+    ]);
     expect(auto.sampling.grammar).toBeUndefined();
-    expect(chat({ tools: given, tool_choice: allowed('required') }).sampling.grammar).toMatchObject({
+    expect(
+      chat({ tools: given, tool_choice: allowed('required') }).sampling.grammar,
+    ).toMatchObject({
       tools: [{ name: 'go', path: 'tools[1].function.parameters' }],
     });
     expect(chat({ tools: given, tool_choice: allowed('none') }).tools).toBeUndefined();
@@ -124,23 +247,43 @@ describe('what is read of a body', () => {
     ['logit_bias', { logit_bias: { 1: 101 } }],
     ['response_format.type', { response_format: { type: 'xml' } }],
     ['grammar', { grammar: 'x', response_format: { type: 'json_object' } }],
-    ['tools[0].function.parameters', { tools: [{ function: { name: 'look', parameters: 5 } }] }],
+    [
+      'tools[0].function.parameters',
+      { tools: [{ function: { name: 'look', parameters: 5 } }] },
+    ],
     ['messages[0].tool_calls[0]', { messages: [{ role: 'assistant', tool_calls: [5] }] }],
-    ['messages[0].tool_calls[0].function.arguments', { messages: [callsWith({ name: 'look', arguments: 5 })] }],
-    ['tools[0].function.name', { tools: [{ type: 'function', function: { name: 'look up' } }] }],
-    ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }],
+    [
+      'messages[0].tool_calls[0].function.arguments',
+      { messages: [callsWith({ name: 'look', arguments: 5 })] },
+    ],
+    [
+      'tools[0].function.name',
+      { tools: [{ type: 'function', function: { name: 'look up' } }] },
+    ],
+    [
+      'messages[0].content[0].type',
+      { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
+    ],
     ['messages[0].role', { messages: [{ role: 'wizard', content: 'x' }] }],
     ['tool_choice', { tool_choice: 'required' }],
-    ['tool_choice.function.name', { tools, tool_choice: { type: 'function', function: { name: 'lock' } } }],
+    [
+      'tool_choice.function.name',
+      { tools, tool_choice: { type: 'function', function: { name: 'lock' } } },
+    ],
     ['tools', { tools: Array.from({ length: 1025 }, () => tools[0]) }],
     ['guided_json', { guided_json: 'no json' }],
     ['guided_choice', { guided_choice: [] }],
     ['guided_regex', { guided_regex: 'a+', guided_choice: ['a'] }],
     ['structured_outputs.regex', { structured_outputs: { regex: 5 } }],
-    ['response_format', { response_format: { type: 'json_object' }, structured_outputs: { regex: 'a' } }],
+    [
+      'response_format',
+      { response_format: { type: 'json_object' }, structured_outputs: { regex: 'a' } },
+    ],
     ['grammar', { tools, tool_choice: 'required', grammar: 'root ::= "a"' }],
   ])('refuses a wrong %s by its name', (param, fields) => {
-    expect(() => chat(fields)).toThrow(expect.objectContaining({ code: 'invalid_value', param }));
+    expect(() => chat(fields)).toThrow(
+      expect.objectContaining({ code: 'invalid_value', param }),
+    );
   });
 
   it.each([
@@ -148,13 +291,28 @@ describe('what is read of a body', () => {
     ['echo', () => completion({ echo: true })],
     ['best_of', () => completion({ best_of: 3 })],
     ['modalities', () => chat({ modalities: ['audio'] })],
-    ['tool_choice', () => chat({ tools, tool_choice: 'required' }, { ...INFO, grammar: false })],
+    [
+      'tool_choice',
+      () => chat({ tools, tool_choice: 'required' }, { ...INFO, grammar: false }),
+    ],
     ['tools', () => chat({ tools }, { ...INFO, toolCalls: false })],
-    ['tool_choice.type', () => chat({ tools, tool_choice: { type: 'custom', custom: { name: 'look' } } })],
+    [
+      'tool_choice.type',
+      () => chat({ tools, tool_choice: { type: 'custom', custom: { name: 'look' } } }),
+    ],
     ['guided_choice', () => chat({ guided_choice: ['a'] }, { ...INFO, grammar: false })],
-    ['structured_outputs.structural_tag', () => chat({ structured_outputs: { structural_tag: '{}' } })],
-    ['response_format', () => chat({ response_format: { type: 'json_object' } }, { ...INFO, grammar: false })],
+    [
+      'structured_outputs.structural_tag',
+      () => chat({ structured_outputs: { structural_tag: '{}' } }),
+    ],
+    [
+      'response_format',
+      () =>
+        chat({ response_format: { type: 'json_object' } }, { ...INFO, grammar: false }),
+    ],
   ])('says of %s that it cannot be honoured', (param, read) => {
-    expect(read).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
+    expect(read).toThrow(
+      expect.objectContaining({ code: 'unsupported_parameter', param }),
+    );
   });
 });

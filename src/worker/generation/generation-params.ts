@@ -65,11 +65,16 @@ export function parseGenerationParams(
     ...(seed !== undefined && { seed }),
   };
   const sampling = samplingOf(body, info);
-  const wanted = form === 'chat' ? chatFields(body, info) : completionFields(body, shared.n);
+  const wanted =
+    form === 'chat' ? chatFields(body, info) : completionFields(body, shared.n);
   const { logprobs, grammar, ...rest } = wanted;
   if (grammar && sampling.grammar?.type === 'gbnf')
     throw body.invalid('grammar', 'cannot be combined with `tool_choice`');
-  const drawn = { ...sampling, ...(grammar && { grammar }), ...(logprobs !== undefined && { logprobs }) };
+  const drawn = {
+    ...sampling,
+    ...(grammar && { grammar }),
+    ...(logprobs !== undefined && { logprobs }),
+  };
   return { ...shared, ...rest, sampling: drawn };
 }
 
@@ -80,13 +85,20 @@ interface FormFields extends Pick<GenerationFields, 'prompts' | 'maxTokens' | 't
 }
 
 function chatFields(body: FieldReader, info: TextBackendInfo): FormFields {
-  const maxTokens = body.integer('max_completion_tokens', 1, MOST_TOKENS) ?? body.integer('max_tokens', 1, MOST_TOKENS);
+  const maxTokens =
+    body.integer('max_completion_tokens', 1, MOST_TOKENS) ??
+    body.integer('max_tokens', 1, MOST_TOKENS);
   const top = body.integer('top_logprobs', 0, MOST_ALTERNATIVES.chat);
   const wanted = body.boolean('logprobs') ?? false;
-  if (top !== undefined && !wanted) throw body.invalid('top_logprobs', 'needs `logprobs` to be true');
+  if (top !== undefined && !wanted)
+    throw body.invalid('top_logprobs', 'needs `logprobs` to be true');
   demandText(body);
   const tools = toolsOf(body, info);
-  const prompt: Prompt = { type: 'chat', messages: chatMessages(body), ...(tools && { tools: tools.tools }) };
+  const prompt: Prompt = {
+    type: 'chat',
+    messages: chatMessages(body),
+    ...(tools && { tools: tools.tools }),
+  };
   return {
     prompts: [prompt],
     ...(maxTokens !== undefined && { maxTokens }),
@@ -95,7 +107,10 @@ function chatFields(body: FieldReader, info: TextBackendInfo): FormFields {
   };
 }
 
-function wantedTools({ parallel, forced }: ToolFields): Pick<FormFields, 'tools' | 'grammar'> {
+function wantedTools({
+  parallel,
+  forced,
+}: ToolFields): Pick<FormFields, 'tools' | 'grammar'> {
   if (forced === undefined) return { tools: { parallel } };
   return {
     tools: forced.named ? { parallel, named: true } : { parallel },
@@ -106,7 +121,8 @@ function wantedTools({ parallel, forced }: ToolFields): Pick<FormFields, 'tools'
 function begunOf(body: FieldReader, most: number): readonly number[] {
   const tokens = body.raw('continue_token_ids') ?? [];
   const fits = Array.isArray(tokens) && tokens.length <= most;
-  if (fits && tokens.every(token => Number.isInteger(token))) return tokens as readonly number[];
+  if (fits && tokens.every(token => Number.isInteger(token)))
+    return tokens as readonly number[];
   throw body.invalid('continue_token_ids', `must be a list of at most ${most} tokens`);
 }
 
@@ -124,8 +140,13 @@ function completionFields(body: FieldReader, n: number): FormFields {
   body.unsupported('suffix', 'this model only continues texts');
   if (body.boolean('echo')) throw body.refusal('echo', 'prompts are not told again');
   const bestOf = body.integer('best_of', 1, MOST_CHOICES);
-  if (bestOf !== undefined && bestOf !== n) throw body.refusal('best_of', 'all choices are told, so it must be `n`');
-  return { prompts: promptsOf(body), maxTokens, ...(logprobs !== undefined && { logprobs }) };
+  if (bestOf !== undefined && bestOf !== n)
+    throw body.refusal('best_of', 'all choices are told, so it must be `n`');
+  return {
+    prompts: promptsOf(body),
+    maxTokens,
+    ...(logprobs !== undefined && { logprobs }),
+  };
 }
 
 function promptsOf(body: FieldReader): readonly Prompt[] {
@@ -135,7 +156,9 @@ function promptsOf(body: FieldReader): readonly Prompt[] {
   const several = Array.isArray(value) && typeof value[0] !== 'number';
   const inputs = (several ? value : [value]) as readonly (string | readonly number[])[];
   return inputs.map(input =>
-    typeof input === 'string' ? { type: 'text', text: input } : { type: 'tokens', tokens: input },
+    typeof input === 'string'
+      ? { type: 'text', text: input }
+      : { type: 'tokens', tokens: input },
   );
 }
 
@@ -144,6 +167,9 @@ function parsed(json: Buffer): unknown {
     return parseBoundedJson(json.toString('utf8'));
   } catch (error) {
     if (error instanceof DomainError) throw error;
-    throw new DomainError('invalid_json', `The body cannot be parsed: ${(error as Error).message}.`);
+    throw new DomainError(
+      'invalid_json',
+      `The body cannot be parsed: ${(error as Error).message}.`,
+    );
   }
 }

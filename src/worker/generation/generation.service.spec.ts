@@ -1,9 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { type GenerateCallFields, type GenerationMessage } from '../../contracts/grpc/generation.codec.js';
+import {
+  type GenerateCallFields,
+  type GenerationMessage,
+} from '../../contracts/grpc/generation.codec.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../engines/text-generator.js';
+import {
+  type GenerateItem,
+  type GenerationEvent,
+  type TextGenerator,
+} from '../engines/text-generator.js';
 import { GenerationService } from './generation.service.js';
 
 const DONE: GenerationEvent = { type: 'done', finishReasons: ['stop'] };
@@ -12,7 +19,12 @@ const never = new AbortController().signal;
 
 function call(changes: Partial<GenerateCallFields> = {}): GenerateCallFields {
   return {
-    ...{ requestId: 'r', priority: RequestPriority.BATCH, group: { id: 'g', size: 1 }, form: 'chat' },
+    ...{
+      requestId: 'r',
+      priority: RequestPriority.BATCH,
+      group: { id: 'g', size: 1 },
+      form: 'chat',
+    },
     ...{ tenant: 't', tenantWeight: 1 },
     ...{ body: Buffer.from('{}'), stream: true, maxTokens: 0, n: 1 },
     ...changes,
@@ -20,9 +32,15 @@ function call(changes: Partial<GenerateCallFields> = {}): GenerateCallFields {
 }
 
 /** What the engine is asked for, by `generate`. */
-function service(generate: TextGenerator['generate'], maxConcurrent = 1): GenerationService {
+function service(
+  generate: TextGenerator['generate'],
+  maxConcurrent = 1,
+): GenerationService {
   const info = { maxConcurrent } as TextGenerator['info'];
-  return new GenerationService({ kind: 'llm', info, generate } as TextGenerator, new ProcessClock());
+  return new GenerationService(
+    { kind: 'llm', info, generate } as TextGenerator,
+    new ProcessClock(),
+  );
 }
 
 const turn = () => new Promise(setImmediate);
@@ -47,7 +65,10 @@ describe('the GenerationService of a worker', () => {
       take();
     }
     await turn();
-    expect(taken.at(-1)).toMatchObject({ $case: 'done', value: { firstTokenMs: expect.any(Number) } });
+    expect(taken.at(-1)).toMatchObject({
+      $case: 'done',
+      value: { firstTokenMs: expect.any(Number) },
+    });
     take();
     await running;
   });
@@ -84,7 +105,9 @@ describe('the GenerationService of a worker', () => {
       throw new Error('native trouble');
     });
     const sink = () => Promise.resolve();
-    await expect(generation.generate(call(), never, sink)).rejects.toThrow('native trouble');
+    await expect(generation.generate(call(), never, sink)).rejects.toThrow(
+      'native trouble',
+    );
     const running = generation.generate(call(), abort.signal, sink);
     abort.abort(new DomainError('shutting_down', 'soon gone'));
     await expect(running).rejects.toMatchObject({ code: 'shutting_down' });
@@ -95,7 +118,9 @@ describe('the GenerationService of a worker', () => {
     const generation = service(async function* () {
       yield chunk(0);
     });
-    await expect(generation.generate(call(), never, () => Promise.resolve())).rejects.toMatchObject({
+    await expect(
+      generation.generate(call(), never, () => Promise.resolve()),
+    ).rejects.toMatchObject({
       code: 'engine_failed',
     });
   });

@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type GenerateCallFields, type GenerationMessage } from '../../contracts/grpc/generation.codec.js';
+import {
+  type GenerateCallFields,
+  type GenerationMessage,
+} from '../../contracts/grpc/generation.codec.js';
 import { priorityLabel } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { Semaphore } from '../../core/shared/semaphore.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../engines/text-generator.js';
+import {
+  type GenerateItem,
+  type GenerationEvent,
+  type TextGenerator,
+} from '../engines/text-generator.js';
 import { GENERATOR } from '../engines/worker-engine.js';
 import { SharedTime } from './shared-time.js';
 import { abortError } from '../../core/shared/abort-error.js';
@@ -39,7 +46,11 @@ export class GenerationService {
    * Resolves after `done`.
    * @throws DomainError this call's own failure, or the abort's error once the engine has stopped.
    */
-  async generate(call: GenerateCallFields, signal: AbortSignal, sink: GenerationSink): Promise<void> {
+  async generate(
+    call: GenerateCallFields,
+    signal: AbortSignal,
+    sink: GenerationSink,
+  ): Promise<void> {
     const arrivedMs = this.clock.nowMs();
     const { maxConcurrent, overdraft = 0 } = this.engine.info;
     this.#slots ??= new Semaphore(maxConcurrent + overdraft);
@@ -57,7 +68,11 @@ export class GenerationService {
     }
   }
 
-  async #run(item: GenerateItem, times: Times, sink: GenerationSink): Promise<GenerationMessage> {
+  async #run(
+    item: GenerateItem,
+    times: Times,
+    sink: GenerationSink,
+  ): Promise<GenerationMessage> {
     let done: GenerationMessage | undefined;
     for await (const event of this.engine.generate(item)) {
       if (item.signal.aborted) throw abortError(item.signal);
@@ -68,14 +83,22 @@ export class GenerationService {
       }
     }
     if (done) return done;
-    throw new DomainError('engine_failed', 'The engine ended a generation without saying that it is complete.');
+    throw new DomainError(
+      'engine_failed',
+      'The engine ended a generation without saying that it is complete.',
+    );
   }
 
-  #done(event: Extract<GenerationEvent, { type: 'done' }>, times: Times, stream: boolean): GenerationMessage {
+  #done(
+    event: Extract<GenerationEvent, { type: 'done' }>,
+    times: Times,
+    stream: boolean,
+  ): GenerationMessage {
     const { usage, finishReasons } = event;
     const { arrivedMs, startedMs, firstChunkMs, mark } = times;
     // A whole answer comes at its end: its only chunk tells nothing of the first token.
-    const seenMs = stream && firstChunkMs !== undefined ? firstChunkMs - startedMs : undefined;
+    const seenMs =
+      stream && firstChunkMs !== undefined ? firstChunkMs - startedMs : undefined;
     const firstTokenMs = event.firstTokenMs ?? seenMs;
     const nowMs = this.clock.nowMs();
     const shareMs = this.#time.since(mark, nowMs);
@@ -87,7 +110,10 @@ export class GenerationService {
       batchSize: 1,
       batchId: randomUUID(),
     };
-    return { $case: 'done', value: { usage, finishReasons: [...finishReasons], execution, firstTokenMs } };
+    return {
+      $case: 'done',
+      value: { usage, finishReasons: [...finishReasons], execution, firstTokenMs },
+    };
   }
 }
 

@@ -6,7 +6,12 @@ import {
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type GenerationEvent } from '../engines/text-generator.js';
 import { type AnswerWriter } from './answer-writer.js';
-import { Choice, type ChoiceListener, type ChoiceOptions, type ChoiceOutput } from './choice.js';
+import {
+  Choice,
+  type ChoiceListener,
+  type ChoiceOptions,
+  type ChoiceOutput,
+} from './choice.js';
 import { EventBuffer } from './event-buffer.js';
 import { type StepLoop } from './step-loop.js';
 import { type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
@@ -20,7 +25,12 @@ interface TooLong {
 }
 
 /** What can never fit, in OpenAI's words: clients look for them. */
-export function contextExceeded({ form, promptTokens, tokens, limit }: TooLong): DomainError {
+export function contextExceeded({
+  form,
+  promptTokens,
+  tokens,
+  limit,
+}: TooLong): DomainError {
   const param = form === 'chat' ? 'messages' : 'prompt';
   const asked =
     promptTokens >= limit
@@ -80,7 +90,11 @@ export class RunningAnswer implements ChoiceListener {
     this.#options = options;
     const { sequences, choice } = options;
     this.#n = sequences[0]?.length ?? 0;
-    this.#all = sequences.flat().map((sequence, index) => new Choice(sequence, { ...choice, index, listener: this }));
+    this.#all = sequences
+      .flat()
+      .map(
+        (sequence, index) => new Choice(sequence, { ...choice, index, listener: this }),
+      );
     this.#waiting = this.#all.filter(one => this.#isFirst(one)).reverse();
     this.over = new Promise(resolve => (this.#end = resolve));
     this.events = new EventBuffer<GenerationEvent>({
@@ -98,7 +112,13 @@ export class RunningAnswer implements ChoiceListener {
 
   /** Nothing more is told. Without effect on one that is over. */
   cancel(reason: SequenceCancelReason): void {
-    this.#fail(new DomainError('request_cancelled', `Request ${this.#options.requestId} was cancelled.`), reason);
+    this.#fail(
+      new DomainError(
+        'request_cancelled',
+        `Request ${this.#options.requestId} was cancelled.`,
+      ),
+      reason,
+    );
     this.#endIfOver();
   }
 
@@ -123,7 +143,8 @@ export class RunningAnswer implements ChoiceListener {
   }
 
   #finished(choice: Choice, reason: string): void {
-    const isCall = reason === 'stop' && choice.calls > 0 && !this.#options.choice.tools?.named;
+    const isCall =
+      reason === 'stop' && choice.calls > 0 && !this.#options.choice.tools?.named;
     const finishReason = isCall ? 'tool_calls' : reason;
     this.#finishReasons.set(choice.index, finishReason);
     this.#push(this.#options.writer.ended(choice, finishReason));
@@ -138,7 +159,9 @@ export class RunningAnswer implements ChoiceListener {
   #callSiblings(choice: Choice): void {
     if (!this.#isFirst(choice) || this.#computed.has(choice)) return;
     this.#computed.add(choice);
-    this.#waiting.push(...this.#all.slice(choice.index + 1, choice.index + this.#n).reverse());
+    this.#waiting.push(
+      ...this.#all.slice(choice.index + 1, choice.index + this.#n).reverse(),
+    );
     this.#fill();
   }
 
@@ -161,7 +184,9 @@ export class RunningAnswer implements ChoiceListener {
 
   #push(said: readonly object[]): void {
     if (this.#failure || said.length === 0) return;
-    this.events.push(...said.map(json => ({ type: 'chunk' as const, json: JSON.stringify(json) })));
+    this.events.push(
+      ...said.map(json => ({ type: 'chunk' as const, json: JSON.stringify(json) })),
+    );
   }
 
   /** The first failure is the one that is told. */
@@ -173,7 +198,11 @@ export class RunningAnswer implements ChoiceListener {
   }
 
   #endIfOver(): void {
-    if (this.#here.size > 0 || (!this.#failure && this.#finishReasons.size < this.#all.length)) return;
+    if (
+      this.#here.size > 0 ||
+      (!this.#failure && this.#finishReasons.size < this.#all.length)
+    )
+      return;
     if (!this.#failure) this.#close();
     this.events.end(this.#failure);
     this.#end();
@@ -184,13 +213,21 @@ export class RunningAnswer implements ChoiceListener {
       promptTokens: this.#all
         .filter(one => this.#isFirst(one))
         .reduce((sum, { prompt, begunTokens }) => sum + prompt.length - begunTokens, 0),
-      completionTokens: this.#all.reduce((sum, { begunTokens, tokens }) => sum + begunTokens + tokens, 0),
+      completionTokens: this.#all.reduce(
+        (sum, { begunTokens, tokens }) => sum + begunTokens + tokens,
+        0,
+      ),
       cachedTokens: this.#cachedTokens,
     };
     this.#push(this.#options.writer.close(usage));
     const finishReasons = this.#all.map(({ index }) => this.#finishReasons.get(index)!);
     const firstTokenMs = this.#firstTokenMs;
-    this.events.push({ type: 'done', usage, finishReasons, ...(firstTokenMs !== undefined && { firstTokenMs }) });
+    this.events.push({
+      type: 'done',
+      usage,
+      finishReasons,
+      ...(firstTokenMs !== undefined && { firstTokenMs }),
+    });
   }
 
   #pause(): void {
@@ -206,7 +243,8 @@ export class RunningAnswer implements ChoiceListener {
   #errorOf(end: Exclude<GenerationEnd, { type: 'finished' }>): Error {
     const { requestId } = this.#options;
     if (end.type === 'failed') return end.error;
-    if (end.type === 'deadline') return new DomainError('inference_timeout', `Request ${requestId} took too long.`);
+    if (end.type === 'deadline')
+      return new DomainError('inference_timeout', `Request ${requestId} took too long.`);
     return new DomainError('request_cancelled', `Request ${requestId} was cancelled.`);
   }
 
@@ -214,7 +252,9 @@ export class RunningAnswer implements ChoiceListener {
     const { form } = this.#options;
     if (reason === 'empty_prompt') {
       const param = form === 'chat' ? 'messages' : 'prompt';
-      return new DomainError('invalid_value', `\`${param}\` comes to no tokens.`, { param });
+      return new DomainError('invalid_value', `\`${param}\` comes to no tokens.`, {
+        param,
+      });
     }
     return contextExceeded({ form, promptTokens: prompt.length, tokens, limit });
   }

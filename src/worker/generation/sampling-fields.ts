@@ -1,6 +1,10 @@
 import { type FieldReader } from '../../contracts/realtime/field-reader.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
-import { type Grammar, type Sampling, type TextBackendInfo } from '@switchyard/engine-api/text-backend.port.js';
+import {
+  type Grammar,
+  type Sampling,
+  type TextBackendInfo,
+} from '@switchyard/engine-api/text-backend.port.js';
 
 const MOST_STOPS = 4;
 const SEED_RANGE = 2n ** 32n;
@@ -11,7 +15,10 @@ const LONGEST_CHOICE = 10_000;
 /**
  * How tokens are drawn. Beyond OpenAI's fields those that local servers know: top_k, min_p, repeat_penalty, grammar.
  */
-export function samplingOf(body: FieldReader, info: TextBackendInfo): Omit<Sampling, 'seed' | 'logprobs'> {
+export function samplingOf(
+  body: FieldReader,
+  info: TextBackendInfo,
+): Omit<Sampling, 'seed' | 'logprobs'> {
   const logitBias = logitBiasOf(body);
   const grammar = grammarOf(body, info);
   return {
@@ -31,16 +38,22 @@ export function samplingOf(body: FieldReader, info: TextBackendInfo): Omit<Sampl
 /** Any whole number; two that differ by a multiple of 2^32 are the same seed. */
 export function seedOf(body: FieldReader): number | undefined {
   const seed = body.integer('seed', -(2 ** 63), 2 ** 64);
-  return seed === undefined ? undefined : Number(BigInt.asUintN(64, BigInt(seed)) % SEED_RANGE);
+  return seed === undefined
+    ? undefined
+    : Number(BigInt.asUintN(64, BigInt(seed)) % SEED_RANGE);
 }
 
 export function stopOf(body: FieldReader): readonly string[] {
   const value = body.raw('stop');
   if (value === undefined) return [];
   const stops: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const isStop = (stop: unknown): stop is string => typeof stop === 'string' && stop !== '';
+  const isStop = (stop: unknown): stop is string =>
+    typeof stop === 'string' && stop !== '';
   if (stops.length > MOST_STOPS || !stops.every(isStop))
-    throw body.invalid('stop', `must be a text that is not empty, or a list of up to ${MOST_STOPS} of them`);
+    throw body.invalid(
+      'stop',
+      `must be a text that is not empty, or a list of up to ${MOST_STOPS} of them`,
+    );
   return stops;
 }
 
@@ -59,7 +72,9 @@ function logitBiasOf(body: FieldReader): ReadonlyMap<number, number> | undefined
     /^\d{1,9}$/.test(token) && typeof bias === 'number' && bias >= -100 && bias <= 100;
   if (!isObject || !entries.every(isBias))
     throw body.invalid('logit_bias', 'must map token ids to numbers from -100 to 100');
-  return entries.length === 0 ? undefined : new Map(entries.map(([token, bias]) => [Number(token), bias as number]));
+  return entries.length === 0
+    ? undefined
+    : new Map(entries.map(([token, bias]) => [Number(token), bias as number]));
 }
 
 /** A field that holds the answer to a form. */
@@ -77,8 +92,10 @@ function grammarOf(body: FieldReader, info: TextBackendInfo): Grammar | undefine
     ...guidesIn(body, ['guided_json', 'guided_regex', 'guided_choice', 'guided_grammar']),
     ...(structured ? structuredIn(structured) : []),
   ];
-  if (asked && another) throw body.invalid(asked.param, `cannot be combined with \`${another.param}\``);
-  if (asked && !info.grammar) throw body.refusal(asked.param, 'this model has no grammars');
+  if (asked && another)
+    throw body.invalid(asked.param, `cannot be combined with \`${another.param}\``);
+  if (asked && !info.grammar)
+    throw body.refusal(asked.param, 'this model has no grammars');
   return asked?.grammar;
 }
 
@@ -107,7 +124,10 @@ function guideIn(of: FieldReader, name: string): Grammar | undefined {
     case 'regex':
       return { type: 'regex', pattern: of.string(name, LONGEST_PATTERN) ?? '' };
     case 'choice':
-      return { type: 'gbnf', text: `root ::= ${choicesIn(of, name).map(literal).join(' | ')}` };
+      return {
+        type: 'gbnf',
+        text: `root ::= ${choicesIn(of, name).map(literal).join(' | ')}`,
+      };
     default:
       return { type: 'gbnf', text: of.string(name, 1_000_000) ?? '' };
   }
@@ -128,7 +148,8 @@ function schemaIn(of: FieldReader, name: string): object {
   const given = of.raw(name);
   try {
     const schema: unknown = typeof given === 'string' ? parseBoundedJson(given) : given;
-    if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) return schema;
+    if (typeof schema === 'object' && schema !== null && !Array.isArray(schema))
+      return schema;
   } catch {
     // Said below.
   }

@@ -2,12 +2,19 @@ import { describe, expect, it } from '@jest/globals';
 import { type LiveSequence, SequenceEvents } from './sequence-events.js';
 
 /** Records what it receives, then calls `on`. */
-function listener(name: string, received: string[], on: () => void = () => undefined): LiveSequence {
+function listener(
+  name: string,
+  received: string[],
+  on: () => void = () => undefined,
+): LiveSequence {
   const hear = (what: string): void => {
     received.push(`${name} ${what}`);
     on();
   };
-  return { emitted: () => hear('token'), ended: () => hear('end') } as unknown as LiveSequence;
+  return {
+    emitted: () => hear('token'),
+    ended: () => hear('end'),
+  } as unknown as LiveSequence;
 }
 const END = { type: 'finished', reason: 'stop' } as const;
 
@@ -42,7 +49,9 @@ describe('SequenceEvents', () => {
     const broken = listener('a', received, () => {
       throw new Error('a listener');
     });
-    events.hold(() => [broken, listener('b', received)].forEach(sequence => events.emit({ sequence })));
+    events.hold(() =>
+      [broken, listener('b', received)].forEach(sequence => events.emit({ sequence })),
+    );
     expect(() => events.flush()).toThrow('a listener');
     events.flush();
     expect(received).toEqual(['a token', 'b token']);

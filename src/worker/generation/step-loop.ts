@@ -10,7 +10,10 @@ import {
   type GenerationEnd,
   type SubmitRefusal,
 } from '@switchyard/engine-api/generation-request.js';
-import { type GenerationOptions, GenerationScheduler } from '../../core/iteration/generation-scheduler.js';
+import {
+  type GenerationOptions,
+  GenerationScheduler,
+} from '../../core/iteration/generation-scheduler.js';
 import { type GenerationActivity } from '../engines/text-generator.js';
 import { type LiveSequence, SequenceEvents } from './sequence-events.js';
 import { StepPipeline } from './step-pipeline.js';
@@ -21,7 +24,10 @@ import {
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
 
-export type SchedulingOptions = Omit<GenerationOptions<LiveSequence>, 'memory' | 'emitted' | 'ended'>;
+export type SchedulingOptions = Omit<
+  GenerationOptions<LiveSequence>,
+  'memory' | 'emitted' | 'ended'
+>;
 
 /**
  * Sends the scheduler's plans to the backend, the next one while one runs wherever it can be planned ahead. Events of a
@@ -42,7 +48,9 @@ export class StepLoop {
   #outage: Error | undefined;
   #running: Promise<void> | undefined;
   /** A loss found outside of a step, resolved by `repaired`. */
-  #found: { readonly error: Error; readonly waiting: ((failure?: Error) => void)[] } | undefined;
+  #found:
+    | { readonly error: Error; readonly waiting: ((failure?: Error) => void)[] }
+    | undefined;
   #stopped = false;
   #counts = { steps: 0, preemptions: 0, prefixHitTokens: 0, losses: 0 };
 
@@ -64,7 +72,11 @@ export class StepLoop {
     const { running, waiting, stepTokens, strandedTokens } = this.#scheduler;
     const { decodeCalls, memory } = this.#backend;
     const steps = { running, waiting, stepTokens, decodeCalls, strandedTokens };
-    return { ...steps, ...{ freeBlocks: memory.available, blocks: memory.blocks }, ...this.#counts };
+    return {
+      ...steps,
+      ...{ freeBlocks: memory.available, blocks: memory.blocks },
+      ...this.#counts,
+    };
   }
 
   start(): void {
@@ -155,8 +167,11 @@ export class StepLoop {
     if (step === undefined) return;
     try {
       const outcome = await this.#pipeline.outcome(step);
-      if (outcome.type !== 'skipped' && itemsOf(step.plan).length > 0) this.#counts.steps += 1;
-      this.#events.hold(() => this.#scheduler.complete(this.#read(outcome), this.#nowMs()));
+      if (outcome.type !== 'skipped' && itemsOf(step.plan).length > 0)
+        this.#counts.steps += 1;
+      this.#events.hold(() =>
+        this.#scheduler.complete(this.#read(outcome), this.#nowMs()),
+      );
     } catch (error) {
       await this.#recover(error as Error);
     }
@@ -173,7 +188,8 @@ export class StepLoop {
   }
 
   #announce(plan: GenerationPlan<LiveSequence>): void {
-    for (const sequence of plan.leave) if (this.#live.has(sequence)) this.#counts.preemptions += 1;
+    for (const sequence of plan.leave)
+      if (this.#live.has(sequence)) this.#counts.preemptions += 1;
     for (const { request, position } of itemsOf(plan)) {
       if (this.#begun.has(request)) continue;
       this.#begun.add(request);
@@ -198,7 +214,10 @@ export class StepLoop {
 
   /** All sequences wait until the backend is open again, and continue where they were. */
   async #recover(error: Error): Promise<void> {
-    this.#logger.warn({ err: error, running: this.#scheduler.running }, 'the backend is gone; reopening it');
+    this.#logger.warn(
+      { err: error, running: this.#scheduler.running },
+      'the backend is gone; reopening it',
+    );
     this.#counts.losses += 1;
     this.#scheduler.lost(error);
     for (let open = false; !open && !this.#stopped;) open = await this.#reopen();
@@ -227,13 +246,21 @@ export class StepLoop {
 
   #ended(sequence: LiveSequence, end: GenerationEnd): void {
     this.#live.delete(sequence);
-    this.#events.emit({ sequence, end: this.#outage ? { type: 'failed', error: this.#outage } : end });
+    this.#events.emit({
+      sequence,
+      end: this.#outage ? { type: 'failed', error: this.#outage } : end,
+    });
   }
 }
 
-function readOne(sequence: LiveSequence, result: ItemResult, drawn: ReadonlyMap<TextSequence, Drawn>): ItemResult {
+function readOne(
+  sequence: LiveSequence,
+  result: ItemResult,
+  drawn: ReadonlyMap<TextSequence, Drawn>,
+): ItemResult {
   if (result.type !== 'token') return result;
   const text = drawn.get(sequence);
-  if (text === undefined) return { type: 'failed', error: new Error('A token came without its text.') };
+  if (text === undefined)
+    return { type: 'failed', error: new Error('A token came without its text.') };
   return { ...result, stop: sequence.read(result.token, text) };
 }

@@ -2,7 +2,10 @@ import { type GenerationPlan, itemsOf } from '@switchyard/engine-api/generation-
 import { type InFlightStep } from '../../core/iteration/generation-steps.js';
 import { blended } from '../../core/shared/blended.js';
 import { type LiveSequence } from './sequence-events.js';
-import { type TextBackend, type TextOutcome } from '@switchyard/engine-api/text-backend.port.js';
+import {
+  type TextBackend,
+  type TextOutcome,
+} from '@switchyard/engine-api/text-backend.port.js';
 
 /** Weight of the newest step. */
 const NEWEST = 0.3;
@@ -23,19 +26,24 @@ export class StepPace {
    * known.
    */
   planAfterMs(plan: GenerationPlan<unknown>): number {
-    const expectedMs = hasPrompts(plan) ? (this.#promptTokenMs ?? 0) * tokensOf(plan) : (this.#decodingMs ?? 0);
+    const expectedMs = hasPrompts(plan)
+      ? (this.#promptTokenMs ?? 0) * tokensOf(plan)
+      : (this.#decodingMs ?? 0);
     return Math.max(0, Math.floor(expectedMs * (1 - LEAD_SHARE) - LEAD_MS));
   }
 
   /** What a step took. */
   observe(plan: GenerationPlan<unknown>, ms: number): void {
-    if (hasPrompts(plan)) this.#promptTokenMs = blended(this.#promptTokenMs, ms / tokensOf(plan), NEWEST);
-    else if (plan.decode.length > 0) this.#decodingMs = blended(this.#decodingMs, ms, NEWEST);
+    if (hasPrompts(plan))
+      this.#promptTokenMs = blended(this.#promptTokenMs, ms / tokensOf(plan), NEWEST);
+    else if (plan.decode.length > 0)
+      this.#decodingMs = blended(this.#decodingMs, ms, NEWEST);
   }
 }
 
 const hasPrompts = ({ prefill }: GenerationPlan<unknown>): boolean => prefill.length > 0;
-const tokensOf = (plan: GenerationPlan<unknown>): number => itemsOf(plan).reduce((sum, { count }) => sum + count, 0);
+const tokensOf = (plan: GenerationPlan<unknown>): number =>
+  itemsOf(plan).reduce((sum, { count }) => sum + count, 0);
 
 type Step = Pick<InFlightStep<LiveSequence>, 'plan' | 'sinceMs'>;
 

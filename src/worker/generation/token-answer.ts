@@ -1,7 +1,10 @@
 import { type TokenForm } from '../../contracts/formats/generation-body.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
-import { type Prompt, type TextBackend } from '@switchyard/engine-api/text-backend.port.js';
+import {
+  type Prompt,
+  type TextBackend,
+} from '@switchyard/engine-api/text-backend.port.js';
 import { type GenerateItem, type GenerationEvent } from '../engines/text-generator.js';
 import { chatMessages } from './chat-messages.js';
 
@@ -13,7 +16,9 @@ export async function* tokenAnswer(
   backend: TextBackend,
 ): AsyncGenerator<GenerationEvent> {
   const fields = new FieldReader(parseBoundedJson(body.toString('utf8')), '');
-  const answer = await (form === 'tokenize' ? tokenized(fields, backend) : detokenized(fields, backend));
+  const answer = await (form === 'tokenize'
+    ? tokenized(fields, backend)
+    : detokenized(fields, backend));
   yield { type: 'chunk', json: JSON.stringify(answer) };
   yield { type: 'done', finishReasons: [] };
 }
@@ -35,7 +40,12 @@ function promptOf(fields: FieldReader): Prompt {
 
 /** Under both names, for the clients of both servers. */
 async function detokenized(fields: FieldReader, backend: TextBackend): Promise<object> {
-  const tokens = await backend.encode({ type: 'tokens', tokens: fields.raw('tokens') as readonly number[] });
-  const text = Buffer.concat(tokens.map(token => backend.bytesOf(token))).toString('utf8');
+  const tokens = await backend.encode({
+    type: 'tokens',
+    tokens: fields.raw('tokens') as readonly number[],
+  });
+  const text = Buffer.concat(tokens.map(token => backend.bytesOf(token))).toString(
+    'utf8',
+  );
   return { prompt: text, content: text };
 }

@@ -63,10 +63,17 @@ export class ToolCallReader {
 
 function callIn(text: string): ToolCall | undefined {
   try {
-    const { name, arguments: given, parameters } = JSON.parse(text) as Record<string, unknown>;
+    const {
+      name,
+      arguments: given,
+      parameters,
+    } = JSON.parse(text) as Record<string, unknown>;
     if (typeof name !== 'string' || name === '') return undefined;
     const wanted = given ?? parameters ?? {};
-    return { name, arguments: typeof wanted === 'string' ? wanted : JSON.stringify(wanted) };
+    return {
+      name,
+      arguments: typeof wanted === 'string' ? wanted : JSON.stringify(wanted),
+    };
   } catch {
     return undefined;
   }

@@ -64,7 +64,9 @@ async function readable(call: ServerDuplexStream<unknown, unknown>): Promise<voi
   const waiting = new AbortController();
   const { signal } = waiting;
   try {
-    await Promise.race(['readable', 'end', 'close'].map(event => once(call, event, { signal })));
+    await Promise.race(
+      ['readable', 'end', 'close'].map(event => once(call, event, { signal })),
+    );
   } finally {
     waiting.abort();
   }

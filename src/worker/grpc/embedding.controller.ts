@@ -1,7 +1,10 @@
 import { type ServerUnaryCall } from '@grpc/grpc-js';
 import { Controller, UseFilters } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
-import { type CancelRequest, type CancelResponse } from '../../contracts/grpc/call.codec.js';
+import {
+  type CancelRequest,
+  type CancelResponse,
+} from '../../contracts/grpc/call.codec.js';
 import {
   decodeEmbedCall,
   encodeEmbedded,

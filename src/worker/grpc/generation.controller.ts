@@ -3,7 +3,10 @@ import { type ServerWritableStream } from '@grpc/grpc-js';
 import { Controller, UseFilters } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
 import { from, ignoreElements, type Observable } from 'rxjs';
-import { type CancelRequest, type CancelResponse } from '../../contracts/grpc/call.codec.js';
+import {
+  type CancelRequest,
+  type CancelResponse,
+} from '../../contracts/grpc/call.codec.js';
 import {
   decodeGenerateCall,
   type GenerateCallFields,
@@ -60,7 +63,9 @@ export class GenerationController {
   ): Observable<never> {
     const running = this.calls.run(message.requestId, call, signal => {
       const writer = new PacedWriter(call, signal);
-      return this.generation.generate(decoded(message), signal, answer => writer.write({ message: answer }));
+      return this.generation.generate(decoded(message), signal, answer =>
+        writer.write({ message: answer }),
+      );
     });
     // A disconnected caller unsubscribes; the rejection must not go unhandled.
     running.catch(() => undefined);

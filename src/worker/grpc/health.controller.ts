@@ -10,7 +10,11 @@ import {
   SERVING,
 } from '../../contracts/grpc/health.codec.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { PullReadiness, type WorkerPhase, WorkerState } from '../lifecycle/worker-state.js';
+import {
+  PullReadiness,
+  type WorkerPhase,
+  WorkerState,
+} from '../lifecycle/worker-state.js';
 
 const NAMES = {
   stt: 'switchyard.v1.SpeechToText',
@@ -45,7 +49,10 @@ export class HealthCheckController {
   check({ service }: HealthCheckRequest): HealthCheckResponse {
     if (service === PULL_SERVICE) return pullStatus(this.pull.ready);
     if (this.#knows(service)) return servingStatus(this.state.phase);
-    throw new RpcException({ code: status.NOT_FOUND, details: `No service "${service}" here.` });
+    throw new RpcException({
+      code: status.NOT_FOUND,
+      details: `No service "${service}" here.`,
+    });
   }
 
   /** Does not end while the worker runs, as the protocol requires, even for an unknown service. */
@@ -64,7 +71,9 @@ export class HealthCheckController {
   }
 }
 
-const pullStatus = (ready: boolean): HealthCheckResponse => ({ status: ready ? SERVING : NOT_SERVING });
+const pullStatus = (ready: boolean): HealthCheckResponse => ({
+  status: ready ? SERVING : NOT_SERVING,
+});
 
 const servingStatus = (phase: WorkerPhase): HealthCheckResponse => ({
   status: phase === 'ready' ? SERVING : NOT_SERVING,

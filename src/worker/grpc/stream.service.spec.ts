@@ -45,7 +45,9 @@ describe('EventOutbox', () => {
 
   it('tells a failed sending to whoever asks next, and sends no more', async () => {
     let calls = 0;
-    const outbox = new EventOutbox<number>(() => Promise.reject(new Error(`call ${++calls} is gone`)));
+    const outbox = new EventOutbox<number>(() =>
+      Promise.reject(new Error(`call ${++calls} is gone`)),
+    );
     outbox.put(1);
     outbox.put(2);
     await expect(outbox.empty()).rejects.toThrow('call 1 is gone');

@@ -1,7 +1,13 @@
 import { type ServerDuplexStream } from '@grpc/grpc-js';
 import { Injectable } from '@nestjs/common';
-import { encodeStreamEvent, type StreamEvent } from '../../contracts/grpc/stream.codec.js';
-import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../../contracts/grpc/stt.codec.js';
+import {
+  encodeStreamEvent,
+  type StreamEvent,
+} from '../../contracts/grpc/stream.codec.js';
+import {
+  type TranscribeStreamRequest,
+  type TranscribeStreamResponse,
+} from '../../contracts/grpc/stt.codec.js';
 import { abortError } from '../../core/shared/abort-error.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { PcmIntake } from '../audio/resampler.js';
@@ -44,7 +50,11 @@ export class EventOutbox<Event> {
   /** Never rejects. */
   async #sendAll(): Promise<void> {
     try {
-      for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift())
+      for (
+        let event = this.#waiting.shift();
+        event !== undefined;
+        event = this.#waiting.shift()
+      )
         await this.send(event);
     } catch (error) {
       this.#failure = { error };
@@ -80,28 +90,50 @@ export class StreamService {
    * @throws DomainError or the abort's error.
    */
   async serve(call: StreamCall): Promise<void> {
-    const conversation = new CallConversation<TranscribeStreamRequest, TranscribeStreamResponse>(call);
+    const conversation = new CallConversation<
+      TranscribeStreamRequest,
+      TranscribeStreamResponse
+    >(call);
     const first = await conversation.next();
     if (first?.message?.$case !== 'config')
-      throw new DomainError('invalid_value', 'The first message of a stream is its config.', { param: 'config' });
+      throw new DomainError(
+        'invalid_value',
+        'The first message of a stream is its config.',
+        { param: 'config' },
+      );
     const config = first.message.value;
-    await this.calls.run(config.sessionId, call, signal => this.#session(config, conversation.until(signal), signal));
+    await this.calls.run(config.sessionId, call, signal =>
+      this.#session(config, conversation.until(signal), signal),
+    );
   }
 
-  async #session(config: StreamConfig, conversation: Conversation, signal: AbortSignal): Promise<void> {
+  async #session(
+    config: StreamConfig,
+    conversation: Conversation,
+    signal: AbortSignal,
+  ): Promise<void> {
     const intake = new PcmIntake(config.sampleRate);
-    const voice = config.voiceActivity && sherpaPackage().openVoiceActivity(config.voiceActivity);
+    const voice =
+      config.voiceActivity && sherpaPackage().openVoiceActivity(config.voiceActivity);
     const { language, prompt, partials } = config;
     const { stream, lease } = await this.slots.open({ language, prompt, partials });
-    const outbox = new EventOutbox<StreamEvent>(event => conversation.send(encodeStreamEvent(event)));
+    const outbox = new EventOutbox<StreamEvent>(event =>
+      conversation.send(encodeStreamEvent(event)),
+    );
     const emit = (event: StreamEvent): void => outbox.put(event);
-    const live = voice ? new VoiceActivityStream(stream, voice, emit) : new CommittedStream(stream, emit);
+    const live = voice
+      ? new VoiceActivityStream(stream, voice, emit)
+      : new CommittedStream(stream, emit);
     // Closed on abort: a recogniser stops in the middle of its work, not after it.
     const close = (): void => void live.close().catch(() => undefined);
     signal.addEventListener('abort', close, { once: true });
     try {
       await conversation.send({ event: { $case: 'ready', value: {} } });
-      await serveMessages({ session: new RecognitionSession(live, intake), conversation, outbox });
+      await serveMessages({
+        session: new RecognitionSession(live, intake),
+        conversation,
+        outbox,
+      });
     } catch (error) {
       throw signal.aborted ? abortError(signal) : error;
     } finally {
@@ -117,7 +149,11 @@ interface Session {
 }
 
 async function serveMessages({ session, conversation, outbox }: Session): Promise<void> {
-  for (let request = await conversation.next(); request; request = await conversation.next()) {
+  for (
+    let request = await conversation.next();
+    request;
+    request = await conversation.next()
+  ) {
     await receive(session, request.message);
     await outbox.room();
   }
@@ -125,13 +161,19 @@ async function serveMessages({ session, conversation, outbox }: Session): Promis
   await outbox.empty();
 }
 
-function receive(session: RecognitionSession, message: Message | undefined): Promise<void> {
+function receive(
+  session: RecognitionSession,
+  message: Message | undefined,
+): Promise<void> {
   switch (message?.$case) {
     case 'audio':
       return session.audio(message.value);
     case 'commit':
       return session.commit();
     default:
-      throw new DomainError('invalid_value', 'After its config a stream takes audio and commit only.');
+      throw new DomainError(
+        'invalid_value',
+        'After its config a stream takes audio and commit only.',
+      );
   }
 }

@@ -1,7 +1,10 @@
 import { type ServerDuplexStream, type ServerUnaryCall } from '@grpc/grpc-js';
 import { Controller, UseFilters } from '@nestjs/common';
 import { GrpcMethod, GrpcStreamCall } from '@nestjs/microservices';
-import { type CancelRequest, type CancelResponse } from '../../contracts/grpc/call.codec.js';
+import {
+  type CancelRequest,
+  type CancelResponse,
+} from '../../contracts/grpc/call.codec.js';
 import { type HealthResponse, encodeHealth } from '../../contracts/grpc/health.codec.js';
 import { encodeFailure } from '../../contracts/grpc/status.codec.js';
 import {
@@ -40,13 +43,18 @@ export class SttController {
     call: ServerUnaryCall<TranscribeFileRequest, TranscribeFileResponse>,
   ): Promise<TranscribeFileResponse> {
     return this.calls.run(message.requestId, call, async signal => {
-      const { transcript, execution } = await this.transcription.transcribe(decodeTranscribeCall(message), signal);
+      const { transcript, execution } = await this.transcription.transcribe(
+        decodeTranscribeCall(message),
+        signal,
+      );
       return encodeTranscript(transcript, execution);
     });
   }
 
   @GrpcStreamCall('SpeechToText', 'TranscribeUpload')
-  async transcribeUpload(call: ServerDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>): Promise<void> {
+  async transcribeUpload(
+    call: ServerDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>,
+  ): Promise<void> {
     try {
       await this.uploads.serve(call);
       call.end();
@@ -56,7 +64,9 @@ export class SttController {
   }
 
   @GrpcStreamCall('SpeechToText', 'TranscribeStream')
-  async transcribeStream(call: ServerDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>): Promise<void> {
+  async transcribeStream(
+    call: ServerDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>,
+  ): Promise<void> {
     try {
       await this.streams.serve(call);
       call.end();

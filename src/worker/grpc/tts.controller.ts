@@ -2,7 +2,10 @@ import { type ServerWritableStream } from '@grpc/grpc-js';
 import { Controller, UseFilters } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
 import { Observable } from 'rxjs';
-import { type CancelRequest, type CancelResponse } from '../../contracts/grpc/call.codec.js';
+import {
+  type CancelRequest,
+  type CancelResponse,
+} from '../../contracts/grpc/call.codec.js';
 import { type HealthResponse, encodeHealth } from '../../contracts/grpc/health.codec.js';
 import {
   decodeSynthesizeCall,
@@ -36,7 +39,9 @@ export class TtsController {
     return new Observable(subscriber => {
       this.calls
         .run(message.requestId, call, signal =>
-          this.synthesis.synthesize(decoded(message), signal, part => subscriber.next({ message: part })),
+          this.synthesis.synthesize(decoded(message), signal, part =>
+            subscriber.next({ message: part }),
+          ),
         )
         .then(
           () => subscriber.complete(),
@@ -67,4 +72,5 @@ function decoded(message: SynthesizeRequest): SynthesizeCallFields {
   }
 }
 
-const invalid = (param: string, message: string): DomainError => new DomainError('invalid_value', message, { param });
+const invalid = (param: string, message: string): DomainError =>
+  new DomainError('invalid_value', message, { param });

@@ -32,18 +32,30 @@ export class UploadService {
 
   /** Resolves when the whole answer is sent. @throws DomainError or the abort's error; the file is deleted by then */
   async serve(call: UploadCall): Promise<void> {
-    const conversation = new CallConversation<TranscribeUploadRequest, TranscribeUploadResponse>(call);
+    const conversation = new CallConversation<
+      TranscribeUploadRequest,
+      TranscribeUploadResponse
+    >(call);
     const first = await conversation.next();
-    if (first?.message?.$case !== 'start') throw invalid('The first message of an upload is its start.', 'start');
+    if (first?.message?.$case !== 'start')
+      throw invalid('The first message of an upload is its start.', 'start');
     const start = decodeTranscribeCall(first.message.value);
-    if (first.message.value.audio.length > 0) throw invalid('The audio of an upload follows its start.', 'audio');
-    await this.calls.run(start.requestId, call, signal => this.#run(start, conversation.until(signal), signal));
+    if (first.message.value.audio.length > 0)
+      throw invalid('The audio of an upload follows its start.', 'audio');
+    await this.calls.run(start.requestId, call, signal =>
+      this.#run(start, conversation.until(signal), signal),
+    );
   }
 
-  async #run(start: TranscribeCallFields, conversation: Conversation, signal: AbortSignal): Promise<void> {
+  async #run(
+    start: TranscribeCallFields,
+    conversation: Conversation,
+    signal: AbortSignal,
+  ): Promise<void> {
     await using file = await ReceivedFile.open({ maxBytes: this.spec.uploadLimitBytes });
     const byUrl = !Buffer.isBuffer(start.audio);
-    for await (const piece of this.#pieces(start, conversation, signal)) await file.append(piece);
+    for await (const piece of this.#pieces(start, conversation, signal))
+      await file.append(piece);
     const answers = new Answers(conversation);
     const { transcript, execution } = await this.long
       .transcribe(start, file, { signal, sink: answers.segment })
@@ -54,15 +66,26 @@ export class UploadService {
     await conversation.send(encodeUploadDone(transcript, execution));
   }
 
-  #pieces({ audio }: TranscribeCallFields, conversation: Conversation, signal: AbortSignal): AsyncGenerator<Buffer> {
-    return Buffer.isBuffer(audio) ? pieces(conversation) : this.downloads.pieces(audio.url, signal);
+  #pieces(
+    { audio }: TranscribeCallFields,
+    conversation: Conversation,
+    signal: AbortSignal,
+  ): AsyncGenerator<Buffer> {
+    return Buffer.isBuffer(audio)
+      ? pieces(conversation)
+      : this.downloads.pieces(audio.url, signal);
   }
 }
 
 /** Read at the pace of the file's writes: HTTP/2 throttles the sender meanwhile. */
 async function* pieces(conversation: Conversation): AsyncGenerator<Buffer> {
-  for (let request = await conversation.next(); request; request = await conversation.next()) {
-    if (request.message?.$case !== 'audio') throw invalid('After its start an upload takes audio only.', 'audio');
+  for (
+    let request = await conversation.next();
+    request;
+    request = await conversation.next()
+  ) {
+    if (request.message?.$case !== 'audio')
+      throw invalid('After its start an upload takes audio only.', 'audio');
     yield request.message.value;
   }
 }
@@ -85,4 +108,5 @@ class Answers {
   }
 }
 
-const invalid = (message: string, param: string): DomainError => new DomainError('invalid_value', message, { param });
+const invalid = (message: string, param: string): DomainError =>
+  new DomainError('invalid_value', message, { param });

@@ -1,8 +1,17 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Server, ServerCredentials, ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js';
+import {
+  Server,
+  ServerCredentials,
+  ServerInterceptingCall,
+  type ServerInterceptor,
+  status,
+} from '@grpc/grpc-js';
 import { ServerGrpc } from '@nestjs/microservices';
-import { WORKER_PACKAGES, workerPackageDefinition } from '../../contracts/grpc/worker-package.codec.js';
+import {
+  WORKER_PACKAGES,
+  workerPackageDefinition,
+} from '../../contracts/grpc/worker-package.codec.js';
 import { type WorkerSpec, type WorkerTls } from '../../platform/config/worker-spec.js';
 import { explainListenProblem } from '../../platform/process/listen-check.js';
 
@@ -16,7 +25,9 @@ export function serverCredentials(tls: WorkerTls | undefined): ServerCredentials
 }
 
 /** Interceptors of every RPC, health checks included. @throws Error when the token file cannot be read or is empty. */
-export function serverInterceptors({ tokenFile }: Pick<WorkerSpec, 'tokenFile'>): ServerInterceptor[] {
+export function serverInterceptors({
+  tokenFile,
+}: Pick<WorkerSpec, 'tokenFile'>): ServerInterceptor[] {
   if (tokenFile === undefined) return [];
   const token = readFileSync(tokenFile, 'utf8').trim();
   if (token === '') throw new Error(`${tokenFile} holds no token`);
@@ -33,7 +44,11 @@ function requireToken(token: string): ServerInterceptor {
           onReceiveMetadata(metadata, receive) {
             const [given = ''] = metadata.get('authorization');
             if (timingSafeEqual(digest(given.toString()), expected)) receive(metadata);
-            else call.sendStatus({ code: status.UNAUTHENTICATED, details: 'This worker requires a token.' });
+            else
+              call.sendStatus({
+                code: status.UNAUTHENTICATED,
+                details: 'This worker requires a token.',
+              });
           },
         });
       },
@@ -66,13 +81,19 @@ export class WorkerGrpcServer extends ServerGrpc {
   }
 
   override async createClient(): Promise<Server> {
-    const server = new Server({ ...this.#channelOptions(), interceptors: serverInterceptors(this.#spec) });
+    const server = new Server({
+      ...this.#channelOptions(),
+      interceptors: serverInterceptors(this.#spec),
+    });
     const { host, port, tls } = this.#spec;
-    const explain = () => explainListenProblem({ host, port }, other => `--listen ${host}:${other}`);
+    const explain = () =>
+      explainListenProblem({ host, port }, other => `--listen ${host}:${other}`);
     this.#port = await new Promise<number>((resolve, reject) => {
       server.bindAsync(`${host}:${port}`, serverCredentials(tls), (error, bound) => {
         if (!error) return resolve(bound);
-        void explain().then(problem => reject(problem === undefined ? error : new Error(problem)));
+        void explain().then(problem =>
+          reject(problem === undefined ? error : new Error(problem)),
+        );
       });
     });
     this.#server = server;

@@ -7,7 +7,9 @@ import { InFlightCalls } from './in-flight-calls.js';
 const call = () => Object.assign(new EventEmitter(), { cancelled: false });
 /** Work that ends when it is aborted. */
 const untilAborted = (signal: AbortSignal) =>
-  new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+  new Promise<never>((_, reject) =>
+    signal.addEventListener('abort', () => reject(signal.reason as Error)),
+  );
 
 describe('InFlightCalls', () => {
   let state: WorkerState;
@@ -26,7 +28,9 @@ describe('InFlightCalls', () => {
 
   it('refuses an id that is still running, and takes it again afterwards', async () => {
     const running = calls.run('a', call(), untilAborted);
-    await expect(calls.run('a', call(), untilAborted)).rejects.toMatchObject({ code: 'duplicate_request_id' });
+    await expect(calls.run('a', call(), untilAborted)).rejects.toMatchObject({
+      code: 'duplicate_request_id',
+    });
     calls.cancel('a', 'client');
     await expect(running).rejects.toMatchObject({ code: 'request_cancelled' });
     expect(await calls.run('a', call(), () => Promise.resolve('again'))).toBe('again');
@@ -34,8 +38,15 @@ describe('InFlightCalls', () => {
 
   it('acknowledges a second cancel while the work is still being let go', async () => {
     let letGo = (): void => undefined;
-    const running = calls.run('a', call(), () => new Promise<void>(resolve => (letGo = resolve)));
-    expect([calls.cancel('a', 'client'), calls.cancel('a', 'client')]).toEqual([true, true]);
+    const running = calls.run(
+      'a',
+      call(),
+      () => new Promise<void>(resolve => (letGo = resolve)),
+    );
+    expect([calls.cancel('a', 'client'), calls.cancel('a', 'client')]).toEqual([
+      true,
+      true,
+    ]);
     letGo();
     await running;
   });
@@ -47,7 +58,9 @@ describe('InFlightCalls', () => {
   });
 
   it('aborts every call at once with one error, and is idle when they ended', async () => {
-    const running = Promise.allSettled(['a', 'b'].map(id => calls.run(id, call(), untilAborted)));
+    const running = Promise.allSettled(
+      ['a', 'b'].map(id => calls.run(id, call(), untilAborted)),
+    );
     const idle = calls.idle();
     calls.abortAll(new DomainError('shutting_down', 'bye'));
     await idle;
@@ -61,9 +74,13 @@ describe('InFlightCalls', () => {
 
   it('refuses calls before the engine is loaded and while draining', async () => {
     const early = new InFlightCalls(new WorkerState());
-    await expect(early.run('a', call(), untilAborted)).rejects.toMatchObject({ code: 'no_worker' });
+    await expect(early.run('a', call(), untilAborted)).rejects.toMatchObject({
+      code: 'no_worker',
+    });
     state.draining();
-    await expect(calls.run('a', call(), untilAborted)).rejects.toMatchObject({ code: 'shutting_down' });
+    await expect(calls.run('a', call(), untilAborted)).rejects.toMatchObject({
+      code: 'shutting_down',
+    });
   });
 });
 

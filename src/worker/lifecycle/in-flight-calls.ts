@@ -33,10 +33,15 @@ export class InFlightCalls {
    * worker
    *   can take it), `duplicate_request_id`, `missing_required_parameter`; else what `work` throws.
    */
-  async run<T>(id: string, call: CancellableCall, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async run<T>(
+    id: string,
+    call: CancellableCall,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     this.#assertAcceptable(id);
     const stop = new AbortController();
-    const left = (): void => stop.abort(new DomainError('request_cancelled', 'The caller cancelled the call.'));
+    const left = (): void =>
+      stop.abort(new DomainError('request_cancelled', 'The caller cancelled the call.'));
     if (call.cancelled) left();
     else call.once('cancelled', left);
     this.#calls.set(id, stop);
@@ -74,10 +79,18 @@ export class InFlightCalls {
   }
 
   #assertAcceptable(id: string): void {
-    if (this.state.phase === 'starting') throw new DomainError('no_worker', 'The worker is loading its model.');
-    if (this.state.phase === 'draining') throw new DomainError('shutting_down', 'The worker is shutting down.');
-    if (id === '') throw new DomainError('missing_required_parameter', 'request_id is empty.', { param: 'request_id' });
+    if (this.state.phase === 'starting')
+      throw new DomainError('no_worker', 'The worker is loading its model.');
+    if (this.state.phase === 'draining')
+      throw new DomainError('shutting_down', 'The worker is shutting down.');
+    if (id === '')
+      throw new DomainError('missing_required_parameter', 'request_id is empty.', {
+        param: 'request_id',
+      });
     if (this.#calls.has(id))
-      throw new DomainError('duplicate_request_id', `Request ${id} is still running on this worker.`);
+      throw new DomainError(
+        'duplicate_request_id',
+        `Request ${id} is still running on this worker.`,
+      );
   }
 }

@@ -20,7 +20,11 @@ describe('SupervisorLink', () => {
     link.onLost(() => (lost += 1));
     await link.report({ type: 'listening', port: 5000 });
     ipc.emit('disconnect');
-    expect([link.supervised, ipc.sent, lost]).toEqual([true, [{ type: 'listening', port: 5000 }], 1]);
+    expect([link.supervised, ipc.sent, lost]).toEqual([
+      true,
+      [{ type: 'listening', port: 5000 }],
+      1,
+    ]);
   });
 
   it('says nothing and waits for nobody when started by hand', async () => {

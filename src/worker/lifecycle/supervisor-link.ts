@@ -1,4 +1,8 @@
-import { onParentLost, type ParentedProcess, sendToParent } from '../../platform/process/parent-loss.js';
+import {
+  onParentLost,
+  type ParentedProcess,
+  sendToParent,
+} from '../../platform/process/parent-loss.js';
 
 /** Messages of a worker to the process that started it, over Node's IPC channel. */
 export type WorkerMessage =

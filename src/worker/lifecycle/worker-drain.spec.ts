@@ -22,7 +22,11 @@ describe('WorkerDrain', () => {
 
   it('refuses new calls at once and resolves when the running ones have ended', async () => {
     let finish = (): void => undefined;
-    const running = calls.run('a', call(), () => new Promise<string>(resolve => (finish = () => resolve('answer'))));
+    const running = calls.run(
+      'a',
+      call(),
+      () => new Promise<string>(resolve => (finish = () => resolve('answer'))),
+    );
     const drained = drain.drain();
     expect(state.phase).toBe('draining');
     finish();
@@ -34,7 +38,10 @@ describe('WorkerDrain', () => {
     const running = calls.run(
       'a',
       call(),
-      signal => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+      signal =>
+        new Promise((_, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason as Error)),
+        ),
     );
     const refused = expect(running).rejects.toMatchObject({ code: 'shutting_down' });
     await drain.drain(1);

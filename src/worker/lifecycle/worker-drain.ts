@@ -30,9 +30,14 @@ export class WorkerDrain {
     this.state.draining();
     this.#log.log(`Draining: ${this.calls.size} in flight, ${graceMs} ms grace`);
     if (!(await this.#idleWithin(graceMs))) {
-      this.#log.warn(`Cancelling ${this.calls.size} calls after the grace of ${graceMs} ms`);
-      this.calls.abortAll(new DomainError('shutting_down', 'The worker is shutting down.'));
-      if (!(await this.#idleWithin(ABORT_MS))) this.#log.error(`${this.calls.size} calls did not stop`);
+      this.#log.warn(
+        `Cancelling ${this.calls.size} calls after the grace of ${graceMs} ms`,
+      );
+      this.calls.abortAll(
+        new DomainError('shutting_down', 'The worker is shutting down.'),
+      );
+      if (!(await this.#idleWithin(ABORT_MS)))
+        this.#log.error(`${this.calls.size} calls did not stop`);
     }
     this.state.closed();
   }

@@ -11,10 +11,23 @@ describe('worker log', () => {
     log.error(new Error('broken'), 'WorkerDrain');
     log.warn({ err: new Error('gone'), running: 3 }, 'opened again', 'StepLoop');
     log.debug('quiet');
-    const [first, second, third, ...rest] = lines.map(line => JSON.parse(line) as Record<string, unknown>);
-    expect(first).toMatchObject({ level: 30, msg: 'hello', context: 'WorkerDrain', worker: 'w1', model: 'm' });
+    const [first, second, third, ...rest] = lines.map(
+      line => JSON.parse(line) as Record<string, unknown>,
+    );
+    expect(first).toMatchObject({
+      level: 30,
+      msg: 'hello',
+      context: 'WorkerDrain',
+      worker: 'w1',
+      model: 'm',
+    });
     expect(second).toMatchObject({ level: 50, msg: 'broken', err: { type: 'Error' } });
-    expect(third).toMatchObject({ level: 40, msg: 'opened again', context: 'StepLoop', running: 3 });
+    expect(third).toMatchObject({
+      level: 40,
+      msg: 'opened again',
+      context: 'StepLoop',
+      running: 3,
+    });
     expect(third?.err).toMatchObject({ type: 'Error', message: 'gone' });
     expect(rest).toEqual([]);
   });

@@ -54,14 +54,21 @@ export class NestLog implements LoggerService {
   }
 
   /** Nest passes the context last; before it the stack of an error, or the message that belongs to fields. */
-  #write(level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal', message: unknown, rest: unknown[]): void {
+  #write(
+    level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal',
+    message: unknown,
+    rest: unknown[],
+  ): void {
     const context = typeof rest.at(-1) === 'string' ? rest.at(-1) : undefined;
     const before = rest.length > 1 ? rest[0] : undefined;
-    if (message instanceof Error) this.logger[level]({ context, err: message }, message.message);
-    else if (isFields(message)) this.logger[level]({ context, ...message }, messageOf(before));
+    if (message instanceof Error)
+      this.logger[level]({ context, err: message }, message.message);
+    else if (isFields(message))
+      this.logger[level]({ context, ...message }, messageOf(before));
     else this.logger[level]({ context, stack: before }, String(message));
   }
 }
 
 const messageOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-const isFields = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const isFields = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null;

@@ -5,7 +5,10 @@ describe('WorkerState', () => {
   it('goes from starting over ready to draining, and tells each change once', () => {
     const state = new WorkerState();
     const seen: string[] = [];
-    state.phase$.subscribe({ next: phase => seen.push(phase), complete: () => seen.push('closed') });
+    state.phase$.subscribe({
+      next: phase => seen.push(phase),
+      complete: () => seen.push('closed'),
+    });
     state.ready();
     state.ready();
     state.draining();

@@ -45,7 +45,12 @@ export class Announcer {
     const { keys, announcedId: id } = this.connections;
     const announcement = this.#announcement();
     const commands = redis.pipeline();
-    commands.set(keys.worker(id), JSON.stringify(announcement), 'PX', ANNOUNCEMENT_TTL_MS);
+    commands.set(
+      keys.worker(id),
+      JSON.stringify(announcement),
+      'PX',
+      ANNOUNCEMENT_TTL_MS,
+    );
     commands.zadd(keys.workers, Date.now(), id);
     commands.get(keys.drained(id));
     commands.pexpire(keys.drained(id), DRAINED_TTL_MS);
@@ -73,7 +78,11 @@ export class Announcer {
     const redis = this.connections.for('work');
     if (redis.status !== 'ready') return;
     const { keys, announcedId: id } = this.connections;
-    const commands = redis.pipeline().del(keys.worker(id)).zrem(keys.workers, id).publish(keys.announced, id);
+    const commands = redis
+      .pipeline()
+      .del(keys.worker(id))
+      .zrem(keys.workers, id)
+      .publish(keys.announced, id);
     await commands.exec().catch(() => undefined);
   }
 

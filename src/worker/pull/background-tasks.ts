@@ -46,7 +46,10 @@ export class BackgroundTasks {
   #every(ms: number, work: () => Promise<unknown>): void {
     const careful = (): Promise<unknown> =>
       work().catch((error: unknown) =>
-        this.log.debug({ event: 'housekeeping_failed', err: error }, 'Housekeeping failed'),
+        this.log.debug(
+          { event: 'housekeeping_failed', err: error },
+          'Housekeeping failed',
+        ),
       );
     this.#subscriptions.push(interval(ms).pipe(exhaustMap(careful)).subscribe());
   }

@@ -23,27 +23,42 @@ export interface QueuedCallback extends JobCallback {
 }
 
 /** One per job; also the `webhook-id` by which a receiver recognises repeats. */
-export const callbackId = ({ queue, jobId }: Pick<QueuedCallback, 'queue' | 'jobId'>): string => `${queue}.${jobId}`;
+export const callbackId = ({
+  queue,
+  jobId,
+}: Pick<QueuedCallback, 'queue' | 'jobId'>): string => `${queue}.${jobId}`;
 
 /** How a job ended: with a worker's result, or with BullMQ's own reason. */
-export type JobEnd = { readonly result: LoadedResult } | { readonly failedReason: string };
+export type JobEnd =
+  { readonly result: LoadedResult } | { readonly failedReason: string };
 
 /** As OpenAI's webhook events. @param finishedMs epoch */
-export function callbackBody(note: QueuedCallback, end: JobEnd, finishedMs: number): string {
+export function callbackBody(
+  note: QueuedCallback,
+  end: JobEnd,
+  finishedMs: number,
+): string {
   const outcome = 'result' in end ? end.result.outcome : 'failed';
   return JSON.stringify({
     id: callbackId(note),
     object: 'event',
     type: `request.${outcome}`,
     created_at: Math.floor(finishedMs / 1000),
-    data: { id: note.requestId, queue: note.queue, job_id: note.jobId, ...contentOf(end) },
+    data: {
+      id: note.requestId,
+      queue: note.queue,
+      job_id: note.jobId,
+      ...contentOf(end),
+    },
   });
 }
 
 function contentOf(end: JobEnd): object {
-  if ('failedReason' in end) return { error: { code: 'worker_lost', message: end.failedReason } };
+  if ('failedReason' in end)
+    return { error: { code: 'worker_lost', message: end.failedReason } };
   const { result } = end;
-  if (result.outcome === 'completed') return { value: result.value, execution: result.execution };
+  if (result.outcome === 'completed')
+    return { value: result.value, execution: result.execution };
   return result.outcome === 'failed' ? { error: result.error } : {};
 }
 
@@ -69,7 +84,12 @@ export class CallbackOutbox {
   /** Adds the callback of a job that has one; of two workers with the same job, only the first adds it. */
   async promise({ job, order }: PulledJob): Promise<void> {
     if (!order.callback) return;
-    const note: QueuedCallback = { ...order.callback, queue: this.requests.name, jobId: job.id, requestId: order.id };
+    const note: QueuedCallback = {
+      ...order.callback,
+      queue: this.requests.name,
+      jobId: job.id,
+      requestId: order.id,
+    };
     const { attempts, backoffMs } = this.spec.pull!.callbacks;
     await this.#open().add('callback', note, {
       jobId: callbackId(note),
@@ -83,7 +103,9 @@ export class CallbackOutbox {
   /** Never rejects: a callback that is not made due now is sent when its delay is over. */
   async due({ job }: PulledJob): Promise<void> {
     try {
-      const found = await this.#open().getJob(callbackId({ queue: this.requests.name, jobId: job.id }));
+      const found = await this.#open().getJob(
+        callbackId({ queue: this.requests.name, jobId: job.id }),
+      );
       await found?.promote();
     } catch (error) {
       this.log.debug(

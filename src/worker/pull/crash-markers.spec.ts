@@ -23,7 +23,10 @@ describe('suspicionOf', () => {
 
   it('leaves a job alone that crashed before it reached the device, and counts only crashes after that', () => {
     expect(suspicionOf(1, undefined)).toEqual({ mostTogether: 1, alone: 0, deaths: 0 });
-    expect([2, 3].map(crashes => faultOf(suspicionOf(crashes, undefined)))).toEqual([undefined, 'worker_lost']);
+    expect([2, 3].map(crashes => faultOf(suspicionOf(crashes, undefined)))).toEqual([
+      undefined,
+      'worker_lost',
+    ]);
     expect(suspicionOf(0, undefined)).toBe(UNSUSPECTED);
   });
 

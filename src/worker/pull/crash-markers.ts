@@ -1,7 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { faultOf, suspected, type Suspicion, UNSUSPECTED } from '../../core/request/worker-lost.js';
+import {
+  faultOf,
+  suspected,
+  type Suspicion,
+  UNSUSPECTED,
+} from '../../core/request/worker-lost.js';
 import { DomainError } from '../../core/shared/domain-error.js';
-import { BatchJournal, type BatchMember, type EngineCall, type JournalLog } from '../execution/batch-journal.js';
+import {
+  BatchJournal,
+  type BatchMember,
+  type EngineCall,
+  type JournalLog,
+} from '../execution/batch-journal.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 import { retryUntilAborted } from './retry-until-aborted.js';
@@ -29,7 +39,9 @@ export class PullJournal extends BatchJournal {
   }
 
   override done(members: readonly BatchMember[], result: EngineCall<unknown>): void {
-    this.#marks?.survived(members.filter((_, at) => result.outcomes[at]?.ok).map(({ id }) => id));
+    this.#marks?.survived(
+      members.filter((_, at) => result.outcomes[at]?.ok).map(({ id }) => id),
+    );
     super.done(members, result);
   }
 }
@@ -52,7 +64,10 @@ export interface CrashMarker {
  *   alone in the others, and nobody saw their cause
  */
 export function suspicionOf(crashes: number, mark: CrashMarker | undefined): Suspicion {
-  if (mark === undefined) return crashes === 0 ? UNSUSPECTED : { mostTogether: 1, alone: crashes - 1, deaths: 0 };
+  if (mark === undefined)
+    return crashes === 0
+      ? UNSUSPECTED
+      : { mostTogether: 1, alone: crashes - 1, deaths: 0 };
   return crashes > mark.crashes ? suspected(mark.before, mark.size, true) : mark.before;
 }
 
@@ -89,15 +104,26 @@ export class CrashMarkers {
   async suspicion(job: TakenJob, gone: AbortController): Promise<Suspicion> {
     if (job.starts <= 1) return UNSUSPECTED;
     const redis = this.connections.for('work');
-    const text = await retryUntilAborted(() => redis.hget(this.queue.key(job.id), FIELD), gone).catch(() => null);
-    return suspicionOf(job.deaths, text === null ? undefined : (JSON.parse(text) as CrashMarker));
+    const text = await retryUntilAborted(
+      () => redis.hget(this.queue.key(job.id), FIELD),
+      gone,
+    ).catch(() => null);
+    return suspicionOf(
+      job.deaths,
+      text === null ? undefined : (JSON.parse(text) as CrashMarker),
+    );
   }
 
   /** @throws DomainError for a job that was lost alone more often than `redis.max_stalled` allows */
   admit(job: TakenJob, before: Suspicion): void {
-    const code = job.condemned ? 'worker_lost' : faultOf(before, this.connections.sharedQueue.maxStalled + 1);
+    const code = job.condemned
+      ? 'worker_lost'
+      : faultOf(before, this.connections.sharedQueue.maxStalled + 1);
     if (code !== undefined)
-      throw new DomainError(code, 'Every worker that ran the job crashed; the last ones ran nothing else.');
+      throw new DomainError(
+        code,
+        'Every worker that ran the job crashed; the last ones ran nothing else.',
+      );
     this.#jobs.set(job.id, { job, before, lastSize: 1 });
   }
 
@@ -132,7 +158,11 @@ export class CrashMarkers {
     if (members.length > 0) await this.#store(members, undefined, forgiven);
   }
 
-  async #store(members: readonly Admitted[], mark?: CrashMarker, forgiven = 0): Promise<void> {
+  async #store(
+    members: readonly Admitted[],
+    mark?: CrashMarker,
+    forgiven = 0,
+  ): Promise<void> {
     const size = members.length;
     const marks = members.map((member): CrashMarker => {
       if (mark) return mark;
@@ -141,6 +171,12 @@ export class CrashMarkers {
     });
     const keys = members.map(({ job }) => this.queue.key(job.id));
     const redis = this.connections.for('work');
-    await redis.eval(MARK, keys.length, ...keys, FIELD, ...marks.map(one => JSON.stringify(one)));
+    await redis.eval(
+      MARK,
+      keys.length,
+      ...keys,
+      FIELD,
+      ...marks.map(one => JSON.stringify(one)),
+    );
   }
 }

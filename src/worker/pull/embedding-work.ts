@@ -1,6 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
-import { type EmbeddingOptions, type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
+import {
+  type EmbeddingOptions,
+  type QueueJob,
+} from '../../contracts/queue-jobs/queue-job.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
@@ -21,11 +24,23 @@ export class EmbeddingWork implements JobWork {
     private readonly embedding: EmbeddingService,
   ) {}
 
-  async perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal): Promise<JobAnswer> {
+  async perform(
+    job: QueueJob,
+    envelope: CallEnvelope,
+    signal: AbortSignal,
+  ): Promise<JobAnswer> {
     if (job.kind !== 'embedding') throw wrongKind(job, this.engine.kind);
     const { body, ...options } = job.options;
-    const call = { ...envelope, ...options, body: await this.#bytes(body), tenant: job.tenant ?? '' };
-    const { vectors, dimensions, usage, execution } = await this.embedding.embed(call, signal);
+    const call = {
+      ...envelope,
+      ...options,
+      body: await this.#bytes(body),
+      tenant: job.tenant ?? '',
+    };
+    const { vectors, dimensions, usage, execution } = await this.embedding.embed(
+      call,
+      signal,
+    );
     const value = {
       kind: 'embeddings',
       vectors: vectors.toString('base64'),
@@ -41,10 +56,18 @@ export class EmbeddingWork implements JobWork {
     const param = 'options.body';
     const size = await this.blobs.size(body.blob);
     if (size === undefined) {
-      throw new DomainError('file_not_found', `There is no input ${body.blob} in the blob store.`, { param });
+      throw new DomainError(
+        'file_not_found',
+        `There is no input ${body.blob} in the blob store.`,
+        { param },
+      );
     }
     if (size > MAX_BODY_BYTES) {
-      throw new DomainError('file_too_large', `${param} has ${size} bytes; at most ${MAX_BODY_BYTES}.`, { param });
+      throw new DomainError(
+        'file_too_large',
+        `${param} has ${size} bytes; at most ${MAX_BODY_BYTES}.`,
+        { param },
+      );
     }
     return readWhole(this.blobs, body.blob);
   }

@@ -1,7 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { collectGroup, type CollectRules, type JobFeed } from './group-collector.js';
 
-const SEED: CollectRules = { maxSize: 6, timeoutMs: 500, blockMs: 5000, policy: 'window', quietGapMs: 5 };
+const SEED: CollectRules = {
+  maxSize: 6,
+  timeoutMs: 500,
+  blockMs: 5000,
+  policy: 'window',
+  quietGapMs: 5,
+};
 
 interface Arrival {
   readonly job: string;
@@ -36,7 +42,8 @@ class VirtualQueue implements JobFeed<string> {
   }
 }
 
-const at = (atMs: number, ...jobs: string[]): Arrival[] => jobs.map(job => ({ job, atMs }));
+const at = (atMs: number, ...jobs: string[]): Arrival[] =>
+  jobs.map(job => ({ job, atMs }));
 
 describe('GroupCollector', () => {
   let room: number;
@@ -47,7 +54,11 @@ describe('GroupCollector', () => {
   });
 
   /** What the first `rounds` rounds collect, as `members@instant`, and how long the queue was asked to wait. */
-  async function collected(arrivals: readonly Arrival[], rules: Partial<CollectRules> = {}, rounds = 1) {
+  async function collected(
+    arrivals: readonly Arrival[],
+    rules: Partial<CollectRules> = {},
+    rounds = 1,
+  ) {
     const seen: string[] = [];
     const feed = new VirtualQueue(arrivals);
     for (let round = 0; round < rounds; round += 1) {
@@ -75,12 +86,19 @@ describe('GroupCollector', () => {
     });
 
     it('takes stragglers that come within 0.5 s of the first, and leaves the later one to the next group', async () => {
-      const arrivals = [...at(100, 'a'), ...at(300, 'b'), ...at(599, 'c'), ...at(700, 'd')];
+      const arrivals = [
+        ...at(100, 'a'),
+        ...at(300, 'b'),
+        ...at(599, 'c'),
+        ...at(700, 'd'),
+      ];
       expect((await collected(arrivals, {}, 2)).seen).toEqual(['abc@600', 'd@1200']);
     });
 
     it('closes the moment the sixth member comes', async () => {
-      expect((await collected([...at(0, ...'abcde'), ...at(200, 'f'), ...at(201, 'g')])).seen).toEqual(['abcdef@200']);
+      expect(
+        (await collected([...at(0, ...'abcde'), ...at(200, 'f'), ...at(201, 'g')])).seen,
+      ).toEqual(['abcdef@200']);
     });
 
     it('blocks 5 s for a first job, gives nothing when none came, and asks once per wait', async () => {
@@ -94,25 +112,36 @@ describe('GroupCollector', () => {
     const rules = { policy: 'adaptive' } as const;
 
     it('with an idle device closes when nobody came for a quiet gap of 5 ms', async () => {
-      expect((await collected([...at(0, 'a'), ...at(4, 'b'), ...at(8, 'c'), ...at(14, 'd')], rules, 2)).seen).toEqual([
-        'abc@13',
-        'd@19',
-      ]);
+      expect(
+        (
+          await collected(
+            [...at(0, 'a'), ...at(4, 'b'), ...at(8, 'c'), ...at(14, 'd')],
+            rules,
+            2,
+          )
+        ).seen,
+      ).toEqual(['abc@13', 'd@19']);
     });
 
     it('with an idle device never waits longer than the batch timeout', async () => {
       const trickle = Array.from({ length: 20 }, (_, i) => at(4 * i, 'x')).flat();
-      expect((await collected(trickle, { ...rules, timeoutMs: 10, maxSize: 50 })).seen).toEqual(['xxx@10']);
+      expect(
+        (await collected(trickle, { ...rules, timeoutMs: 10, maxSize: 50 })).seen,
+      ).toEqual(['xxx@10']);
     });
 
     it('with a busy device takes what is there at once: the device merges it with what comes meanwhile', async () => {
       idle = false;
-      expect((await collected([...at(0, 'a', 'b'), ...at(3, 'c')], rules, 2)).seen).toEqual(['ab@0', 'c@3']);
+      expect(
+        (await collected([...at(0, 'a', 'b'), ...at(3, 'c')], rules, 2)).seen,
+      ).toEqual(['ab@0', 'c@3']);
     });
   });
 
   it('lets a REALTIME or aged member wait for nobody, and drains what is there with it', async () => {
-    expect((await collected([...at(0, '!a', 'b'), ...at(1, 'c')])).seen).toEqual(['!ab@0']);
+    expect((await collected([...at(0, '!a', 'b'), ...at(1, 'c')])).seen).toEqual([
+      '!ab@0',
+    ]);
   });
 
   it('goes at once when a hurried straggler joins', async () => {
@@ -125,22 +154,31 @@ describe('GroupCollector', () => {
   });
 
   it('with the policy none never waits for stragglers', async () => {
-    expect((await collected([...at(0, 'a'), ...at(1, 'b')], { policy: 'none' }, 2)).seen).toEqual(['a@0', 'b@1']);
+    expect(
+      (await collected([...at(0, 'a'), ...at(1, 'b')], { policy: 'none' }, 2)).seen,
+    ).toEqual(['a@0', 'b@1']);
   });
 
   describe('tuned as the seed says', () => {
     const burst = [...at(0, ...'abcdefghijkl')];
 
     it('high traffic (8, 0.05 s): full groups of 8, and 50 ms for the rest', async () => {
-      expect((await collected(burst, { maxSize: 8, timeoutMs: 50 }, 2)).seen).toEqual(['abcdefgh@0', 'ijkl@50']);
+      expect((await collected(burst, { maxSize: 8, timeoutMs: 50 }, 2)).seen).toEqual([
+        'abcdefgh@0',
+        'ijkl@50',
+      ]);
     });
 
     it('moderate traffic (6, 0.5 s): a burst of 3 and its stragglers become one group', async () => {
-      expect((await collected([...at(0, ...'abc'), ...at(120, 'd'), ...at(480, 'e')])).seen).toEqual(['abcde@500']);
+      expect(
+        (await collected([...at(0, ...'abc'), ...at(120, 'd'), ...at(480, 'e')])).seen,
+      ).toEqual(['abcde@500']);
     });
 
     it('low traffic (4, 0.1 s): a lone request goes after 100 ms', async () => {
-      expect((await collected(at(0, 'a'), { maxSize: 4, timeoutMs: 100 })).seen).toEqual(['a@100']);
+      expect((await collected(at(0, 'a'), { maxSize: 4, timeoutMs: 100 })).seen).toEqual([
+        'a@100',
+      ]);
     });
   });
 });

@@ -54,7 +54,9 @@ export interface CollectedGroup<Job> {
  * member that is REALTIME or aged does not wait. Call it when there is room for at least one.
  * @returns undefined when no job came within `blockMs`
  */
-export async function collectGroup<Job>(options: CollectorOptions<Job>): Promise<CollectedGroup<Job> | undefined> {
+export async function collectGroup<Job>(
+  options: CollectorOptions<Job>,
+): Promise<CollectedGroup<Job> | undefined> {
   const { feed, rules, device, hurried, clock } = options;
   const { maxSize, timeoutMs: windowMs, policy, quietGapMs } = rules;
   const window = new BatchWindow({ policy, maxSize, windowMs, quietGapMs });
@@ -69,9 +71,15 @@ export async function collectGroup<Job>(options: CollectorOptions<Job>): Promise
     if (jobs.length === 1) firstMs = nowMs;
     const { room, idle } = device();
     if (jobs.length >= Math.min(maxSize, room)) break;
-    const lane = { size: jobs.length, firstEnqueuedAtMs: firstMs, lastEnqueuedAtMs: nowMs };
+    const lane = {
+      size: jobs.length,
+      firstEnqueuedAtMs: firstMs,
+      lastEnqueuedAtMs: nowMs,
+    };
     const offer = { free: room, idle, maxBatch: maxSize };
-    const decision = isHurried ? window.flush(lane, offer) : window.decide(lane, offer, nowMs);
+    const decision = isHurried
+      ? window.flush(lane, offer)
+      : window.decide(lane, offer, nowMs);
     // A group that may go still takes what is there already.
     job = await feed.next(decision.go ? 0 : decision.wakeAtMs - nowMs);
   }

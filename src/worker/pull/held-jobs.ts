@@ -37,7 +37,13 @@ export class HeldJobs {
   /** Read each time: an engine knows its limits only after loading. */
   rules(): CollectRules {
     const { batchTimeoutMs: timeoutMs, blockMs, policy, quietGapMs } = this.spec.pull!;
-    return { maxSize: deviceLimits(this.engine.info, this.spec).maxBatch, timeoutMs, blockMs, policy, quietGapMs };
+    return {
+      maxSize: deviceLimits(this.engine.info, this.spec).maxBatch,
+      timeoutMs,
+      blockMs,
+      policy,
+      quietGapMs,
+    };
   }
 
   get size(): number {
@@ -68,9 +74,13 @@ export class HeldJobs {
    * it is returned, and it has left when this resolves.
    */
   async begin(jobs: readonly PulledJob[], group: PulledGroup): Promise<void> {
-    const suspicions = await Promise.all(jobs.map(({ job, gone }) => this.markers.suspicion(job, gone)));
+    const suspicions = await Promise.all(
+      jobs.map(({ job, gone }) => this.markers.suspicion(job, gone)),
+    );
     const most = suspicions[0]?.mostTogether;
-    const together = jobs.filter((_, index) => suspicions[index]?.mostTogether === most).slice(0, most);
+    const together = jobs
+      .filter((_, index) => suspicions[index]?.mostTogether === most)
+      .slice(0, most);
     this.giveBack(
       jobs.filter(pulled => !together.includes(pulled)),
       'a suspect of a crash runs without it',
@@ -78,7 +88,9 @@ export class HeldJobs {
     if (most !== undefined) await this.empty();
     for (const pulled of together) {
       const suspicion = suspicions[jobs.indexOf(pulled)]!;
-      void this.#hold(pulled, () => this.runner.run(pulled, { ...group, size: together.length }, suspicion));
+      void this.#hold(pulled, () =>
+        this.runner.run(pulled, { ...group, size: together.length }, suspicion),
+      );
     }
     if (most !== undefined) await this.empty();
   }

@@ -2,7 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
 import { readQueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { DEAD_LETTER_BYTES, DEAD_LETTERS_KEPT } from '../../contracts/queue-jobs/queue-keys.js';
+import {
+  DEAD_LETTER_BYTES,
+  DEAD_LETTERS_KEPT,
+} from '../../contracts/queue-jobs/queue-keys.js';
 import { type DeadLetter } from '../../contracts/queue-jobs/queue-messages.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
@@ -34,11 +37,17 @@ export class DeadLetters {
   /** Stored first, then failed: a crash in between leaves two letters, never none. @throws JobLost */
   async bury(job: Stray, reason: string): Promise<void> {
     const redis = this.connections.for('work');
-    const [raw, bytes] = (await redis.callBuffer('eval', READ, 1, this.queue.key(job.id), DEAD_LETTER_BYTES)) as [
-      Buffer,
-      number,
-    ];
-    const { model, workerId } = { model: this.spec.model.id, workerId: this.spec.workerId };
+    const [raw, bytes] = (await redis.callBuffer(
+      'eval',
+      READ,
+      1,
+      this.queue.key(job.id),
+      DEAD_LETTER_BYTES,
+    )) as [Buffer, number];
+    const { model, workerId } = {
+      model: this.spec.model.id,
+      workerId: this.spec.workerId,
+    };
     const letter: DeadLetter = {
       ...{ v: 1, jobId: job.id, queue: this.queue.name, reason },
       ...{ raw: raw.toString('base64'), bytes, workerId, atMs: Date.now() },
@@ -51,7 +60,10 @@ export class DeadLetters {
       .exec();
     await this.queue.fail(job, `dead letter: ${reason}`);
     const shown = raw.toString('utf8', 0, SHOWN);
-    this.log.error({ event: 'dead_letter', jobId: job.id, reason, bytes, shown }, `Dead letter: ${reason}`);
+    this.log.error(
+      { event: 'dead_letter', jobId: job.id, reason, bytes, shown },
+      `Dead letter: ${reason}`,
+    );
   }
 }
 
@@ -80,7 +92,9 @@ export class JobIntake {
     const gone = new AbortController();
     const order = this.#read(job);
     const forMs = order instanceof Error ? LEEWAY_MS : order.timeoutMs + LEEWAY_MS;
-    const lock = this.locks.hold(job, Date.now() + forMs, () => gone.abort(new JobLost('its lock is lost')));
+    const lock = this.locks.hold(job, Date.now() + forMs, () =>
+      gone.abort(new JobLost('its lock is lost')),
+    );
     if (!(order instanceof Error)) return { job, order, gone, lock };
     this.#putAside(job, order.message, gone.signal, lock);
     return undefined;
@@ -97,9 +111,15 @@ export class JobIntake {
 
   #read({ id, raw, timestamp }: TakenJob): QueueJob | Error {
     try {
-      return readQueueJob(JSON.parse(raw), { jobId: id, timestamp, model: this.spec.model.id });
+      return readQueueJob(JSON.parse(raw), {
+        jobId: id,
+        timestamp,
+        model: this.spec.model.id,
+      });
     } catch (error) {
-      return error instanceof SyntaxError ? new Error(`data is not JSON: ${error.message}`) : (error as Error);
+      return error instanceof SyntaxError
+        ? new Error(`data is not JSON: ${error.message}`)
+        : (error as Error);
     }
   }
 
@@ -109,7 +129,10 @@ export class JobIntake {
         { event: 'burial_failed', jobId: job.id, err: error },
         'A dead letter could not be stored; trying again',
       );
-    const burial = retryUntilAborted(() => this.letters.bury(job, reason), { signal, failed })
+    const burial = retryUntilAborted(() => this.letters.bury(job, reason), {
+      signal,
+      failed,
+    })
       .catch(() => undefined)
       .finally(() => {
         lock?.[Symbol.dispose]();

@@ -1,6 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
-import { encodeJobError, type LoadedResult } from '../../contracts/queue-jobs/job-result.js';
+import {
+  encodeJobError,
+  type LoadedResult,
+} from '../../contracts/queue-jobs/job-result.js';
 import { type JobCallback, type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 import { type StopNote } from '../../contracts/queue-jobs/queue-messages.js';
@@ -23,7 +26,10 @@ interface ReadJob {
 }
 
 /** The envelope of a call. Its id is that of the job: ids of different tenants never collide. */
-export const envelopeOf = ({ job, order }: ReadJob, group: PulledGroup): CallEnvelope => ({
+export const envelopeOf = (
+  { job, order }: ReadJob,
+  group: PulledGroup,
+): CallEnvelope => ({
   requestId: job.id,
   priority: isRealtime({ job, order }) ? RequestPriority.REALTIME : RequestPriority.BATCH,
   group: { id: group.id, size: group.size },
@@ -31,7 +37,8 @@ export const envelopeOf = ({ job, order }: ReadJob, group: PulledGroup): CallEnv
 
 /** Aged BATCH counts as REALTIME (D-03). Without a class the job's data decide. */
 function isRealtime({ job, order }: ReadJob): boolean {
-  if (job.priority === QueueJobClass.AGED || job.priority === QueueJobClass.REALTIME) return true;
+  if (job.priority === QueueJobClass.AGED || job.priority === QueueJobClass.REALTIME)
+    return true;
   return job.priority === 0 && order.priority === 'realtime';
 }
 
@@ -44,7 +51,8 @@ const SECRET_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
  */
 export function assertCallback({ url, secretName }: JobCallback): void {
   const protocol = URL.parse(url)?.protocol;
-  if (protocol !== 'http:' && protocol !== 'https:') throw refused('its URL must be http or https', 'callback.url');
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw refused('its URL must be http or https', 'callback.url');
   if (secretName !== undefined && !SECRET_NAME.test(secretName)) {
     throw refused('`secretName` must be the name of a file', 'callback.secretName');
   }
@@ -67,7 +75,11 @@ const NOT_STARTED: readonly string[] = ['shutting_down', 'upstream_unavailable']
 type Ending = { readonly result: LoadedResult } | { readonly giveBack: string };
 
 /** No caller: a pulled job is stopped by stop notes, deadlines and shutdown. */
-const NO_CALLER: CancellableCall = { cancelled: false, once: () => undefined, off: () => undefined };
+const NO_CALLER: CancellableCall = {
+  cancelled: false,
+  once: () => undefined,
+  off: () => undefined,
+};
 
 /** Runs one pulled job to its end, through the same stages as a gRPC call. */
 @Injectable()
@@ -105,18 +117,38 @@ export class JobRunner {
   async #work(
     pulled: PulledJob,
     group: PulledGroup,
-    { suspicion, signal }: { readonly suspicion: Suspicion; readonly signal: AbortSignal },
+    {
+      suspicion,
+      signal,
+    }: { readonly suspicion: Suspicion; readonly signal: AbortSignal },
   ): Promise<Ending> {
     const { job, order, gone } = pulled;
     const stop = new AbortController();
-    const timer = setTimeout(() => stop.abort(timedOut(order.timeoutMs)), order.timeoutMs);
+    const timer = setTimeout(
+      () => stop.abort(timedOut(order.timeoutMs)),
+      order.timeoutMs,
+    );
     const either = AbortSignal.any([signal, stop.signal, gone.signal]);
     try {
-      using _ = await retryUntilAborted(() => this.stops.watch(job.id, note => stop.abort(new Stopped(note))), gone);
+      using _ = await retryUntilAborted(
+        () => this.stops.watch(job.id, note => stop.abort(new Stopped(note))),
+        gone,
+      );
       this.#admit(pulled, suspicion);
       if (either.aborted) throw either.reason as Error;
-      const answer = await this.work.perform(order, envelopeOf({ job, order }, group), either);
-      return { result: { v: 1, outcome: 'completed', ...answer, phases: this.#phases(pulled, group) } };
+      const answer = await this.work.perform(
+        order,
+        envelopeOf({ job, order }, group),
+        either,
+      );
+      return {
+        result: {
+          v: 1,
+          outcome: 'completed',
+          ...answer,
+          phases: this.#phases(pulled, group),
+        },
+      };
     } catch (error) {
       return await this.#failed(pulled, group, either.aborted ? either.reason : error);
     } finally {
@@ -128,31 +160,47 @@ export class JobRunner {
   #admit({ job, order }: PulledJob, suspicion: Suspicion): void {
     if (order.callback) assertCallback(order.callback);
     if (order.deadlineMs !== undefined && order.deadlineMs < job.takenMs) {
-      throw new DomainError('queue_timeout', 'No worker took the job before its deadline.');
+      throw new DomainError(
+        'queue_timeout',
+        'No worker took the job before its deadline.',
+      );
     }
     this.markers.admit(job, suspicion);
   }
 
   async #failed(pulled: PulledJob, group: PulledGroup, error: unknown): Promise<Ending> {
     const phases = this.#phases(pulled, group);
-    if (error instanceof Stopped) return { result: { v: 1, outcome: 'cancelled', phases } };
-    if (error instanceof DomainError && NOT_STARTED.includes(error.code)) return { giveBack: error.message };
+    if (error instanceof Stopped)
+      return { result: { v: 1, outcome: 'cancelled', phases } };
+    if (error instanceof DomainError && NOT_STARTED.includes(error.code))
+      return { giveBack: error.message };
     if (error instanceof DeviceGone) return this.#deviceDied(pulled, error);
     return { result: { v: 1, outcome: 'failed', error: encodeJobError(error), phases } };
   }
 
   /** The engine's process died: handled like a crash of this worker. */
   async #deviceDied({ job, gone }: PulledJob, error: DeviceGone): Promise<Ending> {
-    await retryUntilAborted(() => this.markers.died(job, error), gone).catch(() => undefined);
+    await retryUntilAborted(() => this.markers.died(job, error), gone).catch(
+      () => undefined,
+    );
     return { giveBack: error.message };
   }
 
   #phases({ job }: PulledJob, { waitedMs }: PulledGroup) {
     const { workerId } = this.spec;
     const totalMs = Math.max(0, Date.now() - job.takenMs);
-    return { workerId, takenMs: job.takenMs, batchWaitMs: waitedMs, totalMs, attempts: job.deaths + 1 };
+    return {
+      workerId,
+      takenMs: job.takenMs,
+      batchWaitMs: waitedMs,
+      totalMs,
+      attempts: job.deaths + 1,
+    };
   }
 }
 
 const timedOut = (ms: number): DomainError =>
-  new DomainError('inference_timeout', `The request took longer than ${ms} ms in the worker.`);
+  new DomainError(
+    'inference_timeout',
+    `The request took longer than ${ms} ms in the worker.`,
+  );

@@ -1,4 +1,7 @@
-import { type CallEnvelope, type CallExecution } from '../../contracts/grpc/call.codec.js';
+import {
+  type CallEnvelope,
+  type CallExecution,
+} from '../../contracts/grpc/call.codec.js';
 import { type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { DomainError } from '../../core/shared/domain-error.js';
@@ -15,12 +18,24 @@ export interface JobDemand {
  * Gateways check this before they accept; jobs of other clients are checked here. A field is honoured or rejected.
  * @throws DomainError `unsupported_task` or `unsupported_parameter`
  */
-export function assertAble({ capabilities }: EngineInfo, demands: readonly JobDemand[]): void {
-  const unmet = demands.find(({ wanted, capability }) => wanted && !capabilities.includes(capability));
+export function assertAble(
+  { capabilities }: EngineInfo,
+  demands: readonly JobDemand[],
+): void {
+  const unmet = demands.find(
+    ({ wanted, capability }) => wanted && !capabilities.includes(capability),
+  );
   if (!unmet) return;
   const { param } = unmet;
-  if (param === 'kind') throw new DomainError('unsupported_task', `The model cannot ${unmet.capability}.`, { param });
-  throw new DomainError('unsupported_parameter', `The model cannot honour \`${param}\`.`, { param });
+  if (param === 'kind')
+    throw new DomainError('unsupported_task', `The model cannot ${unmet.capability}.`, {
+      param,
+    });
+  throw new DomainError(
+    'unsupported_parameter',
+    `The model cannot honour \`${param}\`.`,
+    { param },
+  );
 }
 
 /** @throws DomainError `invalid_value` when the engine does not recognise the language; regions are not compared */
@@ -32,9 +47,13 @@ export function assertLanguage({ languages }: EngineInfo, language: string): voi
 }
 
 export const wrongKind = ({ kind, model }: QueueJob, does: string): DomainError =>
-  new DomainError('model_kind_mismatch', `\`${model}\` is of kind ${does}; the job asks for ${kind}.`, {
-    param: 'kind',
-  });
+  new DomainError(
+    'model_kind_mismatch',
+    `\`${model}\` is of kind ${does}; the job asks for ${kind}.`,
+    {
+      param: 'kind',
+    },
+  );
 
 const baseOf = (tag: string): string => (tag.split('-', 1)[0] ?? '').toLowerCase();
 

@@ -5,7 +5,11 @@ import { type Logger } from 'pino';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
-import { type FromLockThread, type LockThreadData, type ToLockThread } from './lock-renewal.js';
+import {
+  type FromLockThread,
+  type LockThreadData,
+  type ToLockThread,
+} from './lock-renewal.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 import { type TakenJob } from './taken-job.js';
@@ -88,10 +92,14 @@ export class LockKeeper {
     const thread = this.spawn(workerData);
     thread.on('message', (message: FromLockThread) => {
       if (message.type === 'ready') this.#began();
-      else for (const { id, token } of message.jobs) this.#held.get(`${id} ${token}`)?.lost();
+      else
+        for (const { id, token } of message.jobs)
+          this.#held.get(`${id} ${token}`)?.lost();
     });
     // Handled, so that it does not end the process; `exit` follows.
-    thread.on('error', error => this.log.error({ event: 'lock_thread_died', err: error }, LOCK_THREAD_DIED));
+    thread.on('error', error =>
+      this.log.error({ event: 'lock_thread_died', err: error }, LOCK_THREAD_DIED),
+    );
     thread.on('exit', () => this.#startAgain());
     thread.unref();
     for (const { hold } of this.#held.values()) thread.postMessage(hold);
@@ -107,7 +115,10 @@ export class LockKeeper {
 
   /** For specs that end it. */
   protected spawn(workerData: LockThreadData): Worker {
-    return new Worker(threadEntry('./lock.thread.js', import.meta.url), { name: 'locks', workerData });
+    return new Worker(threadEntry('./lock.thread.js', import.meta.url), {
+      name: 'locks',
+      workerData,
+    });
   }
 }
 

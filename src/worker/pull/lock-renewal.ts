@@ -1,5 +1,8 @@
 import { type Redis, type RedisOptions } from 'ioredis';
-import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS } from '../../contracts/queue-jobs/queue-messages.js';
+import {
+  ANNOUNCEMENT_TTL_MS,
+  HEARTBEAT_MS,
+} from '../../contracts/queue-jobs/queue-messages.js';
 
 /** Data of the thread that renews locks. */
 export interface LockThreadData {
@@ -14,14 +17,22 @@ export interface LockThreadData {
 
 export type ToLockThread =
   /** @param untilMs epoch; a process that hangs for longer loses the job */
-  | { readonly type: 'hold'; readonly id: string; readonly token: string; readonly untilMs: number }
+  | {
+      readonly type: 'hold';
+      readonly id: string;
+      readonly token: string;
+      readonly untilMs: number;
+    }
   | { readonly type: 'release'; readonly id: string; readonly token: string }
   | { readonly type: 'close' };
 
 export type FromLockThread =
   | { readonly type: 'ready' }
   /** Another worker has these jobs, or they are finished. */
-  | { readonly type: 'lost'; readonly jobs: readonly { readonly id: string; readonly token: string }[] };
+  | {
+      readonly type: 'lost';
+      readonly jobs: readonly { readonly id: string; readonly token: string }[];
+    };
 
 /**
  * KEYS[1] BullMQ's set of jobs that may be stalled, KEYS[2] the announcement, KEYS[3..] locks; ARGV[1] milliseconds of
@@ -56,16 +67,23 @@ export class LockRenewal {
 
   constructor(
     private readonly redis: Redis,
-    private readonly data: Pick<LockThreadData, 'queueKey' | 'announcementKey' | 'lockMs'>,
+    private readonly data: Pick<
+      LockThreadData,
+      'queueKey' | 'announcementKey' | 'lockMs'
+    >,
     private readonly send: (message: FromLockThread) => void,
   ) {
-    this.#timer = setInterval(() => void this.#renew(), Math.min(data.lockMs / 3, HEARTBEAT_MS));
+    this.#timer = setInterval(
+      () => void this.#renew(),
+      Math.min(data.lockMs / 3, HEARTBEAT_MS),
+    );
   }
 
   receive(message: ToLockThread): void {
     if (message.type === 'hold') this.#held.set(message.id, message);
     else if (message.type === 'close') this.close();
-    else if (this.#held.get(message.id)?.token === message.token) this.#held.delete(message.id);
+    else if (this.#held.get(message.id)?.token === message.token)
+      this.#held.delete(message.id);
   }
 
   close(): void {
@@ -75,7 +93,8 @@ export class LockRenewal {
 
   async #renew(): Promise<void> {
     const now = Date.now();
-    for (const held of this.#held.values()) if (held.untilMs < now) this.#held.delete(held.id);
+    for (const held of this.#held.values())
+      if (held.untilMs < now) this.#held.delete(held.id);
     // While Redis is unreachable the command in flight waits; a second one would only queue behind it.
     if (this.#held.size === 0 || this.#running) return;
     this.#running = true;
@@ -85,12 +104,25 @@ export class LockRenewal {
 
   async #prolong(jobs: readonly Held[]): Promise<void> {
     const { queueKey, announcementKey, lockMs } = this.data;
-    const keys = [`${queueKey}:stalled`, announcementKey, ...jobs.map(({ id }) => `${queueKey}:${id}:lock`)];
+    const keys = [
+      `${queueKey}:stalled`,
+      announcementKey,
+      ...jobs.map(({ id }) => `${queueKey}:${id}:lock`),
+    ];
     const words = jobs.flatMap(({ token, id }) => [token, id]);
     const ms = [lockMs, ANNOUNCEMENT_TTL_MS];
-    const places = (await this.redis.eval(RENEW, keys.length, ...keys, ...ms, ...words)) as number[];
-    const lost = places.map(place => jobs[place - 1]!).filter(job => this.#held.get(job.id) === job);
+    const places = (await this.redis.eval(
+      RENEW,
+      keys.length,
+      ...keys,
+      ...ms,
+      ...words,
+    )) as number[];
+    const lost = places
+      .map(place => jobs[place - 1]!)
+      .filter(job => this.#held.get(job.id) === job);
     for (const { id } of lost) this.#held.delete(id);
-    if (lost.length > 0) this.send({ type: 'lost', jobs: lost.map(({ id, token }) => ({ id, token })) });
+    if (lost.length > 0)
+      this.send({ type: 'lost', jobs: lost.map(({ id, token }) => ({ id, token })) });
   }
 }

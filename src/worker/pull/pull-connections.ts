@@ -38,7 +38,10 @@ export class PullConnections {
   for(purpose: Purpose): Redis {
     const found = this.#clients.get(purpose);
     if (found) return found;
-    const client = new Redis(this.sharedQueue.url, connectionOptions(`${this.spec.workerId}:${purpose}`, purpose));
+    const client = new Redis(
+      this.sharedQueue.url,
+      connectionOptions(`${this.spec.workerId}:${purpose}`, purpose),
+    );
     this.#clients.set(purpose, client);
     this.#watch(client, purpose);
     return client;
@@ -54,7 +57,11 @@ export class PullConnections {
     let isAway = false;
     const lost = (reason: string): void => {
       this.readiness.report(purpose, false);
-      if (!isAway) this.log.warn({ event: 'redis_away', purpose, reason }, 'Redis is not reachable; trying again');
+      if (!isAway)
+        this.log.warn(
+          { event: 'redis_away', purpose, reason },
+          'Redis is not reachable; trying again',
+        );
       isAway = true;
     };
     client.on('error', (error: Error) => lost(error.message));

@@ -23,7 +23,11 @@ export class ArrivalWait {
   #clientId: number | undefined;
   #waiting = false;
 
-  constructor(options: { readonly blocked: Redis; readonly control: Redis; readonly marker: string }) {
+  constructor(options: {
+    readonly blocked: Redis;
+    readonly control: Redis;
+    readonly marker: string;
+  }) {
     this.#blocked = options.blocked;
     this.#control = options.control;
     this.#marker = options.marker;
@@ -39,7 +43,10 @@ export class ArrivalWait {
     // A connection that broke silently would wait for ever.
     const overdue = setTimeout(() => this.#blocked.disconnect(true), waitMs + OVERDUE_MS);
     try {
-      return (await this.#blocked.bzpopmin(this.#marker, Math.max(0.001, waitMs / 1000))) !== null;
+      return (
+        (await this.#blocked.bzpopmin(this.#marker, Math.max(0.001, waitMs / 1000))) !==
+        null
+      );
     } finally {
       this.#waiting = false;
       clearTimeout(short);
@@ -50,7 +57,9 @@ export class ArrivalWait {
   /** Ends the current wait, as if no job had arrived. */
   end(): void {
     if (!this.#waiting || this.#clientId === undefined) return;
-    this.#control.call('CLIENT', 'UNBLOCK', String(this.#clientId), 'TIMEOUT').catch(() => undefined);
+    this.#control
+      .call('CLIENT', 'UNBLOCK', String(this.#clientId), 'TIMEOUT')
+      .catch(() => undefined);
   }
 
   async #readClientId(): Promise<void> {
@@ -120,7 +129,10 @@ export class PullFeed implements JobFeed<PulledJob> {
       if (job === undefined) return undefined;
       const pulled = this.intake.open(job);
       if (pulled) return pulled;
-      this.log.trace({ event: 'dead_letter_taken', jobId: job.id }, 'A job that cannot be read');
+      this.log.trace(
+        { event: 'dead_letter_taken', jobId: job.id },
+        'A job that cannot be read',
+      );
     }
     return undefined;
   }

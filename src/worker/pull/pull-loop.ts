@@ -51,7 +51,10 @@ export class PullLoop {
     this.#drained = drained;
     this.#changes.emit('drained');
     if (drained) this.feed.interrupt();
-    this.log.info({ event: 'pull_drained', drained }, drained ? 'Drained by an operator' : 'Resumed by an operator');
+    this.log.info(
+      { event: 'pull_drained', drained },
+      drained ? 'Drained by an operator' : 'Resumed by an operator',
+    );
   }
 
   /**
@@ -83,7 +86,8 @@ export class PullLoop {
   async #round(): Promise<Error | undefined> {
     const { signal } = this.#stopped;
     await this.held.room(signal);
-    while (this.#drained && !signal.aborted) await once(this.#changes, 'drained', { signal }).catch(() => undefined);
+    while (this.#drained && !signal.aborted)
+      await once(this.#changes, 'drained', { signal }).catch(() => undefined);
     if (signal.aborted) return undefined;
     const { feed, held } = this;
     const group = await collectGroup({
@@ -98,20 +102,37 @@ export class PullLoop {
   }
 
   async #dispatch({ jobs, waitedMs }: CollectedGroup<PulledJob>): Promise<void> {
-    if (this.#stopped.signal.aborted) return this.held.giveBack(jobs, 'the worker is shutting down');
+    if (this.#stopped.signal.aborted)
+      return this.held.giveBack(jobs, 'the worker is shutting down');
     if (this.drained) return this.held.giveBack(jobs, 'the worker is drained');
-    if (this.held.isAway) return this.held.giveBack(jobs, 'the upstream cannot be reached');
+    if (this.held.isAway)
+      return this.held.giveBack(jobs, 'the upstream cannot be reached');
     const maxSize = this.held.rules().maxSize;
-    const fields = { event: 'batch_collected', size: jobs.length, maxSize, waitedMs: Math.round(waitedMs) };
+    const fields = {
+      event: 'batch_collected',
+      size: jobs.length,
+      maxSize,
+      waitedMs: Math.round(waitedMs),
+    };
     this.log.info(fields, `Batch collected: ${jobs.length}/${maxSize} items`);
     await this.held.begin(jobs, { id: randomUUID(), size: jobs.length, waitedMs });
   }
 
   async #recover(error: Error, failures: number): Promise<void> {
     const pauseMs = backoffMs(failures, PAUSES);
-    const fields = { event: 'pull_trouble', err: error, failures, pauseMs: Math.round(pauseMs) };
-    this.log.warn(fields, `Taking jobs failed; again in ${Math.round(pauseMs)} ms: ${error.message}`);
-    await sleep(pauseMs, undefined, { signal: this.#stopped.signal }).catch(() => undefined);
+    const fields = {
+      event: 'pull_trouble',
+      err: error,
+      failures,
+      pauseMs: Math.round(pauseMs),
+    };
+    this.log.warn(
+      fields,
+      `Taking jobs failed; again in ${Math.round(pauseMs)} ms: ${error.message}`,
+    );
+    await sleep(pauseMs, undefined, { signal: this.#stopped.signal }).catch(
+      () => undefined,
+    );
     await this.#returnStrays(error).catch((caught: unknown) =>
       this.log.debug({ err: caught }, 'Stray jobs are looked for later'),
     );
@@ -123,7 +144,8 @@ export class PullLoop {
   async #returnStrays(error: Error): Promise<void> {
     const unreadable = error instanceof SyntaxError;
     for (const stray of await this.queue.strays(this.held.ids())) {
-      if (unreadable) this.intake.putAside(stray, `BullMQ cannot read its options: ${error.message}`);
+      if (unreadable)
+        this.intake.putAside(stray, `BullMQ cannot read its options: ${error.message}`);
       else await this.queue.giveBack(stray);
     }
   }

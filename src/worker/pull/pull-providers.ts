@@ -24,8 +24,25 @@ import { ResultDelivery } from './result-delivery.js';
 import { SpeechWork } from './speech-work.js';
 import { StopListener } from './stop-listener.js';
 
-const QUEUE = [PullConnections, RequestQueue, LockKeeper, DeadLetters, CrashMarkers, StopListener, Announcer];
-const WORK = [JobIntake, JobRunner, ResultDelivery, HeldJobs, PullFeed, PullLoop, CallbackOutbox, CallbackSender];
+const QUEUE = [
+  PullConnections,
+  RequestQueue,
+  LockKeeper,
+  DeadLetters,
+  CrashMarkers,
+  StopListener,
+  Announcer,
+];
+const WORK = [
+  JobIntake,
+  JobRunner,
+  ResultDelivery,
+  HeldJobs,
+  PullFeed,
+  PullLoop,
+  CallbackOutbox,
+  CallbackSender,
+];
 const LIFE = [BackgroundTasks, PullParts, PullWorker];
 
 const KINDS = {
@@ -37,6 +54,9 @@ const KINDS = {
 /** Providers of a pull worker, besides those of every worker of its kind; none for a worker that does not pull. */
 export function pullProviders(spec: WorkerSpec, kind: WorkerEngine['kind']): Provider[] {
   if (!spec.sharedQueue || kind === 'llm') return [];
-  const blobs = { provide: BLOB_STORE, useFactory: () => blobStoreFrom(sharedQueueOf(spec)) };
+  const blobs = {
+    provide: BLOB_STORE,
+    useFactory: () => blobStoreFrom(sharedQueueOf(spec)),
+  };
   return [...QUEUE, ...WORK, ...LIFE, ...KINDS[kind], blobs];
 }

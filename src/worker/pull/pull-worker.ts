@@ -1,5 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { type Logger } from 'pino';
 import { type Subscription } from 'rxjs';
 import { BatchJournal } from '../execution/batch-journal.js';
@@ -88,7 +93,10 @@ export class PullWorker implements OnModuleInit, OnApplicationShutdown {
 
   #start(): void {
     void this.parts.start();
-    this.log.info({ event: 'pull_started', queue: this.parts.queue.name }, `Pulling from ${this.parts.queue.name}`);
+    this.log.info(
+      { event: 'pull_started', queue: this.parts.queue.name },
+      `Pulling from ${this.parts.queue.name}`,
+    );
   }
 
   #stop(): Promise<void> {

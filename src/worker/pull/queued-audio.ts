@@ -41,7 +41,10 @@ export class QueuedAudio {
   async file(audio: JobAudio, signal: AbortSignal): Promise<ReceivedFile> {
     const file = await ReceivedFile.open({ maxBytes: this.spec.uploadLimitBytes });
     try {
-      const pieces = 'url' in audio ? this.downloads.pieces(audio.url, signal) : this.#pieces(audio.blob, signal);
+      const pieces =
+        'url' in audio
+          ? this.downloads.pieces(audio.url, signal)
+          : this.#pieces(audio.blob, signal);
       for await (const piece of pieces)
         await file.append(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
       return file;
@@ -72,8 +75,13 @@ export class QueuedAudio {
 }
 
 const missing = (key: string, cause?: unknown): DomainError =>
-  new DomainError('file_not_found', `There is no audio ${key} in the blob store.`, { param: 'audio.blob', cause });
+  new DomainError('file_not_found', `There is no audio ${key} in the blob store.`, {
+    param: 'audio.blob',
+    cause,
+  });
 
 /** An invalid key counts as a missing blob. */
 const asAbsent = (key: string, error: unknown): unknown =>
-  error instanceof BlobMissing || error instanceof RangeError ? missing(key, error) : error;
+  error instanceof BlobMissing || error instanceof RangeError
+    ? missing(key, error)
+    : error;

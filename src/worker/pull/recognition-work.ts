@@ -2,15 +2,31 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { encodeJobTranscript } from '../../contracts/queue-jobs/job-result.js';
-import { type QueueJob, type TranscriptionJob } from '../../contracts/queue-jobs/queue-job.js';
-import { maxWholeAudioBytes, WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import {
+  type QueueJob,
+  type TranscriptionJob,
+} from '../../contracts/queue-jobs/queue-job.js';
+import {
+  maxWholeAudioBytes,
+  WORKER_SPEC,
+  type WorkerSpec,
+} from '../../platform/config/worker-spec.js';
 import { aboutUrl } from '../audio/audio-download.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';
 import { LongTranscriptionService } from '../execution/long-transcription.service.js';
-import { type TranscriptAnswer, RecognitionService } from '../execution/recognition.service.js';
+import {
+  type TranscriptAnswer,
+  RecognitionService,
+} from '../execution/recognition.service.js';
 import { QueuedAudio } from './queued-audio.js';
-import { assertAble, assertLanguage, type JobAnswer, type JobWork, wrongKind } from './job-work.js';
+import {
+  assertAble,
+  assertLanguage,
+  type JobAnswer,
+  type JobWork,
+  wrongKind,
+} from './job-work.js';
 
 /** Gateways use the same limit between `TranscribeFile` and `TranscribeUpload`. */
 const SHORT_S = 60;
@@ -30,50 +46,98 @@ export class RecognitionWork implements JobWork {
     private readonly audio: QueuedAudio,
   ) {}
 
-  async perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal): Promise<JobAnswer> {
-    if (job.kind !== 'transcription' && job.kind !== 'translation') throw wrongKind(job, this.engine.kind);
+  async perform(
+    job: QueueJob,
+    envelope: CallEnvelope,
+    signal: AbortSignal,
+  ): Promise<JobAnswer> {
+    if (job.kind !== 'transcription' && job.kind !== 'translation')
+      throw wrongKind(job, this.engine.kind);
     this.#assertAble(job);
     const fields = await this.#fields(job, envelope, signal);
     const { transcript, execution } = await this.#transcribe(job, fields, signal);
-    return { value: { kind: 'transcript', transcript: encodeJobTranscript(transcript) }, execution };
+    return {
+      value: { kind: 'transcript', transcript: encodeJobTranscript(transcript) },
+      execution,
+    };
   }
 
-  async #transcribe(job: TranscriptionJob, fields: CallFields, signal: AbortSignal): Promise<TranscriptAnswer> {
+  async #transcribe(
+    job: TranscriptionJob,
+    fields: CallFields,
+    signal: AbortSignal,
+  ): Promise<TranscriptAnswer> {
     const { audio } = job;
     if ('blob' in audio && (await this.#isShort(job, audio.blob))) {
-      return this.short.transcribe({ ...fields, audio: await this.audio.bytes(audio.blob, signal) }, signal);
+      return this.short.transcribe(
+        { ...fields, audio: await this.audio.bytes(audio.blob, signal) },
+        signal,
+      );
     }
     await using file = await this.audio.file(audio, signal);
-    const answer = this.long.transcribe({ ...fields, audio: Buffer.alloc(0) }, file, { signal });
+    const answer = this.long.transcribe({ ...fields, audio: Buffer.alloc(0) }, file, {
+      signal,
+    });
     return answer.catch((error: unknown) => {
       throw 'url' in audio ? aboutUrl(error) : error;
     });
   }
 
-  async #isShort({ options: { durationS } }: TranscriptionJob, key: string): Promise<boolean> {
+  async #isShort(
+    { options: { durationS } }: TranscriptionJob,
+    key: string,
+  ): Promise<boolean> {
     const size = await this.audio.size(key);
     const seconds = durationS ?? size / GUESSED_BYTES_PER_S;
     return seconds <= SHORT_S && size <= maxWholeAudioBytes(this.spec.maxMessageBytes);
   }
 
-  async #fields({ kind, options }: TranscriptionJob, envelope: CallEnvelope, signal: AbortSignal): Promise<CallFields> {
+  async #fields(
+    { kind, options }: TranscriptionJob,
+    envelope: CallEnvelope,
+    signal: AbortSignal,
+  ): Promise<CallFields> {
     const { durationS: _, knownSpeakers, ...rest } = options;
     const voices = await Promise.all(
-      knownSpeakers.map(async ({ name, blob }) => ({ name, reference: await this.audio.bytes(blob, signal) })),
+      knownSpeakers.map(async ({ name, blob }) => ({
+        name,
+        reference: await this.audio.bytes(blob, signal),
+      })),
     );
-    return { ...rest, ...envelope, task: kind === 'translation' ? 'translate' : 'transcribe', knownSpeakers: voices };
+    return {
+      ...rest,
+      ...envelope,
+      task: kind === 'translation' ? 'translate' : 'transcribe',
+      knownSpeakers: voices,
+    };
   }
 
   #assertAble({ kind, options }: TranscriptionJob): void {
     assertAble(this.engine.info, [
       { param: 'kind', capability: 'translate', wanted: kind === 'translation' },
       { param: 'options.prompt', capability: 'prompt', wanted: options.prompt !== '' },
-      { param: 'options.temperature', capability: 'temperature', wanted: options.temperature > 0 },
-      { param: 'options.wordTimestamps', capability: 'word_timestamps', wanted: options.wordTimestamps },
+      {
+        param: 'options.temperature',
+        capability: 'temperature',
+        wanted: options.temperature > 0,
+      },
+      {
+        param: 'options.wordTimestamps',
+        capability: 'word_timestamps',
+        wanted: options.wordTimestamps,
+      },
       { param: 'options.logprobs', capability: 'logprobs', wanted: options.logprobs },
       { param: 'options.diarize', capability: 'diarize', wanted: options.diarize },
-      { param: 'options.knownSpeakers', capability: 'diarize', wanted: options.knownSpeakers.length > 0 },
-      { param: 'options.hotWords', capability: 'hot_words', wanted: options.hotWords.length > 0 },
+      {
+        param: 'options.knownSpeakers',
+        capability: 'diarize',
+        wanted: options.knownSpeakers.length > 0,
+      },
+      {
+        param: 'options.hotWords',
+        capability: 'hot_words',
+        wanted: options.hotWords.length > 0,
+      },
     ]);
     assertLanguage(this.engine.info, options.language);
   }

@@ -60,24 +60,42 @@ export class RequestQueue {
     const token = `${this.connections.owner}:${this.#takes++}`;
     const backend = await this.#ready();
     await this.#accounted(this.#order().release(this.#spec.model.id));
-    const [json, id] = (await backend.moveToActive(token, this.#spec.workerId)) as [JobJson?, string?];
-    return json ? takenJob(json, { id: String(id), token, takenMs: Date.now() }) : undefined;
+    const [json, id] = (await backend.moveToActive(token, this.#spec.workerId)) as [
+      JobJson?,
+      string?,
+    ];
+    return json
+      ? takenJob(json, { id: String(id), token, takenMs: Date.now() })
+      : undefined;
   }
 
   /** @throws JobLost */
   async complete(job: TakenJob, result: QueueJobResult): Promise<void> {
     const backend = await this.#ready();
     const kept = this.#kept(job.opts.removeOnComplete);
-    const deviceMs = result.outcome === 'completed' ? deviceShareMs(result.execution) : undefined;
-    if (deviceMs !== undefined) await this.#accounted(this.#order().settle(this.#spec.model.id, job.id, deviceMs));
+    const deviceMs =
+      result.outcome === 'completed' ? deviceShareMs(result.execution) : undefined;
+    if (deviceMs !== undefined)
+      await this.#accounted(this.#order().settle(this.#spec.model.id, job.id, deviceMs));
     await orLost(backend.moveToCompleted(minimal(job), result, kept, job.token, false));
     await this.#expire(job.id, kept, result);
   }
 
   /** Fails the job in BullMQ, for jobs without a result. @throws JobLost */
-  async fail(job: Stray & Partial<Pick<TakenJob, 'opts'>>, reason: string): Promise<void> {
+  async fail(
+    job: Stray & Partial<Pick<TakenJob, 'opts'>>,
+    reason: string,
+  ): Promise<void> {
     const backend = await this.#ready();
-    await orLost(backend.moveToFailed(minimal(job), reason, this.#kept(job.opts?.removeOnFail), job.token, false));
+    await orLost(
+      backend.moveToFailed(
+        minimal(job),
+        reason,
+        this.#kept(job.opts?.removeOnFail),
+        job.token,
+        false,
+      ),
+    );
   }
 
   /** To the front of its class, for any worker; no attempt is counted. @throws JobLost */
@@ -89,7 +107,9 @@ export class RequestQueue {
   /** Jobs that this process has locked unknowingly: the reply was lost with the connection, or could not be read. */
   async strays(known: ReadonlySet<string>): Promise<readonly Stray[]> {
     const redis = this.connections.for('work');
-    const ids = (await redis.lrange(this.key('active'), 0, -1)).filter(id => !known.has(id));
+    const ids = (await redis.lrange(this.key('active'), 0, -1)).filter(
+      id => !known.has(id),
+    );
     if (ids.length === 0) return [];
     const tokens = await redis.mget(ids.map(id => this.key(`${id}:lock`)));
     const own = (token: string | null | undefined): token is string =>
@@ -111,7 +131,11 @@ export class RequestQueue {
   }
 
   /** BullMQ removes old jobs only when others end. What fails here is done by `sweep`. */
-  async #expire(jobId: string, kept: boolean | number | KeepJobs, { outcome }: QueueJobResult): Promise<void> {
+  async #expire(
+    jobId: string,
+    kept: boolean | number | KeepJobs,
+    { outcome }: QueueJobResult,
+  ): Promise<void> {
     if (typeof kept !== 'object' || !('age' in kept)) return;
     const expiry = this.#expiry();
     // The gateway that stopped it has answered the caller.
@@ -121,7 +145,9 @@ export class RequestQueue {
 
   /** Without its order the queue goes on by class and time. */
   async #accounted(work: Promise<unknown>): Promise<void> {
-    await work.catch((error: unknown) => this.log.debug({ event: 'order_failed', err: error }, 'No accounts'));
+    await work.catch((error: unknown) =>
+      this.log.debug({ event: 'order_failed', err: error }, 'No accounts'),
+    );
   }
 
   #order(): RedisOrder {
@@ -130,7 +156,10 @@ export class RequestQueue {
   }
 
   #expiry(): ResultExpiry {
-    return new ResultExpiry(this.connections.for('work'), this.connections.sharedQueue.resultTtlMs);
+    return new ResultExpiry(
+      this.connections.for('work'),
+      this.connections.sharedQueue.resultTtlMs,
+    );
   }
 
   /** The client's own setting for its job, else the shared queue's retention. */
@@ -155,7 +184,11 @@ export class RequestQueue {
     const rules: WorkerOptions = {
       connection: this.connections.for('work'),
       prefix,
-      ...{ lockDuration: lockMs, stalledInterval: this.sweepMs, name: this.#spec.workerId },
+      ...{
+        lockDuration: lockMs,
+        stalledInterval: this.sweepMs,
+        name: this.#spec.workerId,
+      },
       // `CrashMarkers` decide how often a job may crash.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
     };
@@ -167,14 +200,20 @@ export class RequestQueue {
 }
 
 /** The fields that BullMQ reads of a job that it finishes. */
-const minimal = ({ id, opts = {} }: { id: string; opts?: MinimalJob['opts'] }): MinimalJob =>
-  ({ id, opts }) as MinimalJob;
+const minimal = ({
+  id,
+  opts = {},
+}: {
+  id: string;
+  opts?: MinimalJob['opts'];
+}): MinimalJob => ({ id, opts }) as MinimalJob;
 
 async function orLost(work: Promise<unknown>): Promise<void> {
   try {
     await work;
   } catch (error) {
-    if (LOST.test((error as Error).message)) throw new JobLost((error as Error).message, { cause: error });
+    if (LOST.test((error as Error).message))
+      throw new JobLost((error as Error).message, { cause: error });
     throw error;
   }
 }

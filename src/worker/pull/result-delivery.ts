@@ -1,6 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
-import { type LoadedResult, type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
+import {
+  type LoadedResult,
+  type QueueJobResult,
+} from '../../contracts/queue-jobs/job-result.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { blobOf, storeLarge } from '../../platform/storage/blob-keys.js';
@@ -35,8 +38,14 @@ export class ResultDelivery {
 
   /** Returns the job to the front of the queue; never rejects. */
   async giveBack(pulled: PulledJob, why: string): Promise<void> {
-    const given = await this.#try(pulled, 'return', () => this.queue.giveBack(pulled.job));
-    if (given) this.log.info({ event: 'job_given_back', jobId: pulled.job.id, why }, `Given back: ${why}`);
+    const given = await this.#try(pulled, 'return', () =>
+      this.queue.giveBack(pulled.job),
+    );
+    if (given)
+      this.log.info(
+        { event: 'job_given_back', jobId: pulled.job.id, why },
+        `Given back: ${why}`,
+      );
   }
 
   /**
@@ -47,12 +56,19 @@ export class ResultDelivery {
     try {
       return { ...result, value: await storeLarge(this.blobs, result.value) };
     } catch (error) {
-      this.log.warn({ event: 'result_inline', err: error }, 'A large result was not stored as a blob; Redis keeps it');
+      this.log.warn(
+        { event: 'result_inline', err: error },
+        'A large result was not stored as a blob; Redis keeps it',
+      );
       return result;
     }
   }
 
-  async #try({ job, gone }: PulledJob, what: string, work: () => Promise<void>): Promise<boolean> {
+  async #try(
+    { job, gone }: PulledJob,
+    what: string,
+    work: () => Promise<void>,
+  ): Promise<boolean> {
     let attempts = 0;
     const failed = (error: Error, attempt: number): void => {
       attempts = attempt;
@@ -67,7 +83,8 @@ export class ResultDelivery {
       return true;
     } catch (error) {
       // After a broken connection the first attempt may have been executed.
-      const why = error instanceof JobLost && attempts > 0 ? 'it was delivered before, or ' : '';
+      const why =
+        error instanceof JobLost && attempts > 0 ? 'it was delivered before, or ' : '';
       const reason = `${why}another worker has the job`;
       this.log.warn(
         { event: 'late_answer_dropped', jobId: job.id, what, reason },
@@ -81,7 +98,10 @@ export class ResultDelivery {
     const blob = result.outcome === 'completed' ? blobOf(result.value) : undefined;
     if (blob === undefined) return;
     await this.blobs.remove(blob).catch((error: unknown) => {
-      this.log.warn({ event: 'blob_left', err: error }, 'The blob of a dropped answer could not be removed');
+      this.log.warn(
+        { event: 'blob_left', err: error },
+        'The blob of a dropped answer could not be removed',
+      );
     });
   }
 }

@@ -23,7 +23,9 @@ export async function retryUntilAborted<T>(
     } catch (error) {
       if (error instanceof JobLost) throw error;
       failed?.(error as Error, attempt);
-      await sleep(backoffMs(attempt, PAUSES), undefined, { signal }).catch(() => undefined);
+      await sleep(backoffMs(attempt, PAUSES), undefined, { signal }).catch(
+        () => undefined,
+      );
     }
   }
 }

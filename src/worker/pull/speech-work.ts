@@ -34,7 +34,9 @@ export class SpeechPieces {
   publish({ contentType, sampleRate }: SpeechHeader, bytes: Buffer): void {
     if (!this.#received) return;
     const { blob } = this;
-    void this.#send(encodeSpeechPiece({ blob, offset: this.#offset, contentType, sampleRate, bytes }));
+    void this.#send(
+      encodeSpeechPiece({ blob, offset: this.#offset, contentType, sampleRate, bytes }),
+    );
     this.#offset += bytes.length;
   }
 
@@ -56,11 +58,20 @@ export class SpeechWork implements JobWork {
     private readonly queue: RequestQueue,
   ) {}
 
-  async perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal): Promise<JobAnswer> {
+  async perform(
+    job: QueueJob,
+    envelope: CallEnvelope,
+    signal: AbortSignal,
+  ): Promise<JobAnswer> {
     if (job.kind !== 'speech') throw wrongKind(job, this.engine.kind);
     const { text, speed } = job.options;
-    if (text.trim() === '') throw new DomainError('invalid_value', 'The text is empty.', { param: 'options.text' });
-    assertAble(this.engine.info, [{ param: 'options.speed', capability: 'speed', wanted: speed !== 1 }]);
+    if (text.trim() === '')
+      throw new DomainError('invalid_value', 'The text is empty.', {
+        param: 'options.text',
+      });
+    assertAble(this.engine.info, [
+      { param: 'options.speed', capability: 'speed', wanted: speed !== 1 },
+    ]);
     // Never the name of an earlier attempt: its worker may still be writing.
     const blob = `${QUEUE_BLOBS}speech/${randomUUID()}`;
     const channel = this.connections.keys.speech(this.queue.name, envelope.requestId);
@@ -68,7 +79,9 @@ export class SpeechWork implements JobWork {
     const written = this.blobs.write(blob, output.bytes, signal);
     written.catch(() => undefined);
     try {
-      await this.synthesis.synthesize({ ...job.options, ...envelope }, signal, message => output.take(message));
+      await this.synthesis.synthesize({ ...job.options, ...envelope }, signal, message =>
+        output.take(message),
+      );
       await written;
     } catch (error) {
       output.bytes.destroy();
@@ -76,7 +89,10 @@ export class SpeechWork implements JobWork {
       throw error;
     }
     const { contentType, sampleRate, durationS, execution } = output.end();
-    return { value: { kind: 'speech', blob, contentType, sampleRate, durationS }, execution };
+    return {
+      value: { kind: 'speech', blob, contentType, sampleRate, durationS },
+      execution,
+    };
   }
 }
 
@@ -104,7 +120,12 @@ class SpeechBlob {
 
   /** @throws DomainError when the engine made no audio */
   end() {
-    if (!this.#header || !this.#done) throw new DomainError('engine_failed', 'The engine made no audio.');
-    return { ...this.#header, ...this.#done, execution: decodeExecution(this.#done.execution) };
+    if (!this.#header || !this.#done)
+      throw new DomainError('engine_failed', 'The engine made no audio.');
+    return {
+      ...this.#header,
+      ...this.#done,
+      execution: decodeExecution(this.#done.execution),
+    };
   }
 }

@@ -61,4 +61,5 @@ export const takenJob = (json: JobJson, { id, token, takenMs }: TakeInfo): Taken
 });
 
 /** It does not wait for stragglers (D-02). A job without a class counts as urgent. */
-export const isHurried = ({ priority }: TakenJob): boolean => priority < QueueJobClass.BATCH;
+export const isHurried = ({ priority }: TakenJob): boolean =>
+  priority < QueueJobClass.BATCH;

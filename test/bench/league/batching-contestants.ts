@@ -59,22 +59,44 @@ interface PeerApp {
   readonly body?: (upload: object) => object;
 }
 
-async function started(folder: string, { name, peer, args, body = upload => upload }: PeerApp): Promise<Contestant> {
+async function started(
+  folder: string,
+  { name, peer, args, body = upload => upload }: PeerApp,
+): Promise<Contestant> {
   const own = join(folder, name);
   await mkdir(own);
   const port = await freePort();
   const pidFile = join(own, 'device.pid');
   const env = {
-    ...{ PEER_PORT: String(port), PEER_FOLDER: own, DEVICE_COSTS: JSON.stringify(DEVICE.costs) },
+    ...{
+      PEER_PORT: String(port),
+      PEER_FOLDER: own,
+      DEVICE_COSTS: JSON.stringify(DEVICE.costs),
+    },
     ...{ DEVICE_PID_FILE: pidFile, PYTHONPATH: APPS, PYTHONDONTWRITEBYTECODE: '1' },
     // Neither asks the network for anything.
     ...{ RAY_USAGE_STATS_ENABLED: '0', BENTOML_DO_NOT_TRACK: 'True', BENTOML_HOME: own },
   };
   const request = ({ model = 'fixed', kind }: RequestOptions = {}): Buffer =>
-    jsonRequest(body({ model, audio: AUDIO }), kind === 'bulk' ? 'X-Priority: bulk\r\n' : '');
+    jsonRequest(
+      body({ model, audio: AUDIO }),
+      kind === 'bulk' ? 'X-Priority: bulk\r\n' : '',
+    );
   const answers = () => isAnswered(port, request());
-  const server = await startPeer({ name, peer, args: args(port), env, folder, port, answers });
-  return { ...server, request, devicePids: () => [Number(readFileSync(pidFile, 'ascii'))] };
+  const server = await startPeer({
+    name,
+    peer,
+    args: args(port),
+    env,
+    folder,
+    port,
+    answers,
+  });
+  return {
+    ...server,
+    request,
+    devicePids: () => [Number(readFileSync(pidFile, 'ascii'))],
+  };
 }
 
 const APPS = resolve('test/bench/league/peers');
@@ -96,7 +118,11 @@ async function isAnswered(port: number, request: Buffer): Promise<boolean> {
 const script = (file: string) => (): readonly string[] => [join(APPS, file)];
 
 const litserve = async (folder: string) =>
-  started(folder, { name: 'litserve', peer: await python('litserve', 'litserve'), args: script('peer_litserve.py') });
+  started(folder, {
+    name: 'litserve',
+    peer: await python('litserve', 'litserve'),
+    args: script('peer_litserve.py'),
+  });
 
 const fastapi = async (folder: string) => {
   const peer = await python('fastapi', 'fastapi', 'uvicorn[standard]');
@@ -104,19 +130,36 @@ const fastapi = async (folder: string) => {
 };
 
 const ray = async (folder: string) =>
-  started(folder, { name: 'ray', peer: await python('ray', 'ray[serve]'), args: script('peer_ray.py') });
+  started(folder, {
+    name: 'ray',
+    peer: await python('ray', 'ray[serve]'),
+    args: script('peer_ray.py'),
+  });
 
 const bentoml = async (folder: string) => {
   const { program, version } = await python('bentoml', 'bentoml');
   const peer = { program: join(dirname(program), 'bentoml'), args: [], version };
   const place = ['--working-dir', APPS, '--host', '127.0.0.1'];
-  const args = (port: number) => ['serve', 'peer_bentoml:Transcriber', ...place, '--port', String(port)];
-  return started(folder, { name: 'bentoml', peer, args, body: upload => ({ uploads: [upload] }) });
+  const args = (port: number) => [
+    'serve',
+    'peer_bentoml:Transcriber',
+    ...place,
+    '--port',
+    String(port),
+  ];
+  return started(folder, {
+    name: 'bentoml',
+    peer,
+    args,
+    body: upload => ({ uploads: [upload] }),
+  });
 };
 
 /** The release that this project has. */
 const bullmq = async (folder: string) => {
-  const { version } = JSON.parse(readFileSync(resolve('node_modules/bullmq/package.json'), 'utf8')) as Peer;
+  const { version } = JSON.parse(
+    readFileSync(resolve('node_modules/bullmq/package.json'), 'utf8'),
+  ) as Peer;
   const args = [siblingModule(import.meta.url, './peers/bullmq-http')];
   const peer = { program: process.execPath, args, version };
   return started(folder, { name: 'bullmq', peer, args: () => [] });

@@ -30,7 +30,13 @@ export async function closed(
   const beforeMs = cpuMsOf(one);
   const warmupMs = 400 + (callers / IDEAL_PER_S) * 1000;
   const arrivals = { kind: 'closed', callers } as const;
-  const report = await main.run({ ...job(one, request), arrivals, warmupMs, durationMs, minAnswers });
+  const report = await main.run({
+    ...job(one, request),
+    arrivals,
+    warmupMs,
+    durationMs,
+    minAnswers,
+  });
   return {
     ...figures(report),
     cpuMs: (cpuMsOf(one) - beforeMs) / Math.max(1, report.answers),
@@ -45,7 +51,12 @@ export async function open(
   { share, durationMs }: { readonly share: number; readonly durationMs: number },
   { main }: Loads,
 ): Promise<Turn> {
-  const report = await main.run({ ...job(one), arrivals: poisson(share), warmupMs: 400, durationMs });
+  const report = await main.run({
+    ...job(one),
+    arrivals: poisson(share),
+    warmupMs: 400,
+    durationMs,
+  });
   return figures(report);
 }
 
@@ -53,28 +64,49 @@ const QUEUED = 1000;
 const URGENT_SHARE = 1 / 8;
 
 /** Urgent callers while 1,000 others wait in a closed loop. */
-export async function besideQueue(one: Contestant, durationMs: number, { main, urgent }: Loads): Promise<Turn> {
+export async function besideQueue(
+  one: Contestant,
+  durationMs: number,
+  { main, urgent }: Loads,
+): Promise<Turn> {
   const warmupMs = 1500;
   const [queued, report] = await Promise.all([
     main.run({
       ...{ ...job(one, { kind: 'bulk' }), arrivals: { kind: 'closed', callers: QUEUED } },
       ...{ warmupMs, durationMs },
     }),
-    urgent.run({ ...job(one, { kind: 'urgent' }), arrivals: poisson(URGENT_SHARE), warmupMs, durationMs }),
+    urgent.run({
+      ...job(one, { kind: 'urgent' }),
+      arrivals: poisson(URGENT_SHARE),
+      warmupMs,
+      durationMs,
+    }),
   ]);
   await drained(one);
   const { p50Ms, p99Ms, failed } = figures(report);
-  return { p50Ms: p50Ms!, p99Ms: p99Ms!, failed: failed!, queuedP50Ms: queued.latencyMs.p50 };
+  return {
+    p50Ms: p50Ms!,
+    p99Ms: p99Ms!,
+    failed: failed!,
+    queuedP50Ms: queued.latencyMs.p50,
+  };
 }
 
 const OVERLOAD_PER_S = 5 * SLOW_PER_S;
 const PATIENCE_MS = 1000;
 
 /** Five times what the device can do, by callers who leave after a second, and say so where that is possible. */
-export async function overload(one: Contestant, durationMs: number, { main }: Loads): Promise<Turn> {
+export async function overload(
+  one: Contestant,
+  durationMs: number,
+  { main }: Loads,
+): Promise<Turn> {
   const report = await main.run({
     ...job(one, { model: 'slow', deadlineMs: PATIENCE_MS }),
-    ...{ arrivals: { kind: 'poisson', ratePerS: OVERLOAD_PER_S }, patienceMs: PATIENCE_MS },
+    ...{
+      arrivals: { kind: 'poisson', ratePerS: OVERLOAD_PER_S },
+      patienceMs: PATIENCE_MS,
+    },
     ...{ warmupMs: PATIENCE_MS / 2, durationMs },
   });
   const drainedMs = await drained(one);
@@ -83,7 +115,14 @@ export async function overload(one: Contestant, durationMs: number, { main }: Lo
   const share = (count: number): number => count / Math.max(1, left + served + refused);
   const goodput = report.requestsPerS / SLOW_PER_S;
   const { p50, p99 } = report.latencyMs;
-  return { goodput, p50Ms: p50, p99Ms: p99, left: share(left), refused: share(refused), drainedMs };
+  return {
+    goodput,
+    p50Ms: p50,
+    p99Ms: p99,
+    left: share(left),
+    refused: share(refused),
+    drainedMs,
+  };
 }
 
 const WAITING = 256;
@@ -108,9 +147,13 @@ const SERVES_LIMIT_MS = 20_000;
 const ANSWERED_LIMIT_MS = 65_000;
 
 /** kill -9 of the process that runs the device, with 200 requests under way. `lost` takes its time. */
-export async function killed(one: Contestant): Promise<Pick<Kill, 'servesAgainMs'> & { lost: Promise<number> }> {
+export async function killed(
+  one: Contestant,
+): Promise<Pick<Kill, 'servesAgainMs'> & { lost: Promise<number> }> {
   const callers = Array.from({ length: UNDERWAY }, () => new HttpConnection(one.port));
-  const statuses = callers.map(async caller => (await caller.exchange(one.request())).status);
+  const statuses = callers.map(
+    async caller => (await caller.exchange(one.request())).status,
+  );
   await pause(150);
   for (const pid of one.devicePids()) process.kill(pid, 'SIGKILL');
   const leave = (): void => callers.forEach(caller => caller.destroy());
@@ -162,7 +205,10 @@ const job = (one: Contestant, request: RequestOptions = {}) => ({
   anyStatus: true,
 });
 
-const poisson = (share: number): LoadArrivals => ({ kind: 'poisson', ratePerS: share * IDEAL_PER_S });
+const poisson = (share: number): LoadArrivals => ({
+  kind: 'poisson',
+  ratePerS: share * IDEAL_PER_S,
+});
 
 function figures({ requestsPerS, latencyMs, statuses }: LoadReport): Turn {
   const { 200: served = 0, ...others } = statuses;

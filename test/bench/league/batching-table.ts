@@ -11,15 +11,41 @@ interface Row {
 }
 
 const ROWS: readonly Row[] = [
-  ...[1, 8, 16, 64, 512].map(callers => fraction(`c = ${callers}: fraction of the ideal`, `20 ms, c=${callers}`)),
-  ...[8, 64].map(callers => fraction(`12 + n ms, c = ${callers}: fraction`, `12 + n ms, c=${callers}`)),
+  ...[1, 8, 16, 64, 512].map(callers =>
+    fraction(`c = ${callers}: fraction of the ideal`, `20 ms, c=${callers}`),
+  ),
+  ...[8, 64].map(callers =>
+    fraction(`12 + n ms, c = ${callers}: fraction`, `12 + n ms, c=${callers}`),
+  ),
   fraction('0 ms, c = 64: in 400 requests/s', '0 ms, c=64'),
-  { label: 'CPU ms per request, c = 64', scene: '20 ms, c=64', figures: ['cpuMs'], digits: 2 },
-  { label: 'resident memory, c = 64, MiB', scene: '20 ms, c=64', figures: ['rssMib'], digits: 0 },
+  {
+    label: 'CPU ms per request, c = 64',
+    scene: '20 ms, c=64',
+    figures: ['cpuMs'],
+    digits: 2,
+  },
+  {
+    label: 'resident memory, c = 64, MiB',
+    scene: '20 ms, c=64',
+    figures: ['rssMib'],
+    digits: 0,
+  },
   { label: 'lone caller, p50 ms', scene: '20 ms, c=1', figures: ['p50Ms'], digits: 1 },
-  ...[50, 90].map(load => milliseconds(`load ${load} %`, `load ${load} %`, 'p50Ms', 'p99Ms')),
-  milliseconds('urgent beside 1,000 queued', 'urgent beside 1,000 queued', 'p50Ms', 'p99Ms'),
-  { label: '5 × overload: goodput', scene: '5 x overload', figures: ['goodput'], digits: 2 },
+  ...[50, 90].map(load =>
+    milliseconds(`load ${load} %`, `load ${load} %`, 'p50Ms', 'p99Ms'),
+  ),
+  milliseconds(
+    'urgent beside 1,000 queued',
+    'urgent beside 1,000 queued',
+    'p50Ms',
+    'p99Ms',
+  ),
+  {
+    label: '5 × overload: goodput',
+    scene: '5 x overload',
+    figures: ['goodput'],
+    digits: 2,
+  },
   milliseconds('the same: until it serves again', '5 x overload', 'drainedMs'),
   milliseconds('256 hang up: next answer', 'after 256 hung up', 'answeredMs'),
 ];
@@ -30,13 +56,22 @@ function fraction(label: string, scene: string): Row {
 
 function milliseconds(label: string, scene: string, ...figures: string[]): Row {
   const names = figures.filter(name => /^p\d/.test(name)).map(name => name.slice(0, -2));
-  return { label: `${label}, ${names.length > 0 ? `${names.join(' / ')} ` : ''}ms`, scene, figures, digits: 0 };
+  return {
+    label: `${label}, ${names.length > 0 ? `${names.join(' / ')} ` : ''}ms`,
+    scene,
+    figures,
+    digits: 0,
+  };
 }
 
 /** The medians in Markdown, as they stand in docs/explain/benchmarks.md. */
-export function markdownTable(table: Table, kills: Readonly<Record<string, Kill>>): string {
+export function markdownTable(
+  table: Table,
+  kills: Readonly<Record<string, Kill>>,
+): string {
   const names = Object.keys(kills);
-  const line = (label: string, cells: readonly string[]): string => `| ${[label, ...cells].join(' | ')} |`;
+  const line = (label: string, cells: readonly string[]): string =>
+    `| ${[label, ...cells].join(' | ')} |`;
   return [
     line('', names),
     `|---|${'---|'.repeat(names.length)}`,
@@ -64,9 +99,12 @@ export interface Kill {
   readonly servesAgainMs: number | null;
 }
 
-const secondsOf = (ms: number | null): string => (ms === null ? 'never' : (ms / 1000).toFixed(1));
+const secondsOf = (ms: number | null): string =>
+  ms === null ? 'never' : (ms / 1000).toFixed(1);
 
 function cellOf(table: Table, { scene, figures, digits }: Row, name: string): string {
-  const medians = figures.map(figure => table[scene]?.[name]?.[figure]?.p50.toFixed(digits) ?? '-');
+  const medians = figures.map(
+    figure => table[scene]?.[name]?.[figure]?.p50.toFixed(digits) ?? '-',
+  );
   return medians.join(' / ');
 }

@@ -2,7 +2,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { freePort } from '../../support/free-port.js';
-import { GatewayProcess, type GatewayProcessOptions, type SettingOverrides } from '../../support/gateway-process.js';
+import {
+  GatewayProcess,
+  type GatewayProcessOptions,
+  type SettingOverrides,
+} from '../../support/gateway-process.js';
 import { HttpConnection } from '../../support/http-connection.js';
 import { haproxy, litellm, nginx, portkey } from './peer-packages.js';
 import { type PeerStart, type Server, startPeer } from './peer-process.js';
@@ -39,19 +43,33 @@ export function gatewayTo(
   settings: SettingOverrides,
   options: GatewayProcessOptions,
 ): Promise<GatewayProcess> {
-  const upstream = { baseUrl: `http://127.0.0.1:${upstreamPort}/v1`, model: 'bench', maxConcurrent: 64 };
+  const upstream = {
+    baseUrl: `http://127.0.0.1:${upstreamPort}/v1`,
+    model: 'bench',
+    maxConcurrent: 64,
+  };
   return GatewayProcess.start([{ ...MODEL, options: upstream }], settings, options);
 }
 
 /** @param clone of another commit, with its build, to compare with: it is called `before` */
-export async function switchyard({ folder, upstreamPort }: Place, clone?: string): Promise<Contestant> {
+export async function switchyard(
+  { folder, upstreamPort }: Place,
+  clone?: string,
+): Promise<Contestant> {
   const name = clone === undefined ? 'switchyard' : 'before';
   const own = join(folder, name);
   await mkdir(own, { recursive: true });
   const gateway = await gatewayTo(upstreamPort, {}, { folder: own, clone });
   const { port, process } = gateway;
   const dispose = () => gateway[Symbol.asyncDispose]();
-  return { name, version: '', port, pid: process.child.pid, headers: {}, [Symbol.asyncDispose]: dispose };
+  return {
+    name,
+    version: '',
+    port,
+    pid: process.child.pid,
+    headers: {},
+    [Symbol.asyncDispose]: dispose,
+  };
 }
 
 /** By its README; the upstream is named in every request. */
@@ -63,20 +81,56 @@ async function portkeyGateway({ folder, upstreamPort }: Place): Promise<Contesta
     'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1`,
   };
   const env = { NODE_ENV: 'production', TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost' };
-  return started({ name: 'portkey', peer, args: [`--port=${port}`], env, folder, port, headers });
+  return started({
+    name: 'portkey',
+    peer,
+    args: [`--port=${port}`],
+    env,
+    folder,
+    port,
+    headers,
+  });
 }
 
 /** By its documentation of the proxy: one worker. */
 async function litellmProxy({ folder, upstreamPort }: Place): Promise<Contestant> {
   const peer = await litellm();
   const port = await freePort();
-  const params = { model: 'openai/bench', api_base: `http://127.0.0.1:${upstreamPort}/v1`, api_key: 'none' };
+  const params = {
+    model: 'openai/bench',
+    api_base: `http://127.0.0.1:${upstreamPort}/v1`,
+    api_key: 'none',
+  };
   const config = join(folder, 'litellm.yaml');
-  await writeFile(config, JSON.stringify({ model_list: [{ model_name: 'bench', litellm_params: params }] }));
-  const args = ['--config', config, '--port', String(port), '--num_workers', '1', '--telemetry', 'False'];
+  await writeFile(
+    config,
+    JSON.stringify({ model_list: [{ model_name: 'bench', litellm_params: params }] }),
+  );
+  const args = [
+    '--config',
+    config,
+    '--port',
+    String(port),
+    '--num_workers',
+    '1',
+    '--telemetry',
+    'False',
+  ];
   const key = 'sk-0123456789abcdef0123456789abcdef';
-  const env = { LITELLM_LOG: 'ERROR', LITELLM_MODE: 'PRODUCTION', LITELLM_MASTER_KEY: key };
-  return started({ name: 'litellm', peer, args, env, folder, port, headers: { authorization: `Bearer ${key}` } });
+  const env = {
+    LITELLM_LOG: 'ERROR',
+    LITELLM_MODE: 'PRODUCTION',
+    LITELLM_MASTER_KEY: key,
+  };
+  return started({
+    name: 'litellm',
+    peer,
+    args,
+    env,
+    folder,
+    port,
+    headers: { authorization: `Bearer ${key}` },
+  });
 }
 
 /** The floor: a proxy in C that does not read what it passes on. */
@@ -86,16 +140,27 @@ async function nginxProxy({ folder, upstreamPort }: Place): Promise<Contestant> 
   const config = join(folder, 'nginx.conf');
   await mkdir(join(folder, 'temp'), { recursive: true });
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-  const temporary = paths.map(name => `${name}_temp_path ${folder}/temp/${name};`).join(' ');
+  const temporary = paths
+    .map(name => `${name}_temp_path ${folder}/temp/${name};`)
+    .join(' ');
   const upstream = `upstream bench { server 127.0.0.1:${upstreamPort}; keepalive 64; }`;
-  const proxy = 'proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off;';
+  const proxy =
+    'proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off;';
   await writeFile(
     config,
     `daemon off; worker_processes 1; pid ${folder}/nginx.pid; error_log stderr; events { worker_connections 1024; }
      http { access_log off; ${temporary} keepalive_requests 1000000; ${upstream}
      server { listen 127.0.0.1:${port}; location / { proxy_pass http://bench; ${proxy} } } }`,
   );
-  return started({ name: 'nginx', peer, args: ['-p', folder, '-c', config], env: {}, folder, port, headers: {} });
+  return started({
+    name: 'nginx',
+    peer,
+    args: ['-p', folder, '-c', config],
+    env: {},
+    folder,
+    port,
+    headers: {},
+  });
 }
 
 /** The other floor: it reads heads, and passes bodies on as they come. */
@@ -106,28 +171,62 @@ async function haproxyProxy({ folder, upstreamPort }: Place): Promise<Contestant
   const defaults = ['mode http', 'option http-no-delay', 'http-reuse always'];
   const limits = ['connect', 'client', 'server'].map(side => `timeout ${side} 60s`);
   const listen = [`bind 127.0.0.1:${port}`, `server upstream 127.0.0.1:${upstreamPort}`];
-  const lines = ['global', 'nbthread 1', 'defaults', ...defaults, ...limits, 'listen bench', ...listen, ''];
+  const lines = [
+    'global',
+    'nbthread 1',
+    'defaults',
+    ...defaults,
+    ...limits,
+    'listen bench',
+    ...listen,
+    '',
+  ];
   await writeFile(config, lines.join('\n'));
-  return started({ name: 'haproxy', peer, args: ['-db', '-f', config], env: {}, folder, port, headers: {} });
+  return started({
+    name: 'haproxy',
+    peer,
+    args: ['-db', '-f', config],
+    env: {},
+    folder,
+    port,
+    headers: {},
+  });
 }
 
-async function started(start: Omit<PeerStart, 'answers'> & Pick<Contestant, 'headers'>): Promise<Contestant> {
+async function started(
+  start: Omit<PeerStart, 'answers'> & Pick<Contestant, 'headers'>,
+): Promise<Contestant> {
   const { headers, port } = start;
-  const server = await startPeer({ ...start, answers: () => answers({ port, headers }, false) });
+  const server = await startPeer({
+    ...start,
+    answers: () => answers({ port, headers }, false),
+  });
   return { ...server, headers };
 }
 
 /** What every contestant is sent; a peer's own headers name the upstream. */
-export function chatRequest({ headers }: Pick<Contestant, 'headers'>, stream: boolean): Buffer {
+export function chatRequest(
+  { headers }: Pick<Contestant, 'headers'>,
+  stream: boolean,
+): Buffer {
   const content = 'Say something that takes a while to say. '.repeat(5);
-  const body = JSON.stringify({ model: 'bench', messages: [{ role: 'user', content }], ...(stream && { stream }) });
+  const body = JSON.stringify({
+    model: 'bench',
+    messages: [{ role: 'user', content }],
+    ...(stream && { stream }),
+  });
   const own = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `Host: localhost\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
-  return Buffer.from(`POST /v1/chat/completions HTTP/1.1\r\n${head}${own.join('')}\r\n${body}`);
+  return Buffer.from(
+    `POST /v1/chat/completions HTTP/1.1\r\n${head}${own.join('')}\r\n${body}`,
+  );
 }
 
 /** Does it answer such a chat at all? */
-export async function answers(contestant: Pick<Contestant, 'port' | 'headers'>, stream: boolean): Promise<boolean> {
+export async function answers(
+  contestant: Pick<Contestant, 'port' | 'headers'>,
+  stream: boolean,
+): Promise<boolean> {
   const connection = new HttpConnection(contestant.port);
   const { status } = await connection.exchange(chatRequest(contestant, stream));
   connection.destroy();

@@ -9,7 +9,12 @@ export async function writeLines(path: string, count: number): Promise<void> {
   const lines = Array.from({ length: count }, (_, at) => {
     const messages = [{ role: 'user', content: `line ${at}: ${PROMPT}` }];
     const body = { model: 'bench', messages };
-    return JSON.stringify({ custom_id: `line-${at}`, method: 'POST', url: '/v1/chat/completions', body });
+    return JSON.stringify({
+      custom_id: `line-${at}`,
+      method: 'POST',
+      url: '/v1/chat/completions',
+      body,
+    });
   });
   await writeFile(path, `${lines.join('\n')}\n`);
 }

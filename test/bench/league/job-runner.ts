@@ -32,17 +32,20 @@ export interface JobContestant {
   start(place: JobPlace): Promise<JobRunner>;
 }
 
-export const baseUrl = ({ upstreamPort }: Place): string => `http://127.0.0.1:${upstreamPort}/v1`;
+export const baseUrl = ({ upstreamPort }: Place): string =>
+  `http://127.0.0.1:${upstreamPort}/v1`;
 
 /** Its errors go to this terminal. */
 export const run = (program: string, args: readonly string[]): ChildProcess =>
   spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
 
-export const isAlive = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null;
+export const isAlive = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode === null && signalCode === null;
 
 export async function ended(child: ChildProcess): Promise<void> {
   if (isAlive(child)) await once(child, 'exit');
-  if (child.exitCode !== 0) throw new Error(`${child.spawnargs.join(' ')} ended with ${child.exitCode}`);
+  if (child.exitCode !== 0)
+    throw new Error(`${child.spawnargs.join(' ')} ended with ${child.exitCode}`);
 }
 
 export async function killed(child: ChildProcess): Promise<void> {

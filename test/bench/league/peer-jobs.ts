@@ -72,7 +72,9 @@ class BullmqJob implements JobRunner {
 
   async finish(): Promise<void> {
     await ended(this.#producer!);
-    const queue = new Queue('lines', { connection: { host: '127.0.0.1', port: this.redis.port } });
+    const queue = new Queue('lines', {
+      connection: { host: '127.0.0.1', port: this.redis.port },
+    });
     while ((await queue.getJobCountByTypes('wait', 'active', 'delayed')) > 0) {
       if (!isAlive(this.#worker!)) throw new Error('the worker ended');
       await pause(POLL_MS);
@@ -98,7 +100,13 @@ class BullmqJob implements JobRunner {
 
   #run(role: 'produce' | 'work', file: string): ChildProcess {
     const script = siblingModule(import.meta.url, './peers/bullmq');
-    const args = [role, String(this.redis.port), file, baseUrl(this.place), String(IN_FLIGHT)];
+    const args = [
+      role,
+      String(this.redis.port),
+      file,
+      baseUrl(this.place),
+      String(IN_FLIGHT),
+    ];
     return run(process.execPath, [script, ...args]);
   }
 }
@@ -116,8 +124,14 @@ async function openaiScript(): Promise<JobContestant> {
 
 /** The product's own dependency. */
 async function bullmq(): Promise<JobContestant> {
-  const { version } = JSON.parse(await readFile('node_modules/bullmq/package.json', 'utf8')) as { version: string };
-  return { name: 'bullmq', version, start: async place => new BullmqJob(place, await RedisServer.start()) };
+  const { version } = JSON.parse(
+    await readFile('node_modules/bullmq/package.json', 'utf8'),
+  ) as { version: string };
+  return {
+    name: 'bullmq',
+    version,
+    start: async place => new BullmqJob(place, await RedisServer.start()),
+  };
 }
 
 export const JOB_PEERS = { openai: openaiScript, bullmq } as const;

@@ -9,7 +9,11 @@ const run = promisify(execFile);
 const OPTIONS = { maxBuffer: 64 * 1024 * 1024, timeout: 900_000 };
 
 /** Outside of the repository: peers are no dependencies of the product. */
-const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'switchyard', 'league');
+const CACHE = join(
+  process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'),
+  'switchyard',
+  'league',
+);
 
 /** A program of somebody else, installed. */
 export interface Peer {
@@ -30,9 +34,20 @@ async function folder(name: string): Promise<string> {
 export async function portkey(): Promise<Peer> {
   const path = await folder('portkey');
   const home = join(path, 'node_modules', '@portkey-ai', 'gateway');
-  if (!existsSync(home)) await run('npm', ['install', '--prefix', path, '--no-audit', '@portkey-ai/gateway'], OPTIONS);
-  const { version } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as { version: string };
-  return { program: process.execPath, args: [join(home, 'build', 'start-server.js'), '--headless'], version };
+  if (!existsSync(home))
+    await run(
+      'npm',
+      ['install', '--prefix', path, '--no-audit', '@portkey-ai/gateway'],
+      OPTIONS,
+    );
+  const { version } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  return {
+    program: process.execPath,
+    args: [join(home, 'build', 'start-server.js'), '--headless'],
+    version,
+  };
 }
 
 /** https://pypi.org/project/litellm/ */
@@ -45,10 +60,18 @@ export async function litellm(): Promise<Peer> {
  * A Python whose virtual environment has these packages.
  * @param name of the package whose version is returned, and of the environment
  */
-export async function python(name: string, ...packages: readonly string[]): Promise<Peer> {
+export async function python(
+  name: string,
+  ...packages: readonly string[]
+): Promise<Peer> {
   const path = await folder(name);
   const program = join(path, 'bin', 'python');
-  const ask = () => run(program, ['-c', `from importlib.metadata import version; print(version("${name}"))`], OPTIONS);
+  const ask = () =>
+    run(
+      program,
+      ['-c', `from importlib.metadata import version; print(version("${name}"))`],
+      OPTIONS,
+    );
   const { stdout } = await ask().catch(async () => {
     await run('python3', ['-m', 'venv', path], OPTIONS);
     await run(program, ['-m', 'pip', 'install', '--quiet', ...packages], OPTIONS);
@@ -59,13 +82,19 @@ export async function python(name: string, ...packages: readonly string[]): Prom
 
 export async function nginx(): Promise<Peer> {
   const peer = await unpacked('nginx');
-  const { stderr } = await run(peer.program, ['-v'], { ...OPTIONS, env: { ...process.env, ...peer.env } });
+  const { stderr } = await run(peer.program, ['-v'], {
+    ...OPTIONS,
+    env: { ...process.env, ...peer.env },
+  });
   return { ...peer, version: /nginx\/(\S+)/.exec(stderr)?.[1] ?? 'unknown' };
 }
 
 export async function haproxy(): Promise<Peer> {
   const peer = await unpacked('haproxy');
-  const { stdout } = await run(peer.program, ['-v'], { ...OPTIONS, env: { ...process.env, ...peer.env } });
+  const { stdout } = await run(peer.program, ['-v'], {
+    ...OPTIONS,
+    env: { ...process.env, ...peer.env },
+  });
   return { ...peer, version: /version (\S+)/.exec(stdout)?.[1] ?? 'unknown' };
 }
 
@@ -74,13 +103,27 @@ async function unpacked(name: string): Promise<Omit<Peer, 'version'>> {
   const path = await folder(name);
   const program = join(path, 'usr', 'sbin', name);
   if (!existsSync(program)) {
-    const plan = ['install', '--print-uris', '--reinstall', '--yes', '--no-install-recommends', name];
+    const plan = [
+      'install',
+      '--print-uris',
+      '--reinstall',
+      '--yes',
+      '--no-install-recommends',
+      name,
+    ];
     const { stdout } = await run('apt-get', plan, OPTIONS);
-    const names = [...stdout.matchAll(/^'\S+' ([^_\s]+)_/gm)].map(([, wanted]) => wanted!);
+    const names = [...stdout.matchAll(/^'\S+' ([^_\s]+)_/gm)].map(
+      ([, wanted]) => wanted!,
+    );
     await run('apt-get', ['download', ...names], { ...OPTIONS, cwd: path });
     const files = readdirSync(path).filter(file => file.endsWith('.deb'));
-    for (const file of files) await run('dpkg-deb', ['-x', file, path], { ...OPTIONS, cwd: path });
+    for (const file of files)
+      await run('dpkg-deb', ['-x', file, path], { ...OPTIONS, cwd: path });
   }
   const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
-  return { program, args: [], env: { LD_LIBRARY_PATH: join(path, 'usr', 'lib', `${machine}-linux-gnu`) } };
+  return {
+    program,
+    args: [],
+    env: { LD_LIBRARY_PATH: join(path, 'usr', 'lib', `${machine}-linux-gnu`) },
+  };
 }

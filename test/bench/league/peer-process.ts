@@ -34,7 +34,15 @@ const READY_MS = 90_000;
 const WITHOUT = (process.env.LEAGUE_WITHOUT ?? '').split(',');
 
 /** @throws Error when it ends, or does not answer within 90 s */
-export async function startPeer({ name, peer, args, env, folder, port, answers }: PeerStart): Promise<Server> {
+export async function startPeer({
+  name,
+  peer,
+  args,
+  env,
+  folder,
+  port,
+  answers,
+}: PeerStart): Promise<Server> {
   const child = spawn(peer.program, [...peer.args, ...args], {
     env: { ...process.env, ...peer.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -50,12 +58,18 @@ export async function startPeer({ name, peer, args, env, folder, port, answers }
     const killer = setTimeout(() => child.kill('SIGKILL'), 10_000);
     await exited;
     clearTimeout(killer);
-    for (const { pid, command } of tree) if (isRunning(pid, command)) signal(pid, 'SIGKILL');
+    for (const { pid, command } of tree)
+      if (isRunning(pid, command)) signal(pid, 'SIGKILL');
     log.end();
   };
-  for (const endMs = performance.now() + READY_MS; performance.now() < endMs; await pause(250)) {
+  for (
+    const endMs = performance.now() + READY_MS;
+    performance.now() < endMs;
+    await pause(250)
+  ) {
     const { pid } = child;
-    if (await answers()) return { name, version: peer.version, port, pid, [Symbol.asyncDispose]: dispose };
+    if (await answers())
+      return { name, version: peer.version, port, pid, [Symbol.asyncDispose]: dispose };
     if (child.exitCode !== null) break;
   }
   await dispose();
@@ -73,10 +87,13 @@ interface Peers<T> {
 export const startPeers = <T extends Server>(
   starts: Readonly<Record<string, () => Promise<T>>>,
   stack: AsyncDisposableStack,
-): Promise<Peers<T>> => presentPeers(mapped(starts, start => async () => stack.use(await start())));
+): Promise<Peers<T>> =>
+  presentPeers(mapped(starts, start => async () => stack.use(await start())));
 
 /** One after the other; one that cannot be had is named in `missing`. */
-export async function presentPeers<T>(starts: Readonly<Record<string, () => Promise<T>>>): Promise<Peers<T>> {
+export async function presentPeers<T>(
+  starts: Readonly<Record<string, () => Promise<T>>>,
+): Promise<Peers<T>> {
   const peers: T[] = [];
   const missing: Record<string, string> = {};
   for (const [name, start] of Object.entries(starts)) {
@@ -92,10 +109,12 @@ export async function presentPeers<T>(starts: Readonly<Record<string, () => Prom
 }
 
 /** CPU milliseconds of all its processes since they started. */
-export const cpuMsOf = (one: Server): number => processesOf(one).reduce((sum, { pid }) => sum + processCpuMs(pid), 0);
+export const cpuMsOf = (one: Server): number =>
+  processesOf(one).reduce((sum, { pid }) => sum + processCpuMs(pid), 0);
 
 /** Resident memory of all its processes, MiB. */
-export const rssMibOf = (one: Server): number => processesOf(one).reduce((sum, { pid }) => sum + rssMib(pid), 0);
+export const rssMibOf = (one: Server): number =>
+  processesOf(one).reduce((sum, { pid }) => sum + rssMib(pid), 0);
 
 /** SIGSTOP for all its processes, so that it takes nothing while others have their turn; SIGCONT ends that. */
 export function signalAll(one: Server, name: 'SIGSTOP' | 'SIGCONT'): void {

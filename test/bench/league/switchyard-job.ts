@@ -6,7 +6,14 @@ import { pipeline } from 'node:stream/promises';
 import { type GatewayProcess } from '../../support/gateway-process.js';
 import { pause } from '../../support/waiting.js';
 import { gatewayTo } from './contestants.js';
-import { IN_FLIGHT, type JobContestant, type JobPlace, type JobRunner, killTree, POLL_MS } from './job-runner.js';
+import {
+  IN_FLIGHT,
+  type JobContestant,
+  type JobPlace,
+  type JobRunner,
+  killTree,
+  POLL_MS,
+} from './job-runner.js';
 
 /** Who the processor sends lines to: the gateway, which passes them on, or the upstream (`batch.targets_file`). */
 type Target = 'gateway' | 'upstream';
@@ -33,8 +40,15 @@ class SwitchyardJob implements JobRunner {
     const form = new FormData();
     form.set('purpose', 'batch');
     form.set('file', await openAsBlob(this.place.input), basename(this.place.input));
-    const file = await this.#call<{ id: string }>('files', { method: 'POST', body: form });
-    const order = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' };
+    const file = await this.#call<{ id: string }>('files', {
+      method: 'POST',
+      body: form,
+    });
+    const order = {
+      input_file_id: file.id,
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+    };
     const headers = { 'content-type': 'application/json' };
     const batch = { method: 'POST', headers, body: JSON.stringify(order) };
     ({ id: this.#batch } = await this.#call<{ id: string }>('batches', batch));
@@ -42,8 +56,11 @@ class SwitchyardJob implements JobRunner {
 
   async finish(): Promise<void> {
     for (; ; await pause(POLL_MS)) {
-      const { status, output_file_id } = await this.#call<Batch>(`batches/${this.#batch}`);
-      if (['failed', 'expired', 'cancelled'].includes(status)) throw new Error(`the batch is ${status}`);
+      const { status, output_file_id } = await this.#call<Batch>(
+        `batches/${this.#batch}`,
+      );
+      if (['failed', 'expired', 'cancelled'].includes(status))
+        throw new Error(`the batch is ${status}`);
       if (status !== 'completed') continue;
       const { body } = await this.#fetch(`files/${output_file_id}/content`);
       return pipeline(Readable.fromWeb(body!), createWriteStream(this.place.output));
@@ -57,18 +74,30 @@ class SwitchyardJob implements JobRunner {
   }
 
   async restart(): Promise<void> {
-    this.gateway = await SwitchyardJob.#gateway(this.place, this.target, this.gateway.port);
+    this.gateway = await SwitchyardJob.#gateway(
+      this.place,
+      this.target,
+      this.gateway.port,
+    );
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.gateway[Symbol.asyncDispose]();
   }
 
-  static async #gateway(place: JobPlace, target: Target, port?: number): Promise<GatewayProcess> {
+  static async #gateway(
+    place: JobPlace,
+    target: Target,
+    port?: number,
+  ): Promise<GatewayProcess> {
     const { folder, upstreamPort } = place;
     const targets = join(folder, 'targets.yaml');
     const retries = { max_retries: 3, initial_backoff: '1s', max_backoff: '60s' };
-    const upstream = { url: `http://127.0.0.1:${upstreamPort}`, request_timeout: '10m', ...retries };
+    const upstream = {
+      url: `http://127.0.0.1:${upstreamPort}`,
+      request_timeout: '10m',
+      ...retries,
+    };
     await writeFile(targets, JSON.stringify({ global_inference_gateway: upstream }));
     const settings = {
       'batch.embedded': 'true',
@@ -76,7 +105,10 @@ class SwitchyardJob implements JobRunner {
       'batch.concurrency_per_model': IN_FLIGHT,
       ...(target === 'upstream' && { 'batch.targets_file': targets }),
     };
-    return gatewayTo(upstreamPort, settings, { folder, ...(port !== undefined && { port }) });
+    return gatewayTo(upstreamPort, settings, {
+      folder,
+      ...(port !== undefined && { port }),
+    });
   }
 
   async #call<T>(path: string, init?: RequestInit): Promise<T> {
@@ -84,8 +116,12 @@ class SwitchyardJob implements JobRunner {
   }
 
   async #fetch(path: string, init?: RequestInit): Promise<Response> {
-    const response = await fetch(`http://127.0.0.1:${this.gateway.port}/v1/${path}`, init);
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    const response = await fetch(
+      `http://127.0.0.1:${this.gateway.port}/v1/${path}`,
+      init,
+    );
+    if (!response.ok)
+      throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return response;
   }
 }
@@ -101,4 +137,7 @@ const switchyard = (name: string, target: Target): JobContestant => ({
   start: place => SwitchyardJob.start(place, target),
 });
 
-export const SWITCHYARDS = [switchyard('switchyard', 'gateway'), switchyard('switchyard to upstream', 'upstream')];
+export const SWITCHYARDS = [
+  switchyard('switchyard', 'gateway'),
+  switchyard('switchyard to upstream', 'upstream'),
+];

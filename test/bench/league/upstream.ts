@@ -14,10 +14,15 @@ const json = (status: string, value: object): Buffer => {
 const WHOLE = json('200 OK', {
   ...base,
   object: 'chat.completion',
-  choices: [{ index: 0, message: { role: 'assistant', content: 'done' }, finish_reason: 'stop' }],
+  choices: [
+    { index: 0, message: { role: 'assistant', content: 'done' }, finish_reason: 'stop' },
+  ],
   usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 },
 });
-const MODELS = json('200 OK', { object: 'list', data: [{ id: 'bench', object: 'model', created: 1 }] });
+const MODELS = json('200 OK', {
+  object: 'list',
+  data: [{ id: 'bench', object: 'model', created: 1 }],
+});
 const STREAM_HEAD = `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked${HEAD_END}`;
 const LAST = `e\r\ndata: [DONE]\n\n\r\n0${HEAD_END}`;
 
@@ -29,7 +34,10 @@ const chunk = (delta: object, reason: string | null): Buffer => {
 /** One write each: as a server does that has one token after the other. */
 const STREAM: readonly Buffer[] = Array.from({ length: CHUNKS }, (_, at) => {
   if (at === CHUNKS - 1) return Buffer.concat([chunk({}, 'stop'), Buffer.from(LAST)]);
-  const piece = chunk(at === 0 ? { role: 'assistant', content: '' } : { content: ` word${at}` }, null);
+  const piece = chunk(
+    at === 0 ? { role: 'assistant', content: '' } : { content: ` word${at}` },
+    null,
+  );
   return at === 0 ? Buffer.concat([Buffer.from(STREAM_HEAD), piece]) : piece;
 });
 
@@ -53,7 +61,11 @@ function count(request: string): void {
 
 process.on('message', () => {
   const counts = asked.filter(times => times > 0);
-  process.send?.({ type: 'asked', lines: counts.length, again: counts.reduce((sum, times) => sum + times - 1, 0) });
+  process.send?.({
+    type: 'asked',
+    lines: counts.length,
+    again: counts.reduce((sum, times) => sum + times - 1, 0),
+  });
 });
 
 function answer(socket: Socket, request: string): void {
@@ -82,7 +94,11 @@ const server = createServer({ noDelay: true }, socket => {
   socket.on('error', () => undefined);
   socket.on('data', data => {
     pending += data.toString('latin1');
-    for (let length = firstLength(pending); length !== undefined; length = firstLength(pending)) {
+    for (
+      let length = firstLength(pending);
+      length !== undefined;
+      length = firstLength(pending)
+    ) {
       answer(socket, pending.slice(0, length));
       pending = pending.slice(length);
     }
@@ -90,6 +106,9 @@ const server = createServer({ noDelay: true }, socket => {
 });
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();
-  process.send?.({ type: 'listening', port: typeof address === 'object' ? address?.port : undefined });
+  process.send?.({
+    type: 'listening',
+    port: typeof address === 'object' ? address?.port : undefined,
+  });
 });
 process.on('SIGTERM', () => process.exit(0));

@@ -19,11 +19,18 @@ export type BareClient = 'node:http' | 'undici';
 
 type Exchange = (body: string) => Promise<number | undefined>;
 
-const CLIENTS: Record<BareClient, (port: number) => Exchange> = { 'node:http': overNodeHttp, undici: overUndici };
+const CLIENTS: Record<BareClient, (port: number) => Exchange> = {
+  'node:http': overNodeHttp,
+  undici: overUndici,
+};
 const PATH = '/v1/chat/completions';
 const open = new Map<string, Exchange>();
 
-process.on('message', (job: BareJob) => void run(job).then(tookMs => process.send?.({ type: 'done', tookMs })));
+process.on(
+  'message',
+  (job: BareJob) =>
+    void run(job).then(tookMs => process.send?.({ type: 'done', tookMs })),
+);
 process.on('disconnect', () => process.exit(0));
 process.on('SIGTERM', () => process.exit(0));
 process.send?.({ type: 'ready' });
@@ -46,16 +53,22 @@ async function run({ client, port, callers, count, body }: BareJob): Promise<num
 function overNodeHttp(port: number): Exchange {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 1024 });
   return body => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    };
     return new Promise((resolve, reject) => {
-      request({ agent, port, host: '127.0.0.1', method: 'POST', path: PATH, headers }, answer => {
-        const chunks: Buffer[] = [];
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-        answer.on('end', () => {
-          Buffer.concat(chunks);
-          resolve(answer.statusCode);
-        });
-      })
+      request(
+        { agent, port, host: '127.0.0.1', method: 'POST', path: PATH, headers },
+        answer => {
+          const chunks: Buffer[] = [];
+          answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+          answer.on('end', () => {
+            Buffer.concat(chunks);
+            resolve(answer.statusCode);
+          });
+        },
+      )
         .on('error', reject)
         .end(body);
     });

@@ -17,7 +17,9 @@ export class BenchCaller {
 
   transcribe(requestId: string, priority: 'realtime' | 'batch'): Promise<HttpReply> {
     this.#requestId = requestId;
-    this.#answered = this.#work.exchange(transcriptionRequest({ model: BENCH_MODEL, priority, requestId }));
+    this.#answered = this.#work.exchange(
+      transcriptionRequest({ model: BENCH_MODEL, priority, requestId }),
+    );
     return this.#answered;
   }
 
@@ -26,7 +28,9 @@ export class BenchCaller {
     const startMs = performance.now();
     const sinceStart = (): number => performance.now() - startMs;
     const [signalMs, callerMs] = await Promise.all([
-      this.#control.exchange(plainRequest('POST', `/v1/requests/${this.#requestId}/cancel`)).then(sinceStart),
+      this.#control
+        .exchange(plainRequest('POST', `/v1/requests/${this.#requestId}/cancel`))
+        .then(sinceStart),
       this.#answered?.then(sinceStart) ?? 0,
     ]);
     return { signalMs, callerMs };

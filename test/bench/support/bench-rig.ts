@@ -22,13 +22,21 @@ export class BenchRig implements AsyncDisposable {
     readonly gateway: GatewayProcess,
   ) {}
 
-  static async start({ cost, settings = {}, ...limits }: BenchRigOptions): Promise<BenchRig> {
+  static async start({
+    cost,
+    settings = {},
+    ...limits
+  }: BenchRigOptions): Promise<BenchRig> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
     const model = benchModel(cost);
     const worker = await BenchWorker.start(model, folder, limits);
     try {
       const served = { ...model, replicas: 0, addresses: [worker.address] };
-      return new BenchRig(folder, worker, await GatewayProcess.start([served], settings, { folder }));
+      return new BenchRig(
+        folder,
+        worker,
+        await GatewayProcess.start([served], settings, { folder }),
+      );
     } catch (error) {
       await worker[Symbol.asyncDispose]();
       throw error;
@@ -38,7 +46,8 @@ export class BenchRig implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.gateway[Symbol.asyncDispose]();
     await this.worker[Symbol.asyncDispose]();
-    if (process.env.BENCH_KEEP === undefined) await rm(this.folder, { recursive: true, force: true });
+    if (process.env.BENCH_KEEP === undefined)
+      await rm(this.folder, { recursive: true, force: true });
     else console.error(`logs and profiles: ${this.folder}`);
   }
 }

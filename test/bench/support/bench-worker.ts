@@ -1,6 +1,10 @@
 import { resolve } from 'node:path';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { maxMessageBytes, WORKER_SPEC_VARIABLE, type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
+import {
+  maxMessageBytes,
+  WORKER_SPEC_VARIABLE,
+  type WorkerSpec,
+} from '../../../src/platform/config/worker-spec.js';
 import { NodeProcess } from '../../support/node-process.js';
 
 const UPLOAD_LIMIT_BYTES = 26_214_400;
@@ -17,7 +21,11 @@ export class BenchWorker implements AsyncDisposable {
     readonly address: string,
   ) {}
 
-  static async start(model: ModelSpec, folder: string, limits: BenchWorkerLimits = {}): Promise<BenchWorker> {
+  static async start(
+    model: ModelSpec,
+    folder: string,
+    limits: BenchWorkerLimits = {},
+  ): Promise<BenchWorker> {
     const worker = new NodeProcess({
       name: `worker-${model.id}`,
       script: resolve('dist/main.worker.js'),

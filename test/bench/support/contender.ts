@@ -36,7 +36,13 @@ export class Contender {
     const { user, system } = process.cpuUsage(start);
     const cpuMs = this.#spentMs() - before;
     const tokens = requests * caller.maxTokens;
-    this.#turns.push({ callers, perS, tokens, cpuMs, callersCpuMs: (user + system) / 1000 });
+    this.#turns.push({
+      callers,
+      perS,
+      tokens,
+      cpuMs,
+      callersCpuMs: (user + system) / 1000,
+    });
     return perS;
   }
 
@@ -63,12 +69,15 @@ export class Contender {
 
   /** Of all its processes now. A model file that is mapped into memory counts. */
   get rssMib(): number {
-    return Math.round(processTree(this.pid).reduce((sum, { pid }) => sum + rssMib(pid), 0));
+    return Math.round(
+      processTree(this.pid).reduce((sum, { pid }) => sum + rssMib(pid), 0),
+    );
   }
 
   #perToken(callers: number, of: (turn: Turn) => number): number {
     const turns = this.#turnsOf(callers);
-    const sum = (one: (turn: Turn) => number): number => turns.reduce((total, turn) => total + one(turn), 0);
+    const sum = (one: (turn: Turn) => number): number =>
+      turns.reduce((total, turn) => total + one(turn), 0);
     return rounded(sum(of) / sum(({ tokens }) => tokens));
   }
 
@@ -88,13 +97,24 @@ export class Contender {
  */
 export async function inTurns(
   all: readonly Contender[],
-  { rounds, loads, caller }: { readonly rounds: number; readonly loads: readonly Load[]; readonly caller: TextCaller },
+  {
+    rounds,
+    loads,
+    caller,
+  }: {
+    readonly rounds: number;
+    readonly loads: readonly Load[];
+    readonly caller: TextCaller;
+  },
 ): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     for (const load of loads) {
       const told: string[] = [];
-      for (const one of orderOf(all, round)) told.push(`${one.name} ${Math.round(await one.turn(load, caller))}`);
-      progress(`  round ${round + 1} of ${rounds}, ${load.callers} callers, tokens/s: ${told.join(', ')}`);
+      for (const one of orderOf(all, round))
+        told.push(`${one.name} ${Math.round(await one.turn(load, caller))}`);
+      progress(
+        `  round ${round + 1} of ${rounds}, ${load.callers} callers, tokens/s: ${told.join(', ')}`,
+      );
     }
   }
 }

@@ -18,15 +18,25 @@ export interface FileUpload {
  * status but 200.
  */
 export async function uploadFile({ port, path, fields }: FileUpload): Promise<string> {
-  const head = Object.entries(fields).map(([name, value]) => `${part(`name="${name}"`)}\r\n\r\n${value}\r\n`);
-  const before = Buffer.from(`${head.join('')}${part(`name="file"; filename="${basename(path)}"`)}\r\n\r\n`);
+  const head = Object.entries(fields).map(
+    ([name, value]) => `${part(`name="${name}"`)}\r\n\r\n${value}\r\n`,
+  );
+  const before = Buffer.from(
+    `${head.join('')}${part(`name="file"; filename="${basename(path)}"`)}\r\n\r\n`,
+  );
   const after = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
   const { size } = await stat(path);
   const headers = {
     'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
     'content-length': before.length + size + after.length,
   };
-  const sent = request({ port, host: '127.0.0.1', method: 'POST', path: '/v1/audio/transcriptions', headers });
+  const sent = request({
+    port,
+    host: '127.0.0.1',
+    method: 'POST',
+    path: '/v1/audio/transcriptions',
+    headers,
+  });
   const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
   sent.write(before);
   await pipeline(createReadStream(path), sent, { end: false });
@@ -39,4 +49,5 @@ export async function uploadFile({ port, path, fields }: FileUpload): Promise<st
   return body;
 }
 
-const part = (disposition: string): string => `--${BOUNDARY}\r\nContent-Disposition: form-data; ${disposition}`;
+const part = (disposition: string): string =>
+  `--${BOUNDARY}\r\nContent-Disposition: form-data; ${disposition}`;

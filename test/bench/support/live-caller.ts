@@ -40,7 +40,10 @@ export async function gatewayCaller(port: number, model: string): Promise<LiveCa
   const ready = new Promise<void>((resolve, reject) => {
     socket.once('error', reject);
     socket.on('message', data => {
-      const event = JSON.parse((data as Buffer).toString()) as { type: string; transcript?: string };
+      const event = JSON.parse((data as Buffer).toString()) as {
+        type: string;
+        transcript?: string;
+      };
       if (event.type === 'session.updated') resolve();
       if (event.type === 'error') reject(new Error(JSON.stringify(event)));
       if (event.type.endsWith('.completed')) finals.tell(event.transcript ?? '');
@@ -48,7 +51,12 @@ export async function gatewayCaller(port: number, model: string): Promise<LiveCa
   });
   socket.once('open', () => {
     const input = { format: { type: 'audio/pcm', rate: 16_000 }, turn_detection: null };
-    socket.send(JSON.stringify({ type: 'session.update', session: { type: 'transcription', audio: { input } } }));
+    socket.send(
+      JSON.stringify({
+        type: 'session.update',
+        session: { type: 'transcription', audio: { input } },
+      }),
+    );
   });
   await ready;
   const closed = new Promise<void>(resolve => socket.once('close', () => resolve()));
@@ -69,14 +77,23 @@ export async function gatewayCaller(port: number, model: string): Promise<LiveCa
 export function directCallers(address: string): (id: number) => LiveCaller {
   const stub = new SpeechToTextStub(address, credentials.createInsecure());
   return id => {
-    const call: ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse> = stub.transcribeStream();
+    const call: ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse> =
+      stub.transcribeStream();
     const finals = new Finals();
     call.on('data', (message: TranscribeStreamResponse) => {
       const event = decodeStreamEvent(message);
       if (event && event !== 'ready' && event.type === 'final') finals.tell(event.text);
     });
     const sessionId = `direct-${id}`;
-    call.write(streamConfigMessage({ sessionId, language: '', prompt: '', sampleRate: 16_000, partials: true }));
+    call.write(
+      streamConfigMessage({
+        sessionId,
+        language: '',
+        prompt: '',
+        sampleRate: 16_000,
+        partials: true,
+      }),
+    );
     return {
       send: frame => void call.write(streamAudioMessage(frame)),
       commit: () => {

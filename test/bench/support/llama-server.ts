@@ -18,7 +18,18 @@ export interface ServerShape {
  * ours does, instead of all but the two tokens that every prompt begins with, and keeps no copies (8 GiB) of what will
  * not come back.
  */
-const LIKE_OURS = ['-ctk', 'f16', '-ctv', 'f16', '-fa', 'auto', '--no-kv-unified', '-cram', '0', '--no-cache-prompt'];
+const LIKE_OURS = [
+  '-ctk',
+  'f16',
+  '-ctv',
+  'f16',
+  '-fa',
+  'auto',
+  '--no-kv-unified',
+  '-cram',
+  '0',
+  '--no-cache-prompt',
+];
 
 /** llama.cpp's own server, from a binary that somebody built, on a free port. */
 export class LlamaServer implements AsyncDisposable {
@@ -33,20 +44,46 @@ export class LlamaServer implements AsyncDisposable {
   }
 
   /** @param kernels library of CPU kernels in place of its own: then two servers differ in all but these */
-  static async start(binary: string, shape: ServerShape, kernels?: string): Promise<LlamaServer> {
+  static async start(
+    binary: string,
+    shape: ServerShape,
+    kernels?: string,
+  ): Promise<LlamaServer> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-peer-'));
     if (kernels !== undefined) await symlink(kernels, join(folder, 'libggml-cpu.so.0'));
     const port = await freePort();
     const { modelFile, rows, contextTokens, stepTokens, threads } = shape;
-    const numbers = { c: rows * contextTokens, np: rows, b: stepTokens, ub: stepTokens, t: threads, tb: threads };
-    const args = Object.entries(numbers).flatMap(([name, value]) => [`-${name}`, String(value)]);
-    const fixed = ['-m', modelFile, '--host', '127.0.0.1', '--port', String(port), '--log-disable', ...LIKE_OURS];
-    const libraries = [folder, dirname(binary), process.env.LD_LIBRARY_PATH].filter(Boolean).join(delimiter);
+    const numbers = {
+      c: rows * contextTokens,
+      np: rows,
+      b: stepTokens,
+      ub: stepTokens,
+      t: threads,
+      tb: threads,
+    };
+    const args = Object.entries(numbers).flatMap(([name, value]) => [
+      `-${name}`,
+      String(value),
+    ]);
+    const fixed = [
+      '-m',
+      modelFile,
+      '--host',
+      '127.0.0.1',
+      '--port',
+      String(port),
+      '--log-disable',
+      ...LIKE_OURS,
+    ];
+    const libraries = [folder, dirname(binary), process.env.LD_LIBRARY_PATH]
+      .filter(Boolean)
+      .join(delimiter);
     const env = { ...process.env, LD_LIBRARY_PATH: libraries };
     const child = spawn(binary, [...fixed, ...args], { stdio: 'ignore', env });
     const server = new LlamaServer(child, `http://127.0.0.1:${port}`, folder);
     for (;;) {
-      if (child.exitCode !== null) throw new Error(`${binary} ended with ${child.exitCode}.`);
+      if (child.exitCode !== null)
+        throw new Error(`${binary} ended with ${child.exitCode}.`);
       const response = await fetch(`${server.url}/health`).catch(() => undefined);
       if (response?.ok) return server;
       await pause(100);

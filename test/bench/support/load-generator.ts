@@ -1,4 +1,8 @@
-import { HttpConnection, replyHeader, type HttpReply } from '../../support/http-connection.js';
+import {
+  HttpConnection,
+  replyHeader,
+  type HttpReply,
+} from '../../support/http-connection.js';
 import { type LoadJob, type LoadReport } from './load-job.js';
 import { distribution } from './percentiles.js';
 import { exponential, seededRandom } from './seeded-random.js';
@@ -6,7 +10,9 @@ import { pause } from '../../support/waiting.js';
 
 /** Main of the generator process: one job at a time from the parent, one report back. Started by LoadProcess. */
 process.on('message', (job: LoadJob) => {
-  void new LoadRun({ ...job, request: Buffer.from(job.request) }).run().then(report => process.send?.(report));
+  void new LoadRun({ ...job, request: Buffer.from(job.request) })
+    .run()
+    .then(report => process.send?.(report));
 });
 process.on('disconnect', () => process.exit(0));
 
@@ -45,7 +51,9 @@ class LoadRun {
       firstMs: distribution(this.#firsts),
       latenessMs: distribution(this.#lateness),
       statuses: this.#statuses,
-      headers: Object.fromEntries([...this.#headers].map(([name, series]) => [name, distribution(series)])),
+      headers: Object.fromEntries(
+        [...this.#headers].map(([name, series]) => [name, distribution(series)]),
+      ),
       generatorCpu: await cpu,
     };
   }
@@ -87,7 +95,11 @@ class LoadRun {
     let dueMs = this.#startMs;
     while (dueMs < this.#measureToMs) {
       await sleepUntil(dueMs);
-      for (const nowMs = performance.now(); dueMs <= nowMs; dueMs += exponential(random, 1000 / ratePerS)) {
+      for (
+        const nowMs = performance.now();
+        dueMs <= nowMs;
+        dueMs += exponential(random, 1000 / ratePerS)
+      ) {
         pending.push(this.#sendDue(dueMs));
       }
     }
@@ -98,7 +110,8 @@ class LoadRun {
     const connection = this.#idle.pop() ?? this.#connection();
     const sentMs = performance.now();
     const { patienceMs } = this.#job;
-    const leave = patienceMs && setTimeout(() => connection.destroy(), dueMs + patienceMs - sentMs);
+    const leave =
+      patienceMs && setTimeout(() => connection.destroy(), dueMs + patienceMs - sentMs);
     const reply = await connection.exchange(this.#job.request);
     clearTimeout(leave);
     const answeredMs = performance.now();

@@ -22,7 +22,8 @@ export interface LoadJob {
 
 /** `closed`: each of `callers` sends again when answered. `poisson`: at a rate, whatever the answers do. */
 export type LoadArrivals =
-  { readonly kind: 'closed'; readonly callers: number } | { readonly kind: 'poisson'; readonly ratePerS: number };
+  | { readonly kind: 'closed'; readonly callers: number }
+  | { readonly kind: 'poisson'; readonly ratePerS: number };
 
 export interface LoadReport {
   /** Answered 2xx within the measured time, per second. */

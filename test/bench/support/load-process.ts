@@ -8,7 +8,9 @@ export class LoadProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
 
   constructor() {
-    this.#child = fork(siblingModule(import.meta.url, './load-generator'), { serialization: 'advanced' });
+    this.#child = fork(siblingModule(import.meta.url, './load-generator'), {
+      serialization: 'advanced',
+    });
   }
 
   /**
@@ -21,14 +23,20 @@ export class LoadProcess implements AsyncDisposable {
       throw new Error('the load generator died');
     });
     this.#child.send(job);
-    const [report] = (await Promise.race([once(this.#child, 'message', { signal: dead.signal }), exited])) as [
-      LoadReport,
-    ];
+    const [report] = (await Promise.race([
+      once(this.#child, 'message', { signal: dead.signal }),
+      exited,
+    ])) as [LoadReport];
     exited.catch(() => undefined);
     dead.abort();
     const statuses = Object.keys(report.statuses);
-    if (!job.anyStatus && (statuses.length === 0 || statuses.some(status => status !== '200'))) {
-      throw new Error(`expected answers of status 200 only, got ${JSON.stringify(report.statuses)}`);
+    if (
+      !job.anyStatus &&
+      (statuses.length === 0 || statuses.some(status => status !== '200'))
+    ) {
+      throw new Error(
+        `expected answers of status 200 only, got ${JSON.stringify(report.statuses)}`,
+      );
     }
     return report;
   }

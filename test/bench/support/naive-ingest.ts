@@ -10,7 +10,10 @@ interface Line {
   readonly custom_id: string;
   readonly method: string;
   readonly url: string;
-  readonly body: { readonly model: string; readonly messages: readonly { role: string; content: string }[] };
+  readonly body: {
+    readonly model: string;
+    readonly messages: readonly { role: string; content: string }[];
+  };
 }
 
 process.on('message', ({ input, folder }: { input: string; folder: string }) => {
@@ -20,7 +23,10 @@ process.on('disconnect', () => process.exit(0));
 process.on('SIGTERM', () => process.exit(0));
 process.send?.({ type: 'ready' });
 
-async function ingest(input: string, folder: string): Promise<{ lines: number; tookMs: number }> {
+async function ingest(
+  input: string,
+  folder: string,
+): Promise<{ lines: number; tookMs: number }> {
   const startMs = performance.now();
   const lines = (await readFile(input, 'utf8'))
     .split('\n')
@@ -29,15 +35,21 @@ async function ingest(input: string, folder: string): Promise<{ lines: number; t
   const ids = new Set<string>();
   const byModel = new Map<string, Line[]>();
   for (const line of lines) {
-    if (ids.has(line.custom_id) || line.method !== 'POST' || !line.url) throw new Error(`bad line ${line.custom_id}`);
+    if (ids.has(line.custom_id) || line.method !== 'POST' || !line.url)
+      throw new Error(`bad line ${line.custom_id}`);
     ids.add(line.custom_id);
     const requests = byModel.get(line.body.model);
     if (requests) requests.push(line);
     else byModel.set(line.body.model, [line]);
   }
   for (const [model, requests] of byModel) {
-    requests.sort((a, b) => a.body.messages[0]!.content.localeCompare(b.body.messages[0]!.content));
-    await writeFile(join(folder, `${model}.jsonl`), requests.map(request => JSON.stringify(request)).join('\n'));
+    requests.sort((a, b) =>
+      a.body.messages[0]!.content.localeCompare(b.body.messages[0]!.content),
+    );
+    await writeFile(
+      join(folder, `${model}.jsonl`),
+      requests.map(request => JSON.stringify(request)).join('\n'),
+    );
   }
   return { lines: lines.length, tookMs: performance.now() - startMs };
 }

@@ -7,7 +7,13 @@ const ANSWER = Buffer.from(
     object: 'chat.completion',
     created: 1,
     model: 'bench',
-    choices: [{ index: 0, message: { role: 'assistant', content: 'done' }, finish_reason: 'stop' }],
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: 'done' },
+        finish_reason: 'stop',
+      },
+    ],
     usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 },
   }),
 );
@@ -18,6 +24,9 @@ const server = createServer((request, response) => {
 });
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();
-  process.send?.({ type: 'listening', port: typeof address === 'object' ? address?.port : undefined });
+  process.send?.({
+    type: 'listening',
+    port: typeof address === 'object' ? address?.port : undefined,
+  });
 });
 process.on('SIGTERM', () => process.exit(0));

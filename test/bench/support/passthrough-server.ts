@@ -16,16 +16,25 @@ async function serve(workerAddress: string): Promise<void> {
   app.get('/health/ready', () => ({ status: 'ok' }));
   app.post('/v1/audio/transcriptions', async request => {
     const upload = await readUpload(request);
-    const answer = await worker.transcribe(upload.audio, upload.filename, priorityOf(request));
+    const answer = await worker.transcribe(
+      upload.audio,
+      upload.filename,
+      priorityOf(request),
+    );
     return { text: answer.transcript.text };
   });
   process.on('SIGTERM', () => process.exit(0));
   await app.listen({ host: '127.0.0.1', port: 0 });
   const address = app.server.address();
-  process.send?.({ type: 'listening', port: typeof address === 'object' ? address?.port : undefined });
+  process.send?.({
+    type: 'listening',
+    port: typeof address === 'object' ? address?.port : undefined,
+  });
 }
 
-async function readUpload(request: FastifyRequest): Promise<{ audio: Buffer; filename: string }> {
+async function readUpload(
+  request: FastifyRequest,
+): Promise<{ audio: Buffer; filename: string }> {
   let audio: Buffer = Buffer.alloc(0);
   let filename = '';
   for await (const part of request.parts()) {
@@ -37,7 +46,9 @@ async function readUpload(request: FastifyRequest): Promise<{ audio: Buffer; fil
 }
 
 function priorityOf(request: FastifyRequest): RequestPriority {
-  return request.headers['x-priority'] === 'realtime' ? RequestPriority.REALTIME : RequestPriority.BATCH;
+  return request.headers['x-priority'] === 'realtime'
+    ? RequestPriority.REALTIME
+    : RequestPriority.BATCH;
 }
 
 await serve(process.env.BENCH_WORKER_ADDRESS ?? '');

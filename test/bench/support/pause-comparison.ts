@@ -12,11 +12,14 @@ const ROUNDS = 8;
  * What those who read notice of long prompts beside them, in chunks and whole: in turns, each first as often as the
  * other.
  */
-export async function comparePauses(servers: Record<'chunked' | 'whole', TextServer>): Promise<BenchResult> {
+export async function comparePauses(
+  servers: Record<'chunked' | 'whole', TextServer>,
+): Promise<BenchResult> {
   const spent = { chunked: [] as Spent[], whole: [] as Spent[] };
   const ratios: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const order = round % 2 === 0 ? (['chunked', 'whole'] as const) : (['whole', 'chunked'] as const);
+    const order =
+      round % 2 === 0 ? (['chunked', 'whole'] as const) : (['whole', 'chunked'] as const);
     const gaps = { chunked: 0, whole: 0 };
     for (const kind of order) {
       const turn = await mixed(servers[kind], LOAD);
@@ -24,11 +27,20 @@ export async function comparePauses(servers: Record<'chunked' | 'whole', TextSer
       gaps[kind] = distribution(turn.flatMap(({ gapsMs }) => gapsMs)).p99;
     }
     ratios.push(gaps.chunked / gaps.whole);
-    progress(`  round ${round + 1} of ${ROUNDS}, gap p99 ms: ${gaps.chunked} in chunks, ${gaps.whole} whole`);
+    progress(
+      `  round ${round + 1} of ${ROUNDS}, gap p99 ms: ${gaps.chunked} in chunks, ${gaps.whole} whole`,
+    );
   }
   const ratio = quartiles(ratios);
-  const results = { chunked: figuresOf(spent.chunked), whole: figuresOf(spent.whole), p99Ratio: ratio };
-  return { results, goals: [atMost('gap p99 under long prompts, in chunks / whole', ratio.p50, 0.8)] };
+  const results = {
+    chunked: figuresOf(spent.chunked),
+    whole: figuresOf(spent.whole),
+    p99Ratio: ratio,
+  };
+  return {
+    results,
+    goals: [atMost('gap p99 under long prompts, in chunks / whole', ratio.p50, 0.8)],
+  };
 }
 
 const figuresOf = (spent: readonly Spent[]): object => ({

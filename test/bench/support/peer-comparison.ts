@@ -18,12 +18,19 @@ const COMPARED = 8;
 
 /** The library of kernels that the engine's process runs on. */
 export function kernelsOf({ process: { child } }: GatewayProcess): Kernels | undefined {
-  const engine = processTree(child.pid).find(({ command }) => command.includes('generator.child'));
+  const engine = processTree(child.pid).find(({ command }) =>
+    command.includes('generator.child'),
+  );
   const file = engine && mappedFile(engine.pid, KERNELS);
-  return file === undefined ? undefined : { file, build: file.includes('/localBuilds/') ? 'local' : 'prebuilt' };
+  return file === undefined
+    ? undefined
+    : { file, build: file.includes('/localBuilds/') ? 'local' : 'prebuilt' };
 }
 
-export const told = ({ file, build }: Kernels): object => ({ file: basename(file), build });
+export const told = ({ file, build }: Kernels): object => ({
+  file: basename(file),
+  build,
+});
 
 /**
  * llama.cpp's own server: once with the CPU kernels that this engine runs on, so that only the servers differ, and once
@@ -32,7 +39,11 @@ export const told = ({ file, build }: Kernels): object => ({ file: basename(file
 export async function startPeers(
   binary: string,
   shape: ServerShape,
-  { own, kernels, stack }: { own: Contender; kernels: Kernels | undefined; stack: AsyncDisposableStack },
+  {
+    own,
+    kernels,
+    stack,
+  }: { own: Contender; kernels: Kernels | undefined; stack: AsyncDisposableStack },
 ): Promise<readonly Contender[]> {
   const start = async (name: string, file?: string): Promise<Contender> => {
     const server = stack.use(await LlamaServer.start(binary, shape, file));
@@ -48,14 +59,21 @@ export async function startPeers(
  * The same prompts to both, of the kind that the load is of, after others have filled both memories.
  * @throws Error when they do not do the same work; texts may differ where two tokens are nearly as likely
  */
-export async function compareAnswers(us: Contender, peer: Contender, caller: TextCaller): Promise<object> {
+export async function compareAnswers(
+  us: Contender,
+  peer: Contender,
+  caller: TextCaller,
+): Promise<object> {
   const sum = { sameTexts: 0, promptTokens: 0, cachedTokens: 0, peerCachedTokens: 0 };
   for (let at = 0; at < COMPARED; at++) {
     const prompt = newPrompt(caller.promptLength);
-    const ask = ({ server }: Contender): Promise<Answered> => answerOf(server, prompt, caller.maxTokens);
+    const ask = ({ server }: Contender): Promise<Answered> =>
+      answerOf(server, prompt, caller.maxTokens);
     const [mine, theirs] = [await ask(us), await ask(peer)];
     if (mine.tokens !== theirs.tokens || mine.promptTokens !== theirs.promptTokens)
-      throw new Error(`The servers count differently: ${JSON.stringify({ mine, theirs })}`);
+      throw new Error(
+        `The servers count differently: ${JSON.stringify({ mine, theirs })}`,
+      );
     if (mine.text === theirs.text) sum.sameTexts += 1;
     sum.promptTokens += mine.promptTokens;
     sum.cachedTokens += mine.cachedTokens;
@@ -65,16 +83,29 @@ export async function compareAnswers(us: Contender, peer: Contender, caller: Tex
 }
 
 /** Round by round, because a slow second hits both. */
-export function ratioTo(peer: Contender, us: Contender, callers: number): ReturnType<typeof quartiles> {
+export function ratioTo(
+  peer: Contender,
+  us: Contender,
+  callers: number,
+): ReturnType<typeof quartiles> {
   const theirs = peer.rates(callers);
   return quartiles(us.rates(callers).map((own, round) => own / theirs[round]!));
 }
 
-export function peerGoals(us: Contender, peers: readonly Contender[], callers: readonly number[]): BenchGoal[] {
+export function peerGoals(
+  us: Contender,
+  peers: readonly Contender[],
+  callers: readonly number[],
+): BenchGoal[] {
   return peers.flatMap(peer => {
-    const kind = peer.name === 'asBuilt' ? 'as built for this machine' : 'with the same kernels';
+    const kind =
+      peer.name === 'asBuilt' ? 'as built for this machine' : 'with the same kernels';
     return callers.map(count =>
-      atLeast(`tokens/s / llama.cpp server ${kind}, ${count} callers`, ratioTo(peer, us, count).p50, 1),
+      atLeast(
+        `tokens/s / llama.cpp server ${kind}, ${count} callers`,
+        ratioTo(peer, us, count).p50,
+        1,
+      ),
     );
   });
 }

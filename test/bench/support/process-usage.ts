@@ -29,7 +29,9 @@ export class ProcessUsage {
   }
 
   #look(): void {
-    for (const { pid } of this.roots().flatMap(root => (root === undefined ? [] : processTree(root)))) {
+    for (const { pid } of this.roots().flatMap(root =>
+      root === undefined ? [] : processTree(root),
+    )) {
       const used = { cpuMs: processCpuMs(pid), peakMib: peakRssMib(pid) };
       // A process that has just ended shows none.
       if (used.peakMib > 0) this.#last.set(pid, used);

@@ -5,7 +5,11 @@ import { Redis } from 'ioredis';
 import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
-import { pulledWork, WORKER_SPEC_VARIABLE, workerSpec } from '../../../src/platform/config/worker-spec.js';
+import {
+  pulledWork,
+  WORKER_SPEC_VARIABLE,
+  workerSpec,
+} from '../../../src/platform/config/worker-spec.js';
 import { FsBlobStore } from '../../../src/platform/storage/fs-blob-store.js';
 import { NodeProcess } from '../../support/node-process.js';
 import { RedisServer } from '../../support/redis-server.js';
@@ -17,16 +21,28 @@ export interface SharedQueueRig extends AsyncDisposable {
    */
   workOff(jobs: number): Promise<number>;
   /** The same backlog by BullMQ's `Worker` in this process. */
-  workOffBare(jobs: number, device: { readonly atOnce: number; readonly sleepMs: number }): Promise<number>;
+  workOffBare(
+    jobs: number,
+    device: { readonly atOnce: number; readonly sleepMs: number },
+  ): Promise<number>;
 }
 
 const PREFIX = 'bench';
 const AUDIO = 'plane/bench';
 
-export async function startSharedQueueRig(model: ModelSpec, folder: string, workers: number): Promise<SharedQueueRig> {
+export async function startSharedQueueRig(
+  model: ModelSpec,
+  folder: string,
+  workers: number,
+): Promise<SharedQueueRig> {
   const redis = await RedisServer.start();
   const settings = settingsFrom({
-    ...{ 'queue.driver': 'redis', 'redis.url': redis.url, 'redis.prefix': PREFIX, 'data.dir': folder },
+    ...{
+      'queue.driver': 'redis',
+      'redis.url': redis.url,
+      'redis.prefix': PREFIX,
+      'data.dir': folder,
+    },
     'logging.level': 'warn',
   });
   // eslint-disable-next-line @typescript-eslint/require-await -- a blob is written from a stream
@@ -35,13 +51,21 @@ export async function startSharedQueueRig(model: ModelSpec, folder: string, work
   };
   await new FsBlobStore(resolve(folder, 'blobs')).write(AUDIO, bytes());
   const processes = Array.from({ length: workers }, (_, index) => {
-    const spec = workerSpec({ workerId: `pull-${index}`, model, host: '127.0.0.1', port: 0 }, settings);
+    const spec = workerSpec(
+      { workerId: `pull-${index}`, model, host: '127.0.0.1', port: 0 },
+      settings,
+    );
     const script = resolve('dist/main.worker.js');
-    const env = { [WORKER_SPEC_VARIABLE]: JSON.stringify({ ...spec, ...pulledWork(model, settings) }) };
+    const env = {
+      [WORKER_SPEC_VARIABLE]: JSON.stringify({ ...spec, ...pulledWork(model, settings) }),
+    };
     return new NodeProcess({ name: `pull-${index}`, script, env, folder });
   });
   await Promise.all(processes.map(worker => worker.message<{ type: 'ready' }>('ready')));
-  const connections = Array.from({ length: 3 }, () => new Redis(redis.url, { maxRetriesPerRequest: null }));
+  const connections = Array.from(
+    { length: 3 },
+    () => new Redis(redis.url, { maxRetriesPerRequest: null }),
+  );
   const [writer, listener, taker] = connections as [Redis, Redis, Redis];
   const name = new QueueKeys(PREFIX).queue(model.id);
   const queue = new Queue(name, { connection: writer, prefix: PREFIX });
@@ -50,9 +74,16 @@ export async function startSharedQueueRig(model: ModelSpec, folder: string, work
 
   const timed = async (jobs: number): Promise<number> => {
     await queue.pause();
-    const data = { v: 1, kind: 'transcription', audio: { blob: AUDIO }, options: { durationS: 0.1 } };
+    const data = {
+      v: 1,
+      kind: 'transcription',
+      audio: { blob: AUDIO },
+      options: { durationS: 0.1 },
+    };
     const opts = { priority: 3, removeOnComplete: true };
-    await queue.addBulk(Array.from({ length: jobs }, () => ({ name: 'request', data, opts })));
+    await queue.addBulk(
+      Array.from({ length: jobs }, () => ({ name: 'request', data, opts })),
+    );
     let left = jobs;
     const done = new Promise<void>(all => {
       const count = (): void => {
@@ -72,7 +103,11 @@ export async function startSharedQueueRig(model: ModelSpec, folder: string, work
     workOff: timed,
     async workOffBare(jobs, { atOnce, sleepMs }) {
       const options = { connection: taker, prefix: PREFIX, concurrency: atOnce };
-      const worker = new Worker(name, () => sleep(sleepMs).then(() => ({ v: 1 })), options);
+      const worker = new Worker(
+        name,
+        () => sleep(sleepMs).then(() => ({ v: 1 })),
+        options,
+      );
       await worker.waitUntilReady();
       const perS = await timed(jobs);
       await worker.close();

@@ -7,14 +7,25 @@ export const SPEAKING_MODELS = [
   syntheticModel(
     {},
     {
-      ...{ id: 'pocketsphinx-en', engine: 'pocketsphinx', languages: ['en'], replicas: 1 },
+      ...{
+        id: 'pocketsphinx-en',
+        engine: 'pocketsphinx',
+        languages: ['en'],
+        replicas: 1,
+      },
       capabilities: ['transcribe', 'word_timestamps', 'stream'],
     },
   ),
   syntheticModel(
     {},
     {
-      ...{ id: 'flite-en', kind: 'tts', engine: 'flite', capabilities: ['speech', 'speed'], languages: ['en'] },
+      ...{
+        id: 'flite-en',
+        kind: 'tts',
+        engine: 'flite',
+        capabilities: ['speech', 'speed'],
+        languages: ['en'],
+      },
       ...{ replicas: 1, voices: { alloy: 'rms' } },
     },
   ),
@@ -37,7 +48,11 @@ const PAUSE_MS = 2000;
 export async function finalDelays(url: string, utterances: number): Promise<number[]> {
   const speech = await spoken(url);
   const endMs = lastLoudByte(speech) / BYTES_PER_MS;
-  const audio = Buffer.concat([Buffer.alloc(500 * BYTES_PER_MS), speech, Buffer.alloc(PAUSE_MS * BYTES_PER_MS)]);
+  const audio = Buffer.concat([
+    Buffer.alloc(500 * BYTES_PER_MS),
+    speech,
+    Buffer.alloc(PAUSE_MS * BYTES_PER_MS),
+  ]);
   const client = await RealtimeClient.open(url, { model: 'pocketsphinx-en' });
   const delays: number[] = [];
   for (let utterance = 0; utterance < utterances; utterance += 1) {
@@ -52,16 +67,23 @@ export async function finalDelays(url: string, utterances: number): Promise<numb
 
 /** Workers that are busy are not; so before the load. */
 export async function untilReady(url: string): Promise<void> {
-  if (!(await until(() => allReady(url)))) throw new Error('the models did not get ready');
+  if (!(await until(() => allReady(url))))
+    throw new Error('the models did not get ready');
 }
 
 async function allReady(url: string): Promise<boolean> {
   await pause(100);
-  const { data } = (await (await fetch(`${url}/admin/v1/workers`)).json()) as { data: { state: string }[] };
+  const { data } = (await (await fetch(`${url}/admin/v1/workers`)).json()) as {
+    data: { state: string }[];
+  };
   return data.every(({ state }) => state === 'ready');
 }
 
-export async function sendInRealTime(client: RealtimeClient, audio: Buffer, startMs: number): Promise<void> {
+export async function sendInRealTime(
+  client: RealtimeClient,
+  audio: Buffer,
+  startMs: number,
+): Promise<void> {
   for (let frame = 0; frame * FRAME_BYTES < audio.length; frame += 1) {
     await pause(Math.max(0, startMs + (frame + 1) * FRAME_MS - performance.now()));
     client.say(audio.subarray(frame * FRAME_BYTES, (frame + 1) * FRAME_BYTES));
@@ -69,7 +91,12 @@ export async function sendInRealTime(client: RealtimeClient, audio: Buffer, star
 }
 
 export async function spoken(url: string): Promise<Buffer> {
-  const body = JSON.stringify({ model: 'flite-en', voice: 'alloy', input: SENTENCE, response_format: 'pcm' });
+  const body = JSON.stringify({
+    model: 'flite-en',
+    voice: 'alloy',
+    input: SENTENCE,
+    response_format: 'pcm',
+  });
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(`${url}/v1/audio/speech`, { method: 'POST', headers, body });
   if (!answer.ok) throw new Error(`speech: ${answer.status} ${await answer.text()}`);
@@ -77,6 +104,7 @@ export async function spoken(url: string): Promise<Buffer> {
 }
 
 function lastLoudByte(pcm: Buffer): number {
-  for (let at = pcm.length - 2; at >= 0; at -= 2) if (Math.abs(pcm.readInt16LE(at)) > QUIET) return at;
+  for (let at = pcm.length - 2; at >= 0; at -= 2)
+    if (Math.abs(pcm.readInt16LE(at)) > QUIET) return at;
   return 0;
 }

@@ -3,8 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
 import { Logger } from '@nestjs/common';
-import { type StreamConfig, streamConfigMessage } from '../../../src/contracts/grpc/stream.codec.js';
-import { type SpeechToTextClient, SpeechToTextStub } from '../../../src/contracts/grpc/stt.codec.js';
+import {
+  type StreamConfig,
+  streamConfigMessage,
+} from '../../../src/contracts/grpc/stream.codec.js';
+import {
+  type SpeechToTextClient,
+  SpeechToTextStub,
+} from '../../../src/contracts/grpc/stt.codec.js';
 import { systemResolver } from '../../../src/gateway/worker-pool/address-watch.js';
 import { type StreamHandle } from '../../../src/gateway/worker-pool/stream-handle.js';
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
@@ -41,13 +47,18 @@ export interface StreamCancelTimes {
 }
 
 /** `StreamHandle.cancel()` while somebody speaks, on a worker process with one place for live streams. */
-export async function streamCancels(): Promise<Record<'synthetic' | 'pocketsphinx', StreamCancelTimes>> {
+export async function streamCancels(): Promise<
+  Record<'synthetic' | 'pocketsphinx', StreamCancelTimes>
+> {
   const sphinx = { ...SPEAKING_MODELS[0]!, options: { streams: 1 } };
   return {
-    synthetic: await measure(syntheticModel({ streams: 1 }, { capabilities: ['transcribe', 'stream'] }), {
-      rounds: 200,
-      longestMs: 200,
-    }),
+    synthetic: await measure(
+      syntheticModel({ streams: 1 }, { capabilities: ['transcribe', 'stream'] }),
+      {
+        rounds: 200,
+        longestMs: 200,
+      },
+    ),
     pocketsphinx: await measure(sphinx, { rounds: 30, longestMs: 3000 }),
   };
 }
@@ -106,8 +117,11 @@ async function sentence(): Promise<Buffer> {
   const parts: Buffer[] = [];
   const text = 'The government announced a new plan to build more houses in the north.';
   const { signal } = new AbortController();
-  const emit = (samples: Int16Array): void => void parts.push(Buffer.from(bytesOf(samples)));
-  await voice.synthesize([{ requestId: 'sentence', text, voice: 'rms', speed: 1, signal, emit }]);
+  const emit = (samples: Int16Array): void =>
+    void parts.push(Buffer.from(bytesOf(samples)));
+  await voice.synthesize([
+    { requestId: 'sentence', text, voice: 'rms', speed: 1, signal, emit },
+  ]);
   await voice.close();
   return Buffer.concat(parts);
 }
@@ -126,7 +140,9 @@ async function takePlace(stub: SpeechToTextClient): Promise<number> {
     const call = stub.transcribeStream();
     const ended = new Promise<void>(resolve => call.once('status', () => resolve()));
     call.on('error', () => undefined);
-    const ready = new Promise<number>(resolve => call.once('data', () => resolve(performance.now())));
+    const ready = new Promise<number>(resolve =>
+      call.once('data', () => resolve(performance.now())),
+    );
     call.write(streamConfigMessage(config()));
     call.end();
     const readyMs = await Promise.race([ready, ended]);
@@ -145,7 +161,9 @@ async function listen(handle: StreamHandle): Promise<void> {
 async function speak(handle: StreamHandle, speech: Buffer, forMs: number): Promise<void> {
   const startMs = performance.now();
   for (let frame = 0; frame * FRAME_MS < forMs; frame += 1) {
-    void handle.sendFrame(speech.subarray(frame * FRAME_BYTES, (frame + 1) * FRAME_BYTES));
+    void handle.sendFrame(
+      speech.subarray(frame * FRAME_BYTES, (frame + 1) * FRAME_BYTES),
+    );
     await pause(Math.max(0, startMs + (frame + 1) * FRAME_MS - performance.now()));
   }
 }

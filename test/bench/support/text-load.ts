@@ -52,10 +52,24 @@ export function newPrompt(length: number): string {
 }
 
 /** One whole completion, of the same text whoever is asked. */
-export async function answerOf({ url, model }: TextServer, prompt: string, maxTokens: number): Promise<Answered> {
-  const body = { model, prompt, max_tokens: maxTokens, temperature: 0, logit_bias: NO_END };
+export async function answerOf(
+  { url, model }: TextServer,
+  prompt: string,
+  maxTokens: number,
+): Promise<Answered> {
+  const body = {
+    model,
+    prompt,
+    max_tokens: maxTokens,
+    temperature: 0,
+    logit_bias: NO_END,
+  };
   const headers = { 'content-type': 'application/json', connection: 'close' };
-  const response = await fetch(`${url}${PATH}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const response = await fetch(`${url}${PATH}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  });
   if (!response.ok) throw new Error(await response.text());
   const answer = (await response.json()) as {
     readonly choices: readonly { readonly text: string }[];
@@ -65,15 +79,32 @@ export async function answerOf({ url, model }: TextServer, prompt: string, maxTo
       readonly prompt_tokens_details: { readonly cached_tokens: number };
     };
   };
-  const { prompt_tokens: promptTokens, completion_tokens: tokens, prompt_tokens_details: details } = answer.usage;
-  return { text: answer.choices[0]!.text, promptTokens, cachedTokens: details.cached_tokens, tokens };
+  const {
+    prompt_tokens: promptTokens,
+    completion_tokens: tokens,
+    prompt_tokens_details: details,
+  } = answer.usage;
+  return {
+    text: answer.choices[0]!.text,
+    promptTokens,
+    cachedTokens: details.cached_tokens,
+    tokens,
+  };
 }
 
 /** One streamed completion. */
-async function generate({ url, model }: TextServer, { promptLength, maxTokens }: TextCaller): Promise<Spent> {
+async function generate(
+  { url, model }: TextServer,
+  { promptLength, maxTokens }: TextCaller,
+): Promise<Spent> {
   const startMs = performance.now();
   const { timesMs, tail } = await streamedPost(`${url}${PATH}`, {
-    ...{ model, prompt: newPrompt(promptLength), max_tokens: maxTokens, logit_bias: NO_END },
+    ...{
+      model,
+      prompt: newPrompt(promptLength),
+      max_tokens: maxTokens,
+      logit_bias: NO_END,
+    },
     // The likeliest token: what else a server cuts off by default makes no difference.
     temperature: 0,
     ...{ stream: true, stream_options: { include_usage: true } },
@@ -108,12 +139,16 @@ export async function sustained(
     }
   };
   await Promise.all(Array.from({ length: callers }, work));
-  return { tokensPerS: (requests * caller.maxTokens * 1000) / (performance.now() - startMs), requestsMs };
+  return {
+    tokensPerS: (requests * caller.maxTokens * 1000) / (performance.now() - startMs),
+    requestsMs,
+  };
 }
 
 /** Tokens per second. */
-export const throughput = async (...args: Parameters<typeof sustained>): Promise<number> =>
-  (await sustained(...args)).tokensPerS;
+export const throughput = async (
+  ...args: Parameters<typeof sustained>
+): Promise<number> => (await sustained(...args)).tokensPerS;
 
 /** One answer each for callers with short prompts, while others come with long ones. @returns what the former met */
 export async function mixed(
@@ -125,7 +160,9 @@ export async function mixed(
     while (!isOver) await generate(server, long);
   };
   const reading = Array.from({ length: readers }, read);
-  const spent = await Promise.all(Array.from({ length: talkers }, () => generate(server, short)));
+  const spent = await Promise.all(
+    Array.from({ length: talkers }, () => generate(server, short)),
+  );
   isOver = true;
   await Promise.all(reading);
   return spent;

@@ -35,7 +35,11 @@ export interface TwoDrivers {
  */
 export async function twoDrivers(folder: string): Promise<TwoDrivers> {
   await using redis = await RedisServer.start();
-  const shared = { 'queue.driver': 'redis', 'redis.url': redis.url, 'data.dir': join(folder, 'shared') } as const;
+  const shared = {
+    'queue.driver': 'redis',
+    'redis.url': redis.url,
+    'data.dir': join(folder, 'shared'),
+  } as const;
   await using embedded = await gateway(join(folder, 'embedded'), {});
   await using accepts = await gateway(join(folder, 'accepts'), shared);
   await using cancels = await gateway(join(folder, 'cancels'), shared);
@@ -45,29 +49,49 @@ export async function twoDrivers(folder: string): Promise<TwoDrivers> {
     times.embedded.push(await loneP50(load, embedded.port));
     times.redis.push(await loneP50(load, accepts.port));
   }
-  const [embeddedMs, redisMs] = [rounded(median(times.embedded)), rounded(median(times.redis))];
+  const [embeddedMs, redisMs] = [
+    rounded(median(times.embedded)),
+    rounded(median(times.redis)),
+  ];
   const cancelElsewhereMs = await cancelledElsewhere(accepts, cancels);
-  return { embeddedMs, redisMs, addedMs: rounded(redisMs - embeddedMs), cancelElsewhereMs };
+  return {
+    embeddedMs,
+    redisMs,
+    addedMs: rounded(redisMs - embeddedMs),
+    cancelElsewhereMs,
+  };
 }
 
-async function gateway(folder: string, settings: Partial<Record<SettingPath, string>>): Promise<GatewayProcess> {
+async function gateway(
+  folder: string,
+  settings: Partial<Record<SettingPath, string>>,
+): Promise<GatewayProcess> {
   await mkdir(folder, { recursive: true });
-  return GatewayProcess.start(MODELS, { 'inference.timeout_min_ms': 10 * ENDLESS_MS, ...settings }, { folder });
+  return GatewayProcess.start(
+    MODELS,
+    { 'inference.timeout_min_ms': 10 * ENDLESS_MS, ...settings },
+    { folder },
+  );
 }
 
 async function loneP50(load: LoadProcess, port: number): Promise<number> {
   const request = transcriptionRequest({ model: QUICK, priority: 'realtime' });
   const arrivals = { kind: 'closed', callers: 1 } as const;
-  return (await load.run({ port, request, arrivals, warmupMs: 500, durationMs: 2000 })).latencyMs.p50;
+  return (await load.run({ port, request, arrivals, warmupMs: 500, durationMs: 2000 }))
+    .latencyMs.p50;
 }
 
-async function cancelledElsewhere(accepts: GatewayProcess, cancels: GatewayProcess): Promise<Distribution> {
+async function cancelledElsewhere(
+  accepts: GatewayProcess,
+  cancels: GatewayProcess,
+): Promise<Distribution> {
   const caller = new BenchCaller(accepts.port, cancels.port);
   const series: number[] = [];
   for (let round = 0; round < CANCELS; round++) {
     const id = `elsewhere-${round}`;
     void caller.transcribe(id, 'realtime');
-    const runs = async () => (await cancels.call('GET', `/v1/requests/${id}`)).body.includes('"running"');
+    const runs = async () =>
+      (await cancels.call('GET', `/v1/requests/${id}`)).body.includes('"running"');
     if (!(await until(runs))) throw new Error(`${BENCH_MODEL}: ${id} never ran`);
     series.push((await caller.cancel()).callerMs);
   }

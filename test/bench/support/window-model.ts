@@ -24,7 +24,8 @@ export interface WindowModelOptions {
 
 /** `closed`: each caller sends again 0.8 ms + Exp(0.6 ms) after its answer. `poisson`: independent arrivals. */
 export type ModelArrivals =
-  { readonly kind: 'closed'; readonly callers: number } | { readonly kind: 'poisson'; readonly ratePerS: number };
+  | { readonly kind: 'closed'; readonly callers: number }
+  | { readonly kind: 'poisson'; readonly ratePerS: number };
 
 export interface WindowPrediction {
   readonly requestsPerS: number;
@@ -37,7 +38,14 @@ interface Waiting {
   readonly enqueuedAtMs: number;
 }
 
-const DEFAULTS = { prepMs: 0, durationMs: 20_000, maxBatch: 8, windowMs: 50, quietGapMs: 5, hopMs: 0.7 };
+const DEFAULTS = {
+  prepMs: 0,
+  durationMs: 20_000,
+  maxBatch: 8,
+  windowMs: 50,
+  quietGapMs: 5,
+  hopMs: 0.7,
+};
 /** Instants that differ by less are the same instant; keeps a timer that fires on time from finding itself early. */
 const SAME_INSTANT_MS = 1e-9;
 const NEXT_INSTANT_MS = 1e-6;
@@ -78,7 +86,9 @@ class WindowModel {
   #startArrivals(): void {
     const { arrivals, random } = this.#options;
     if (arrivals.kind === 'poisson') {
-      this.#events.schedule(0.1, now => this.#poissonArrival(now, 1000 / arrivals.ratePerS));
+      this.#events.schedule(0.1, now =>
+        this.#poissonArrival(now, 1000 / arrivals.ratePerS),
+      );
       return;
     }
     for (let caller = 0; caller < arrivals.callers; caller++) {
@@ -106,15 +116,24 @@ class WindowModel {
     }
     const first = this.#queue[0];
     if (first === undefined || this.#credits === 0) return;
-    const closesAtMs = Math.min(first.enqueuedAtMs + this.#options.windowMs, this.#lastArrivalMs + this.#quietGapMs());
-    this.#events.schedule(Math.max(closesAtMs, nowMs + NEXT_INSTANT_MS), now => this.#pump(now));
+    const closesAtMs = Math.min(
+      first.enqueuedAtMs + this.#options.windowMs,
+      this.#lastArrivalMs + this.#quietGapMs(),
+    );
+    this.#events.schedule(Math.max(closesAtMs, nowMs + NEXT_INSTANT_MS), now =>
+      this.#pump(now),
+    );
   }
 
   #windowClosed(nowMs: number): boolean {
     const { maxBatch, windowMs } = this.#options;
     const first = this.#queue[0];
     if (first === undefined) return false;
-    if (this.#queue.length >= maxBatch || nowMs - first.enqueuedAtMs >= windowMs - SAME_INSTANT_MS) return true;
+    if (
+      this.#queue.length >= maxBatch ||
+      nowMs - first.enqueuedAtMs >= windowMs - SAME_INSTANT_MS
+    )
+      return true;
     return nowMs - this.#lastArrivalMs >= this.#quietGapMs() - SAME_INSTANT_MS;
   }
 
@@ -145,7 +164,9 @@ class WindowModel {
     const group = this.#ready.splice(0, this.#options.maxBatch);
     this.#deviceBusy = true;
     this.#groupSizes.push(group.length);
-    this.#events.schedule(nowMs + this.#options.groupCostMs(group.length), now => this.#finish(now, group));
+    this.#events.schedule(nowMs + this.#options.groupCostMs(group.length), now =>
+      this.#finish(now, group),
+    );
   }
 
   #finish(nowMs: number, group: readonly Waiting[]): void {

@@ -50,19 +50,29 @@ export async function measureTable(options: TableOptions): Promise<Table> {
   // Round by round and not row by row: a slow half minute of the machine then costs every row one round, and no row its
   // median.
   for (let round = 0; round < (policy === 'adaptive' ? GOAL_ROUNDS : 1); round++) {
-    for (const { arrivals, rounds } of rows) rounds.push(await measureRound(options, arrivals, round));
+    for (const { arrivals, rounds } of rows)
+      rounds.push(await measureRound(options, arrivals, round));
   }
   const table: Record<string, Row> = {};
   for (const { name, arrivals, rounds } of rows) {
-    table[name] = { measured: medians(rounds), predicted: predict(policy, arrivals, prepMs) };
+    table[name] = {
+      measured: medians(rounds),
+      predicted: predict(policy, arrivals, prepMs),
+    };
     progress(`  ${policy} prep ${prepMs} ms ${name}: ${describe(table[name])}`);
   }
   return table;
 }
 
-function rowsOf({ callers, loads }: TableOptions): { name: string; arrivals: LoadArrivals & ModelArrivals }[] {
+function rowsOf({
+  callers,
+  loads,
+}: TableOptions): { name: string; arrivals: LoadArrivals & ModelArrivals }[] {
   return [
-    ...callers.map(count => ({ name: `c=${count}`, arrivals: { kind: 'closed' as const, callers: count } })),
+    ...callers.map(count => ({
+      name: `c=${count}`,
+      arrivals: { kind: 'closed' as const, callers: count },
+    })),
     ...loads.map(share => ({
       name: `poisson ${share * 100} %`,
       arrivals: { kind: 'poisson' as const, ratePerS: share * IDEAL_PER_S },
@@ -70,7 +80,11 @@ function rowsOf({ callers, loads }: TableOptions): { name: string; arrivals: Loa
   ];
 }
 
-async function measureRound({ rig, load }: TableOptions, arrivals: LoadArrivals, round: number): Promise<Measured> {
+async function measureRound(
+  { rig, load }: TableOptions,
+  arrivals: LoadArrivals,
+  round: number,
+): Promise<Measured> {
   const before = await groupCounts(rig);
   const report = await load.run(loadJob(rig.gateway.port, arrivals, round));
   const after = await groupCounts(rig);
@@ -84,7 +98,8 @@ async function measureRound({ rig, load }: TableOptions, arrivals: LoadArrivals,
 }
 
 function medians(rounds: readonly Measured[]): Measured {
-  const middle = (pick: (round: Measured) => number): number => rounded(median(rounds.map(pick)));
+  const middle = (pick: (round: Measured) => number): number =>
+    rounded(median(rounds.map(pick)));
   return {
     fraction: middle(round => round.fraction),
     p50Ms: middle(round => round.p50Ms),
@@ -124,7 +139,12 @@ async function groupCounts(rig: BenchRig): Promise<{ sum: number; count: number 
 }
 
 function predict(policy: Policy, arrivals: ModelArrivals, prepMs: number): Measured {
-  const prediction = predictWindow({ policy, arrivals, prepMs, groupCostMs: () => SERVICE_MS });
+  const prediction = predictWindow({
+    policy,
+    arrivals,
+    prepMs,
+    groupCostMs: () => SERVICE_MS,
+  });
   return {
     fraction: rounded(prediction.requestsPerS / IDEAL_PER_S),
     p50Ms: rounded(prediction.p50Ms),

@@ -27,7 +27,9 @@ export class WorkerClient implements Disposable {
   transcribeGroup(audio: Buffer, size: number): Promise<TranscribeAnswer[]> {
     const group = { id: `direct-group-${++this.#calls}`, size };
     return Promise.all(
-      Array.from({ length: size }, () => this.transcribe(audio, 'group.wav', RequestPriority.BATCH, group)),
+      Array.from({ length: size }, () =>
+        this.transcribe(audio, 'group.wav', RequestPriority.BATCH, group),
+      ),
     );
   }
 
@@ -48,7 +50,9 @@ export class WorkerClient implements Disposable {
       filename,
     });
     return new Promise((resolve, reject) => {
-      this.#stub.transcribeFile(request, (error, reply) => (error ? reject(error) : resolve(decodeTranscript(reply))));
+      this.#stub.transcribeFile(request, (error, reply) =>
+        error ? reject(error) : resolve(decodeTranscript(reply)),
+      );
     });
   }
 

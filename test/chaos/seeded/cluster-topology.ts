@@ -1,7 +1,11 @@
 import { freePort } from '../../support/free-port.js';
 import { RoundRobinProxy } from '../../../scripts/topology/round-robin-proxy.mjs';
 import { switchyardMembers } from '../../../scripts/topology/members.mjs';
-import { listens, postgresServer, redisServer } from '../../../scripts/topology/servers.mjs';
+import {
+  listens,
+  postgresServer,
+  redisServer,
+} from '../../../scripts/topology/servers.mjs';
 import { pause } from '../../support/waiting.js';
 import { SmallDisk } from '../../support/small-disk.js';
 import { type SupervisedProcess } from './supervised-process.js';
@@ -42,11 +46,13 @@ export class ClusterTopology extends Topology {
     await this.addUpstream();
     await this.#addServers();
     await this.#addMembers();
-    for (const kind of ['redis', 'postgres'] as const) for (const server of this.of(kind)) await startServer(server);
+    for (const kind of ['redis', 'postgres'] as const)
+      for (const server of this.of(kind)) await startServer(server);
     for (const process of this.processes) if (process.pid === undefined) process.start();
     this.#proxy = new RoundRobinProxy(this.gatewayUrls);
     await this.#proxy.listen(this.#port, '127.0.0.1');
-    if (!(await this.untilReady())) throw new Error(`The cluster did not become ready; logs: ${this.logs}`);
+    if (!(await this.untilReady()))
+      throw new Error(`The cluster did not become ready; logs: ${this.logs}`);
   }
 
   override kill(): void {
@@ -64,14 +70,27 @@ export class ClusterTopology extends Topology {
   async #addServers(): Promise<void> {
     const { folder } = this.options;
     this.add(redisServer({ folder, port: await freePort() }));
-    this.add(postgresServer({ folder: this.databaseDisk?.path ?? folder, port: await freePort() }));
+    this.add(
+      postgresServer({
+        folder: this.databaseDisk?.path ?? folder,
+        port: await freePort(),
+      }),
+    );
   }
 
   async #addMembers(): Promise<void> {
-    const [redis, postgres] = [this.of('redis')[0]!.spec.port, this.of('postgres')[0]!.spec.port];
+    const [redis, postgres] = [
+      this.of('redis')[0]!.spec.port,
+      this.of('postgres')[0]!.spec.port,
+    ];
     const ports = { redis, postgres, proxy: this.#port };
     const { folder } = this.options;
-    const make = await switchyardMembers({ folder, ports, env: this.environment(), graceMs: 0 });
+    const make = await switchyardMembers({
+      folder,
+      ports,
+      env: this.environment(),
+      graceMs: 0,
+    });
     const models = [];
     for (const model of this.models) {
       if (model.engine !== 'synthetic') {
@@ -87,8 +106,10 @@ export class ClusterTopology extends Topology {
       models.push({ ...model, replicas: 0, addresses });
     }
     this.writeModels(models);
-    for (let number = 1; number <= GATEWAYS; number++) this.add(this.#ours(make.gateway(number, await freePort())));
-    for (let number = 1; number <= PROCESSORS; number++) this.add(this.#ours(make.processor(number, await freePort())));
+    for (let number = 1; number <= GATEWAYS; number++)
+      this.add(this.#ours(make.gateway(number, await freePort())));
+    for (let number = 1; number <= PROCESSORS; number++)
+      this.add(this.#ours(make.processor(number, await freePort())));
   }
 
   /** The plan of a cluster puts its data folder beside its logs; here it may be on a small disk. */
@@ -104,7 +125,11 @@ export async function startServer(server: SupervisedProcess): Promise<void> {
 }
 
 export async function untilListening({ spec }: SupervisedProcess): Promise<void> {
-  for (const endMs = performance.now() + SERVER_MS; performance.now() < endMs; await pause(50)) {
+  for (
+    const endMs = performance.now() + SERVER_MS;
+    performance.now() < endMs;
+    await pause(50)
+  ) {
     if (await listens(spec.port)) return;
   }
   throw new Error(`${spec.name} took no connections in ${SERVER_MS / 1000} s`);

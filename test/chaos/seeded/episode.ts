@@ -2,7 +2,13 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pause } from '../../support/waiting.js';
 import { expectComputedOnce } from './queue-journal.js';
-import { type DescriptorBase, descriptorBase, expectDescriptors, expectEnds, expectQuiet } from './aftermath.js';
+import {
+  type DescriptorBase,
+  descriptorBase,
+  expectDescriptors,
+  expectEnds,
+  expectQuiet,
+} from './aftermath.js';
 import { ClusterTopology } from './cluster-topology.js';
 import { FAULTS } from './faults.js';
 import { Ledger, type Violation } from './ledger.js';
@@ -81,7 +87,8 @@ class Stage {
     // PostgreSQL's own account passes through it.
     chmodSync(this.#folder, 0o755);
     const played = options.isShared ? plans : [first];
-    const strikes = (name: string): boolean => played.some(({ faults }) => faults.some(fault => fault.name === name));
+    const strikes = (name: string): boolean =>
+      played.some(({ faults }) => faults.some(fault => fault.name === name));
     const onCrash = (how: string): void => this.#ledger.note('crash', how);
     const common = {
       ...{ folder: this.#folder, settings: options.settings, onCrash },
@@ -104,7 +111,10 @@ class Stage {
       await underFire(this.#topology, fire);
       if (isLast) await expectEnds(this.#topology, ledger, text => strikes.push(text));
     } catch (error) {
-      ledger.note('crash', `the episode broke off: ${error instanceof Error ? error.stack : String(error)}`);
+      ledger.note(
+        'crash',
+        `the episode broke off: ${error instanceof Error ? error.stack : String(error)}`,
+      );
     }
     const { violations, settled, attempts } = ledger;
     const ms = Math.round(performance.now() - startMs);
@@ -123,7 +133,10 @@ class Stage {
     await this.#topology[Symbol.asyncDispose]();
     if (result.violations.length === 0 && !this.options.keep)
       return rmSync(this.#folder, { recursive: true, force: true });
-    writeFileSync(join(this.#folder, 'report.json'), JSON.stringify(result, undefined, 2));
+    writeFileSync(
+      join(this.#folder, 'report.json'),
+      JSON.stringify(result, undefined, 2),
+    );
     for (const name of ['data', 'postgres', 'redis'])
       rmSync(join(this.#folder, name), { recursive: true, force: true });
   }
@@ -137,11 +150,22 @@ interface Fire {
   readonly operations: readonly OperationName[];
 }
 
-async function underFire(topology: Topology, { plan, ledger, strikes, base, operations }: Fire): Promise<void> {
+async function underFire(
+  topology: Topology,
+  { plan, ledger, strikes, base, operations }: Fire,
+): Promise<void> {
   const beginMs = ledger.nowMs;
-  const log = (text: string): void => void strikes.push(`${((ledger.nowMs - beginMs) / 1000).toFixed(2)} s ${text}`);
+  const log = (text: string): void =>
+    void strikes.push(`${((ledger.nowMs - beginMs) / 1000).toFixed(2)} s ${text}`);
   const limitMs = PATIENCE_MS + faultMs(plan);
-  const traffic = new Traffic({ topology, ledger, operations, seed: plan.seed, limitMs, isCalm: isHidden(plan) });
+  const traffic = new Traffic({
+    topology,
+    ledger,
+    operations,
+    seed: plan.seed,
+    limitMs,
+    isCalm: isHidden(plan),
+  });
   const strike = async (fault: PlannedFault): Promise<void> => {
     await pause(fault.atMs);
     await FAULTS.get(fault.name)!.strike({ topology, ledger, fault, log });

@@ -45,7 +45,11 @@ const whereOf = (kind: VictimKind): readonly TopologyName[] =>
   kind === 'redis' || kind === 'postgres' ? CLUSTER : BOTH;
 
 const kill = <K extends VictimKind>(kind: K) => ({
-  ...{ name: `kill-${kind}` as const, about: `kill -9 of a ${kind}; it is started again`, topologies: whereOf(kind) },
+  ...{
+    name: `kill-${kind}` as const,
+    about: `kill -9 of a ${kind}; it is started again`,
+    topologies: whereOf(kind),
+  },
   ...{ durationsMs: BLOW, isHidden: isHidden(kind) },
   strike: async (blow: Blow) => {
     const victim = chosen(blow, kind);
@@ -58,7 +62,11 @@ const kill = <K extends VictimKind>(kind: K) => ({
 });
 
 const terminate = <K extends VictimKind>(kind: K) => ({
-  ...{ name: `term-${kind}` as const, about: `SIGTERM to a ${kind}; it is started again`, topologies: whereOf(kind) },
+  ...{
+    name: `term-${kind}` as const,
+    about: `SIGTERM to a ${kind}; it is started again`,
+    topologies: whereOf(kind),
+  },
   ...{ durationsMs: BLOW, isHidden: isHidden(kind) },
   strike: async (blow: Blow) => {
     const victim = chosen(blow, kind);
@@ -69,7 +77,11 @@ const terminate = <K extends VictimKind>(kind: K) => ({
 });
 
 const freeze = <K extends VictimKind>(kind: K) => ({
-  ...{ name: `freeze-${kind}` as const, about: `SIGSTOP of a ${kind}, SIGCONT later`, topologies: whereOf(kind) },
+  ...{
+    name: `freeze-${kind}` as const,
+    about: `SIGSTOP of a ${kind}, SIGCONT later`,
+    topologies: whereOf(kind),
+  },
   ...{ durationsMs: FREEZES, isHidden: isHidden(kind) },
   strike: async (blow: Blow) => {
     const victim = chosen(blow, kind);
@@ -83,7 +95,11 @@ const freeze = <K extends VictimKind>(kind: K) => ({
 });
 
 const away = <K extends VictimKind>(kind: K) => ({
-  ...{ name: `${kind}-away` as const, about: `no ${kind}: connections are refused`, topologies: whereOf(kind) },
+  ...{
+    name: `${kind}-away` as const,
+    about: `no ${kind}: connections are refused`,
+    topologies: whereOf(kind),
+  },
   durationsMs: OUTAGES,
   strike: async (blow: Blow) => {
     const process = blow.topology.of(kind)[0]!;
@@ -96,7 +112,10 @@ const away = <K extends VictimKind>(kind: K) => ({
 });
 
 /** SIGTERM, an end in time, and a start. */
-async function restartOrderly({ log, ledger }: Blow, process: SupervisedProcess): Promise<void> {
+async function restartOrderly(
+  { log, ledger }: Blow,
+  process: SupervisedProcess,
+): Promise<void> {
   const { name, stopSignal = 'SIGTERM' } = process.spec;
   log(`${stopSignal} ${name}`);
   const ending = await process.end(stopSignal, END_LIMIT_MS);
@@ -106,12 +125,27 @@ async function restartOrderly({ log, ledger }: Blow, process: SupervisedProcess)
 }
 
 /** @param ending of a process that was told to end orderly */
-export function noteEnding(ledger: Ledger, { spec: { name, kind } }: SupervisedProcess, ending: Ending): void {
+export function noteEnding(
+  ledger: Ledger,
+  { spec: { name, kind } }: SupervisedProcess,
+  ending: Ending,
+): void {
   const { by, isLate, ageMs } = ending;
   const ms = Math.round(ending.ms);
-  if (isLate) return ledger.note('end', `${name} did not end within ${ms} ms of SIGTERM and was killed`);
+  if (isLate)
+    return ledger.note(
+      'end',
+      `${name} did not end within ${ms} ms of SIGTERM and was killed`,
+    );
   // SIGKILL came from another fault; a signal ends a process that does not listen yet.
-  if (kind === 'upstream' || by === 0 || by === 'down' || by === 'SIGKILL' || ageMs < BOOT_MS) return;
+  if (
+    kind === 'upstream' ||
+    by === 0 ||
+    by === 'down' ||
+    by === 'SIGKILL' ||
+    ageMs < BOOT_MS
+  )
+    return;
   ledger.note('end', `${name} ended with ${by} ${ms} ms after SIGTERM; wanted: 0`);
 }
 
@@ -153,7 +187,10 @@ async function fillDatabase({ topology, fault, log }: Blow): Promise<void> {
 }
 
 /** Repeated while another fault prevents it: PostgreSQL stores no setting on a full disk. */
-async function persisted(process: SupervisedProcess, act: (port: number) => Promise<void>): Promise<void> {
+async function persisted(
+  process: SupervisedProcess,
+  act: (port: number) => Promise<void>,
+): Promise<void> {
   for (const endMs = performance.now() + PERSIST_MS; ; await pause(500)) {
     await untilListening(process);
     try {
@@ -166,7 +203,11 @@ async function persisted(process: SupervisedProcess, act: (port: number) => Prom
 
 /** What a server is told, and what undoes it. */
 const told =
-  (kind: 'redis' | 'postgres', begin: (port: number) => Promise<void>, end: (port: number) => Promise<void>) =>
+  (
+    kind: 'redis' | 'postgres',
+    begin: (port: number) => Promise<void>,
+    end: (port: number) => Promise<void>,
+  ) =>
   async ({ topology, fault, log }: Blow): Promise<void> => {
     const process = topology.of(kind)[0]!;
     const { name } = process.spec;
@@ -179,24 +220,57 @@ const told =
   };
 
 const LIST = [
-  ...[kill('gateway'), kill('worker'), kill('processor'), kill('redis'), kill('postgres'), kill('upstream')],
-  ...[terminate('gateway'), terminate('worker'), terminate('processor'), terminate('redis'), terminate('postgres')],
-  ...[freeze('gateway'), freeze('worker'), freeze('processor'), freeze('redis'), freeze('postgres')],
+  ...[
+    kill('gateway'),
+    kill('worker'),
+    kill('processor'),
+    kill('redis'),
+    kill('postgres'),
+    kill('upstream'),
+  ],
+  ...[
+    terminate('gateway'),
+    terminate('worker'),
+    terminate('processor'),
+    terminate('redis'),
+    terminate('postgres'),
+  ],
+  ...[
+    freeze('gateway'),
+    freeze('worker'),
+    freeze('processor'),
+    freeze('redis'),
+    freeze('postgres'),
+  ],
   ...[freeze('upstream'), away('redis'), away('postgres'), away('upstream')],
   {
-    ...{ name: 'rolling-restart' as const, about: 'SIGTERM to every process of Switchyard, one after the other' },
+    ...{
+      name: 'rolling-restart' as const,
+      about: 'SIGTERM to every process of Switchyard, one after the other',
+    },
     ...{ topologies: BOTH, durationsMs: BLOW, strike: rollingRestart },
   },
   {
-    ...{ name: 'disk-full' as const, about: 'no byte left in the data folder', topologies: BOTH },
+    ...{
+      name: 'disk-full' as const,
+      about: 'no byte left in the data folder',
+      topologies: BOTH,
+    },
     ...{ durationsMs: OUTAGES, strike: fillDisk },
   },
   {
-    ...{ name: 'postgres-full' as const, about: 'no byte left for PostgreSQL', topologies: CLUSTER },
+    ...{
+      name: 'postgres-full' as const,
+      about: 'no byte left for PostgreSQL',
+      topologies: CLUSTER,
+    },
     ...{ durationsMs: OUTAGES, strike: fillDatabase },
   },
   {
-    ...{ name: 'postgres-readonly' as const, about: 'PostgreSQL takes no writes, as during a failover' },
+    ...{
+      name: 'postgres-readonly' as const,
+      about: 'PostgreSQL takes no writes, as during a failover',
+    },
     ...{ topologies: CLUSTER, durationsMs: OUTAGES },
     strike: told(
       'postgres',
@@ -214,7 +288,11 @@ const LIST = [
     ),
   },
   {
-    ...{ name: 'redis-full' as const, about: 'Redis has no memory for writes', topologies: CLUSTER },
+    ...{
+      name: 'redis-full' as const,
+      about: 'Redis has no memory for writes',
+      topologies: CLUSTER,
+    },
     durationsMs: OUTAGES,
     strike: told(
       'redis',
@@ -227,4 +305,6 @@ const LIST = [
 export type FaultName = (typeof LIST)[number]['name'];
 
 /** By name. */
-export const FAULTS: ReadonlyMap<FaultName, Fault<FaultName>> = new Map(LIST.map(fault => [fault.name, fault]));
+export const FAULTS: ReadonlyMap<FaultName, Fault<FaultName>> = new Map(
+  LIST.map(fault => [fault.name, fault]),
+);

@@ -1,5 +1,11 @@
 import { heardInFile, saidTo } from './models.js';
-import { expectSame, type Operation, opened, type Turn, uniqueWords } from './operation.js';
+import {
+  expectSame,
+  type Operation,
+  opened,
+  type Turn,
+  uniqueWords,
+} from './operation.js';
 import { type Answer, type Sent } from './tenant-client.js';
 import { type Entry } from './ledger.js';
 
@@ -33,20 +39,34 @@ export function transcriptQuestion(turn: Turn): Question {
   };
 }
 
-export function chatQuestion(turn: Turn, model: 'synthetic-llm' | 'upstream', stream = false): Question {
+export function chatQuestion(
+  turn: Turn,
+  model: 'synthetic-llm' | 'upstream',
+  stream = false,
+): Question {
   const content = uniqueWords(turn);
   const tokens = 8 + Math.floor(turn.random() * 17);
-  const body = { model, stream, temperature: 0, max_tokens: tokens, messages: [{ role: 'user', content }] };
+  const body = {
+    model,
+    stream,
+    temperature: 0,
+    max_tokens: tokens,
+    messages: [{ role: 'user', content }],
+  };
   return {
     path: '/v1/chat/completions',
     sent: jsonPost(body, headersOf(turn)),
     answer: model === 'upstream' ? content : saidTo(content, tokens),
     textIn: text =>
-      (parsed(text) as { choices?: { message?: { content?: string } }[] } | undefined)?.choices?.[0]?.message?.content,
+      (parsed(text) as { choices?: { message?: { content?: string } }[] } | undefined)
+        ?.choices?.[0]?.message?.content,
   };
 }
 
-export const jsonPost = (body: object, headers: Readonly<Record<string, string>> = {}): Sent => ({
+export const jsonPost = (
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): Sent => ({
   method: 'POST',
   headers: { 'content-type': 'application/json', ...headers },
   body: JSON.stringify(body),
@@ -59,14 +79,25 @@ const asked =
     const { client } = turn;
     const entry = opened(turn, name);
     const got = await client.answered(entry, path, sent);
-    if (!got || !expectSame(client.ledger, entry, textIn(got.text) ?? got.text, answer)) return;
-    if (sent.headers?.['idempotency-key'] && turn.random() < 0.3 && !(await sameAgain(turn, entry, got, path, sent)))
+    if (!got || !expectSame(client.ledger, entry, textIn(got.text) ?? got.text, answer))
+      return;
+    if (
+      sent.headers?.['idempotency-key'] &&
+      turn.random() < 0.3 &&
+      !(await sameAgain(turn, entry, got, path, sent))
+    )
       return;
     client.ledger.settle(entry);
   };
 
 /** A key that was answered is answered by the same bytes. */
-async function sameAgain({ client }: Turn, entry: Entry, first: Answer, path: string, sent: Sent): Promise<boolean> {
+async function sameAgain(
+  { client }: Turn,
+  entry: Entry,
+  first: Answer,
+  path: string,
+  sent: Sent,
+): Promise<boolean> {
   const again = await client.answered(entry, path, sent);
   if (!again) return false;
   if (again.text === first.text) return true;
@@ -85,8 +116,11 @@ const streamed =
     const { path, sent, answer } = chatQuestion(turn, model, true);
     const { client } = turn;
     const entry = opened(turn, name);
-    const said = await client.repeated(entry, path, () => oneStream(turn, entry, { path, sent, answer }));
-    if (said && expectSame(client.ledger, entry, said.text, answer)) client.ledger.settle(entry);
+    const said = await client.repeated(entry, path, () =>
+      oneStream(turn, entry, { path, sent, answer }),
+    );
+    if (said && expectSame(client.ledger, entry, said.text, answer))
+      client.ledger.settle(entry);
   };
 
 async function oneStream(
@@ -98,7 +132,10 @@ async function oneStream(
   try {
     const { status, headers, body: stream } = await client.open(path, sent);
     for await (const part of stream!.pipeThrough(new TextDecoderStream())) body += part;
-    if (status !== 200) return client.mayRepeat(entry, path, { status, headers, text: body }) ? undefined : 'broken';
+    if (status !== 200)
+      return client.mayRepeat(entry, path, { status, headers, text: body })
+        ? undefined
+        : 'broken';
   } catch {
     // Broken off: what came is judged all the same.
   }
@@ -109,12 +146,17 @@ async function oneStream(
   const text = frames.map(deltaIn).join('');
   if (frames.at(-1) === '[DONE]' && !body.includes('"error"')) return { text };
   if (answer.startsWith(text)) return undefined;
-  client.ledger.violate('wrong', entry, `the stream began ${JSON.stringify(text)}; wanted ${JSON.stringify(answer)}`);
+  client.ledger.violate(
+    'wrong',
+    entry,
+    `the stream began ${JSON.stringify(text)}; wanted ${JSON.stringify(answer)}`,
+  );
   return 'broken';
 }
 
 function deltaIn(frame: string): string {
-  const chunk = parsed(frame) as { choices?: { delta?: { content?: string } }[] } | undefined;
+  const chunk = parsed(frame) as
+    { choices?: { delta?: { content?: string } }[] } | undefined;
   return chunk?.choices?.[0]?.delta?.content ?? '';
 }
 
@@ -128,6 +170,8 @@ function parsed(json: string): unknown {
 
 export const transcribe = asked('transcription', transcriptQuestion);
 export const chat = asked('chat', turn => chatQuestion(turn, 'synthetic-llm'));
-export const upstreamChat = asked('upstream chat', turn => chatQuestion(turn, 'upstream'));
+export const upstreamChat = asked('upstream chat', turn =>
+  chatQuestion(turn, 'upstream'),
+);
 export const streamChat = streamed('stream', 'synthetic-llm');
 export const streamUpstream = streamed('upstream stream', 'upstream');

@@ -1,6 +1,15 @@
 /** What a violated invariant is called in the report. */
 export type Invariant =
-  'lost' | 'wrong' | 'twice' | 'tenant' | 'stuck' | 'visible' | 'slots' | 'descriptors' | 'end' | 'crash';
+  | 'lost'
+  | 'wrong'
+  | 'twice'
+  | 'tenant'
+  | 'stuck'
+  | 'visible'
+  | 'slots'
+  | 'descriptors'
+  | 'end'
+  | 'crash';
 
 export interface Violation {
   readonly invariant: Invariant;
@@ -51,7 +60,10 @@ export class Ledger {
   violate(invariant: Invariant, entry: Entry, text: string): void {
     this.#open.delete(entry);
     const sinceS = ((this.nowMs - entry.sinceMs) / 1000).toFixed(1);
-    this.note(invariant, `${entry.operation} ${entry.id} of ${entry.tenant}, ${sinceS} s after it was sent: ${text}`);
+    this.note(
+      invariant,
+      `${entry.operation} ${entry.id} of ${entry.tenant}, ${sinceS} s after it was sent: ${text}`,
+    );
   }
 
   note(invariant: Invariant, text: string): void {

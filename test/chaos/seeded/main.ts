@@ -38,7 +38,9 @@ ${[...FAULTS.values()].map(({ name, about, topologies, durationsMs }) => `  ${na
 function limits(topologies: readonly string[], durationsMs: readonly number[]): string {
   const seconds = durationsMs.filter(ms => ms > 0).map(ms => ms / 1000);
   const where = topologies.length === 1 ? `${topologies[0]} only` : '';
-  const text = [where, seconds.length > 0 ? `${seconds.join(', ')} s` : ''].filter(Boolean).join('; ');
+  const text = [where, seconds.length > 0 ? `${seconds.join(', ')} s` : '']
+    .filter(Boolean)
+    .join('; ');
   return text && ` (${text})`;
 }
 
@@ -66,24 +68,37 @@ async function main(): Promise<number> {
   if (values.help) return (print(HELP), 0);
   const seed = wholeNumber('--seed', values.seed ?? String(Date.now() % 1_000_000), 0);
   const episodes = wholeNumber('--episodes', values.episodes, 1);
-  const options = { topology: topologyNamed(values.topology), faults: values.faults?.split(',').map(faultNamed) };
+  const options = {
+    topology: topologyNamed(values.topology),
+    faults: values.faults?.split(',').map(faultNamed),
+  };
   refuseElsewhere(options.topology, options.faults ?? []);
-  const plans = Array.from({ length: episodes }, (_, index) => planEpisode(seed + index, options));
+  const plans = Array.from({ length: episodes }, (_, index) =>
+    planEpisode(seed + index, options),
+  );
   if (values.plan) return (print(plans.map(planText).join('\n')), 0);
-  const out = values.out ? resolve(values.out) : mkdtempSync(join(tmpdir(), 'switchyard-chaos-'));
+  const out = values.out
+    ? resolve(values.out)
+    : mkdtempSync(join(tmpdir(), 'switchyard-chaos-'));
   const settings = Object.fromEntries(values.set.map(settingNamed));
   const operations = values.traffic.split(',').map(operationNamed);
   const results: EpisodeResult[] = [];
   const isShared = values.share;
   // One topology after the other, so that its processes can be shared.
   if (isShared) plans.sort((a, b) => a.topology.localeCompare(b.topology));
-  await runEpisodes(plans, { out, settings, operations, keep: values.keep, isShared }, result => {
-    results.push(result);
-    print(`${results.length}/${episodes} ${episodeText(result)}`);
-  });
+  await runEpisodes(
+    plans,
+    { out, settings, operations, keep: values.keep, isShared },
+    result => {
+      results.push(result);
+      print(`${results.length}/${episodes} ${episodeText(result)}`);
+    },
+  );
   const failed = results.filter(({ violations }) => violations.length > 0).length;
   print(`\n${summaryTable(results)}\n`);
-  process.stdout.write(`${JSON.stringify({ seed, episodes, passed: episodes - failed, failed })}\n`);
+  process.stdout.write(
+    `${JSON.stringify({ seed, episodes, passed: episodes - failed, failed })}\n`,
+  );
   return failed > 0 ? 1 : 0;
 }
 
@@ -104,16 +119,24 @@ function topologyNamed(name: string | undefined): TopologyName | undefined {
 function faultNamed(text: string): WantedFault {
   const [name = '', seconds] = text.split(':');
   if (!FAULTS.has(name as FaultName))
-    throw new UsageError(`--faults: no fault "${name}". There are: ${[...FAULTS.keys()].join(', ')}.`);
+    throw new UsageError(
+      `--faults: no fault "${name}". There are: ${[...FAULTS.keys()].join(', ')}.`,
+    );
   return {
     name: name as FaultName,
-    ms: seconds === undefined ? undefined : wholeNumber(`--faults ${name}`, seconds, 1) * 1000,
+    ms:
+      seconds === undefined
+        ? undefined
+        : wholeNumber(`--faults ${name}`, seconds, 1) * 1000,
   };
 }
 
 function operationNamed(name: string): OperationName {
   const found = OPERATION_NAMES.find(known => known === name);
-  if (!found) throw new UsageError(`--traffic: no operation "${name}". There are: ${OPERATION_NAMES.join(', ')}.`);
+  if (!found)
+    throw new UsageError(
+      `--traffic: no operation "${name}". There are: ${OPERATION_NAMES.join(', ')}.`,
+    );
   return found;
 }
 
@@ -124,7 +147,10 @@ function settingNamed(text: string): readonly [string, string] {
 }
 
 /** A fault of PostgreSQL has no place in a topology without one. */
-function refuseElsewhere(topology: TopologyName | undefined, faults: readonly WantedFault[]): void {
+function refuseElsewhere(
+  topology: TopologyName | undefined,
+  faults: readonly WantedFault[],
+): void {
   for (const { name } of faults) {
     const { topologies } = FAULTS.get(name)!;
     if (topologies.length < TOPOLOGIES.length && topology !== topologies[0])

@@ -1,5 +1,8 @@
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { syntheticText, answerToken } from '../../../src/worker/engines/synthetic/text.js';
+import {
+  syntheticText,
+  answerToken,
+} from '../../../src/worker/engines/synthetic/text.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 
 /** Tokens of a whole answer of the synthetic language model. */
@@ -15,17 +18,28 @@ export function chaosModels(upstreamUrl: string): readonly ModelSpec[] {
   );
   const language = syntheticModel(
     { tokens: ANSWER_TOKENS, perTokenMs: 15, maxConcurrent: 8 },
-    { id: 'synthetic-llm', kind: 'llm', capabilities: ['chat', 'completions'], replicas: 2 },
+    {
+      id: 'synthetic-llm',
+      kind: 'llm',
+      capabilities: ['chat', 'completions'],
+      replicas: 2,
+    },
   );
   const upstream = syntheticModel(
     { baseUrl: upstreamUrl, maxConcurrent: 8 },
-    { id: 'upstream', kind: 'llm', engine: 'openai-http', capabilities: ['chat', 'completions'] },
+    {
+      id: 'upstream',
+      kind: 'llm',
+      engine: 'openai-http',
+      capabilities: ['chat', 'completions'],
+    },
   );
   return [speech, language, upstream];
 }
 
 /** What is heard in a file of exactly these bytes. */
-export const heardInFile = (content: string): string => syntheticText(Buffer.from(content), CONDITIONS);
+export const heardInFile = (content: string): string =>
+  syntheticText(Buffer.from(content), CONDITIONS);
 
 /** What is heard in exactly these bytes of a live session at 16 kHz. */
 export const heardLive = (audio: string): string => syntheticText(Buffer.from(audio), []);
@@ -33,5 +47,7 @@ export const heardLive = (audio: string): string => syntheticText(Buffer.from(au
 /** What the synthetic language model answers to these words. */
 export function saidTo(words: string, tokens = ANSWER_TOKENS): string {
   const list = words.split(' ');
-  return Array.from({ length: Math.min(tokens, ANSWER_TOKENS) }, (_, at) => answerToken(list, 0, at)).join('');
+  return Array.from({ length: Math.min(tokens, ANSWER_TOKENS) }, (_, at) =>
+    answerToken(list, 0, at),
+  ).join('');
 }

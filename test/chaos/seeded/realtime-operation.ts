@@ -1,6 +1,12 @@
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { heardLive } from './models.js';
-import { expectSame, type Operation, opened, type Turn, uniqueWords } from './operation.js';
+import {
+  expectSame,
+  type Operation,
+  opened,
+  type Turn,
+  uniqueWords,
+} from './operation.js';
 
 const HANDSHAKE_MS = 10_000;
 /** A session whose worker is replaced waits `realtime.recovery_ms` (30 s) at most. */
@@ -12,17 +18,25 @@ const DROPPED = 0.3;
 /** Three utterances of one live session, each heard as it was said; a session that breaks is begun again. */
 export const realtime: Operation = async turn => {
   const { client } = turn;
-  const said = Array.from({ length: 3 }, (_, index) => evenBytes(uniqueWords({ ...turn, id: `${turn.id}-${index}` })));
+  const said = Array.from({ length: 3 }, (_, index) =>
+    evenBytes(uniqueWords({ ...turn, id: `${turn.id}-${index}` })),
+  );
   const entry = opened(turn, 'realtime');
-  const heard = await client.repeated(entry, 'its live session', () => session(turn, said));
+  const heard = await client.repeated(entry, 'its live session', () =>
+    session(turn, said),
+  );
   const wanted = said.map(heardLive).join(' | ');
-  if (heard !== undefined && expectSame(client.ledger, entry, heard.join(' | '), wanted)) client.ledger.settle(entry);
+  if (heard !== undefined && expectSame(client.ledger, entry, heard.join(' | '), wanted))
+    client.ledger.settle(entry);
 };
 
 /** Samples of 16 bits. */
 const evenBytes = (text: string): string => (text.length % 2 === 0 ? text : `${text} `);
 
-async function session({ client, random }: Turn, said: readonly string[]): Promise<readonly string[] | undefined> {
+async function session(
+  { client, random }: Turn,
+  said: readonly string[],
+): Promise<readonly string[] | undefined> {
   const { url } = client.options;
   const options = { headers: client.authorization, handshakeTimeout: HANDSHAKE_MS };
   let live: RealtimeClient | undefined;
@@ -34,7 +48,9 @@ async function session({ client, random }: Turn, said: readonly string[]): Promi
     for (const words of said) {
       live.append(words);
       live.commit();
-      heard.push(String((await inTime(live.next(`${TRANSCRIPTION}.completed`))).transcript));
+      heard.push(
+        String((await inTime(live.next(`${TRANSCRIPTION}.completed`))).transcript),
+      );
     }
     return heard;
   } catch {

@@ -15,7 +15,8 @@ export function episodeText(result: EpisodeResult): string {
   const line = `${violations.length === 0 ? 'passed' : 'FAILED'}  ${planText(plan)}; ${sums}`;
   if (violations.length === 0) return line;
   const texts = violations.map(
-    ({ invariant, text, atMs }) => `  ${invariant} at ${(atMs / 1000).toFixed(1)} s: ${text}`,
+    ({ invariant, text, atMs }) =>
+      `  ${invariant} at ${(atMs / 1000).toFixed(1)} s: ${text}`,
   );
   return [
     line,
@@ -33,11 +34,21 @@ export function summaryTable(results: readonly EpisodeResult[]): string {
     for (const name of new Set(plan.faults.map(fault => fault.name))) {
       const key = `| ${name} | ${plan.topology} `;
       const row = rows.get(key) ?? { episodes: 0, failed: 0 };
-      rows.set(key, { episodes: row.episodes + 1, failed: row.failed + (violations.length > 0 ? 1 : 0) });
+      rows.set(key, {
+        episodes: row.episodes + 1,
+        failed: row.failed + (violations.length > 0 ? 1 : 0),
+      });
     }
   }
   const lines = [...rows]
     .sort()
-    .map(([key, { episodes, failed }]) => `${key}| ${episodes} | ${episodes - failed} | ${failed} |`);
-  return ['| fault | topology | episodes | passed | failed |', '|---|---|---|---|---|', ...lines].join('\n');
+    .map(
+      ([key, { episodes, failed }]) =>
+        `${key}| ${episodes} | ${episodes - failed} | ${failed} |`,
+    );
+  return [
+    '| fault | topology | episodes | passed | failed |',
+    '|---|---|---|---|---|',
+    ...lines,
+  ].join('\n');
 }

@@ -13,12 +13,19 @@ interface Run {
 }
 
 /** `npm run chaos`, with the build that is there. */
-const MAIN = ['--import', './test/support/typescript-loader.mjs', 'test/chaos/seeded/main.ts'];
+const MAIN = [
+  '--import',
+  './test/support/typescript-loader.mjs',
+  'test/chaos/seeded/main.ts',
+];
 
 const chaos = (...args: readonly string[]): Promise<Run> =>
   new Promise(resolve => {
     execFile(process.execPath, [...MAIN, ...args], (error, stdout, stderr) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, output: stderr + stdout }),
+      resolve({
+        code: typeof error?.code === 'number' ? error.code : error ? 1 : 0,
+        output: stderr + stdout,
+      }),
     );
   });
 
@@ -29,11 +36,16 @@ async function expectPassed(...args: readonly string[]): Promise<void> {
 
 describe('npm run chaos', () => {
   it('plans the same faults for the same seed, others for another, and teaches mistaken flags', async () => {
-    const plans = await Promise.all([1, 1, 2].map(seed => chaos('--plan', '--episodes', '20', '--seed', `${seed}`)));
+    const plans = await Promise.all(
+      [1, 1, 2].map(seed => chaos('--plan', '--episodes', '20', '--seed', `${seed}`)),
+    );
     expect(plans[0]).toEqual(plans[1]);
     expect(plans[0]!.output).not.toEqual(plans[2]!.output);
     const { code, output } = await chaos('--faults', 'kill-everything');
-    expect([code, output]).toEqual([1, expect.stringContaining('There are: kill-gateway, kill-worker')]);
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining('There are: kill-gateway, kill-worker'),
+    ]);
   });
 
   itWith({ name: 'permission to mount', present: SmallDisk.canMount() })(
@@ -42,27 +54,52 @@ describe('npm run chaos', () => {
       const args = ['--topology', 'single', '--faults', 'disk-full:60'];
       const driver = spawn(process.execPath, [...MAIN, ...args], { stdio: 'ignore' });
       const exited = once(driver, 'exit');
-      const gateway = () => processTree(driver.pid).find(({ command }) => command.includes('main.gateway.js'))?.pid;
+      const gateway = () =>
+        processTree(driver.pid).find(({ command }) => command.includes('main.gateway.js'))
+          ?.pid;
       await until(() => pause(50).then(() => gateway() !== undefined));
       const pid = gateway()!;
-      const disk = /SWITCHYARD_DATA_DIR=([^\0]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1];
+      const disk = /SWITCHYARD_DATA_DIR=([^\0]+)/.exec(
+        readFileSync(`/proc/${pid}/environ`, 'utf8'),
+      )?.[1];
       driver.kill('SIGTERM');
       expect(await exited).toEqual([143, null]);
       expect(disk).toContain('switchyard-disk-');
       expect(existsSync(disk!)).toBe(false);
-      expect(await until(() => pause(50).then(() => processTree(pid).length === 0))).toBe(true);
+      expect(await until(() => pause(50).then(() => processTree(pid).length === 0))).toBe(
+        true,
+      );
     },
   );
 
   it('single topology: a worker and the gateway die, each request has its own answer', () =>
-    expectPassed('--seed', '1', '--topology', 'single', '--faults', 'kill-worker,kill-gateway'));
+    expectPassed(
+      '--seed',
+      '1',
+      '--topology',
+      'single',
+      '--faults',
+      'kill-worker,kill-gateway',
+    ));
 
-  itWith(REDIS, POSTGRES)('cluster: one process of each kind dies, each request has its own answer', () => {
-    const faults = 'kill-worker,kill-gateway,kill-processor,kill-redis,kill-postgres';
-    return expectPassed('--seed', '2', '--topology', 'cluster', '--faults', faults);
-  });
+  itWith(REDIS, POSTGRES)(
+    'cluster: one process of each kind dies, each request has its own answer',
+    () => {
+      const faults = 'kill-worker,kill-gateway,kill-processor,kill-redis,kill-postgres';
+      return expectPassed('--seed', '2', '--topology', 'cluster', '--faults', faults);
+    },
+  );
 
-  itWith(REDIS, POSTGRES)('cluster: four restarts of workers by SIGTERM, no caller notices', () =>
-    expectPassed('--seed', '3', '--topology', 'cluster', '--faults', Array(4).fill('term-worker').join()),
+  itWith(REDIS, POSTGRES)(
+    'cluster: four restarts of workers by SIGTERM, no caller notices',
+    () =>
+      expectPassed(
+        '--seed',
+        '3',
+        '--topology',
+        'cluster',
+        '--faults',
+        Array(4).fill('term-worker').join(),
+      ),
   );
 });

@@ -16,10 +16,20 @@ export class SingleTopology extends Topology {
     await this.addUpstream();
     this.writeModels(this.models);
     this.add({
-      ...{ name: 'gateway', kind: 'gateway', file: process.execPath, args: [resolve('dist/main.gateway.js')] },
-      ...{ port: this.#port, tied: true, env: { ...this.environment(), SWITCHYARD_SERVER_PORT: String(this.#port) } },
+      ...{
+        name: 'gateway',
+        kind: 'gateway',
+        file: process.execPath,
+        args: [resolve('dist/main.gateway.js')],
+      },
+      ...{
+        port: this.#port,
+        tied: true,
+        env: { ...this.environment(), SWITCHYARD_SERVER_PORT: String(this.#port) },
+      },
     });
     for (const process of this.processes) process.start();
-    if (!(await this.untilReady())) throw new Error(`The gateway did not become ready; logs: ${this.logs}`);
+    if (!(await this.untilReady()))
+      throw new Error(`The gateway did not become ready; logs: ${this.logs}`);
   }
 }

@@ -1,10 +1,25 @@
 import { deltasOf, eventsIn } from '../../support/response-client.js';
-import { FINAL_EVENTS, type ResponseEvent, type ResponseObject } from '../../../src/contracts/openai/responses.js';
+import {
+  FINAL_EVENTS,
+  type ResponseEvent,
+  type ResponseObject,
+} from '../../../src/contracts/openai/responses.js';
 import { pause } from '../../support/waiting.js';
-import { chatQuestion, jsonPost, type Question, transcriptQuestion } from './interactive-operations.js';
+import {
+  chatQuestion,
+  jsonPost,
+  type Question,
+  transcriptQuestion,
+} from './interactive-operations.js';
 import { type Entry } from './ledger.js';
 import { saidTo } from './models.js';
-import { expectSame, type Operation, opened, type Turn, uniqueWords } from './operation.js';
+import {
+  expectSame,
+  type Operation,
+  opened,
+  type Turn,
+  uniqueWords,
+} from './operation.js';
 
 const POLL_MS = 300;
 const ENDED = ['completed', 'failed', 'cancelled', 'incomplete'];
@@ -25,11 +40,25 @@ export const async: Operation = async turn => {
   const view = await ended<StoredView>(turn, entry, `/v1/requests/${id}`);
   if (!view) return;
   if (view.status !== 'completed' || view.status_code !== 200)
-    return client.ledger.violate('lost', entry, `accepted with 202, it ended ${JSON.stringify(view).slice(0, 400)}`);
+    return client.ledger.violate(
+      'lost',
+      entry,
+      `accepted with 202, it ended ${JSON.stringify(view).slice(0, 400)}`,
+    );
   const first = await client.answered(entry, `/v1/requests/${id}/content`);
-  if (!first || !expectSame(client.ledger, entry, question.textIn(first.text) ?? first.text, question.answer)) return;
+  if (
+    !first ||
+    !expectSame(
+      client.ledger,
+      entry,
+      question.textIn(first.text) ?? first.text,
+      question.answer,
+    )
+  )
+    return;
   const second = await client.answered(entry, `/v1/requests/${id}/content`);
-  if (second && expectSame(client.ledger, entry, second.text, first.text)) client.ledger.settle(entry);
+  if (second && expectSame(client.ledger, entry, second.text, first.text))
+    client.ledger.settle(entry);
 };
 
 /** Accepted with 202 and cancelled a moment later: who is told that it is cancelled never gets an answer. */
@@ -39,15 +68,25 @@ export const cancel: Operation = async turn => {
   const entry = opened(turn, 'cancel');
   if (!(await accepted(turn, entry, question))) return;
   await pause(random() * 400);
-  const answer = await client.answered(entry, `/v1/requests/${id}/cancel`, { method: 'POST' });
+  const answer = await client.answered(entry, `/v1/requests/${id}/cancel`, {
+    method: 'POST',
+  });
   if (!answer) return;
   const { cancelled } = JSON.parse(answer.text) as { cancelled: boolean };
   const view = await ended<StoredView>(turn, entry, `/v1/requests/${id}`);
   if (!view) return;
   if (cancelled && view.status === 'completed')
-    return client.ledger.violate('twice', entry, '`cancelled: true` was answered, and it completed');
+    return client.ledger.violate(
+      'twice',
+      entry,
+      '`cancelled: true` was answered, and it completed',
+    );
   if (view.status === 'failed')
-    return client.ledger.violate('lost', entry, `it ended ${JSON.stringify(view).slice(0, 400)}`);
+    return client.ledger.violate(
+      'lost',
+      entry,
+      `it ended ${JSON.stringify(view).slice(0, 400)}`,
+    );
   client.ledger.settle(entry);
 };
 
@@ -57,40 +96,77 @@ export const background: Operation = async turn => {
   const input = uniqueWords(turn);
   const entry = opened(turn, 'background');
   const body = { model: 'synthetic-llm', input, background: true, temperature: 0 };
-  const made = await client.answered(entry, '/v1/responses', jsonPost(body, { 'x-request-id': turn.id }));
+  const made = await client.answered(
+    entry,
+    '/v1/responses',
+    jsonPost(body, { 'x-request-id': turn.id }),
+  );
   if (!made) return;
   const { id } = JSON.parse(made.text) as ResponseObject;
   if (!(await hidden(turn, entry, `/v1/responses/${id}`))) return;
-  const events = await client.repeated(entry, `the events of ${id}`, follower(turn, entry, id));
+  const events = await client.repeated(
+    entry,
+    `the events of ${id}`,
+    follower(turn, entry, id),
+  );
   if (!events) return;
   const last = events.at(-1)!;
   if (last.type !== 'response.completed')
-    return client.ledger.violate('lost', entry, `the response ended ${JSON.stringify(last).slice(0, 400)}`);
+    return client.ledger.violate(
+      'lost',
+      entry,
+      `the response ended ${JSON.stringify(last).slice(0, 400)}`,
+    );
   if (!expectSame(client.ledger, entry, deltasOf(events), saidTo(input))) return;
   const found = await ended<ResponseObject>(turn, entry, `/v1/responses/${id}`);
   if (found?.status !== 'completed')
-    return found && client.ledger.violate('wrong', entry, `its events say completed, it is ${found.status}`);
+    return (
+      found &&
+      client.ledger.violate(
+        'wrong',
+        entry,
+        `its events say completed, it is ${found.status}`,
+      )
+    );
   client.ledger.settle(entry);
 };
 
 const drawQuestion = (turn: Turn): Question =>
-  [transcriptQuestion, (t: Turn) => chatQuestion(t, 'synthetic-llm'), (t: Turn) => chatQuestion(t, 'upstream')][
-    Math.floor(turn.random() * 3)
-  ]!(turn);
+  [
+    transcriptQuestion,
+    (t: Turn) => chatQuestion(t, 'synthetic-llm'),
+    (t: Turn) => chatQuestion(t, 'upstream'),
+  ][Math.floor(turn.random() * 3)]!(turn);
 
-async function accepted({ client, id }: Turn, entry: Entry, { path, sent }: Question): Promise<boolean> {
+async function accepted(
+  { client, id }: Turn,
+  entry: Entry,
+  { path, sent }: Question,
+): Promise<boolean> {
   const headers = { ...sent.headers, prefer: 'respond-async', 'idempotency-key': id };
   const answer = await client.answered(entry, path, { ...sent, headers });
   if (!answer || answer.status === 202) return answer !== undefined;
-  client.ledger.violate('wrong', entry, `202 was due; answered ${answer.status} ${answer.text.slice(0, 200)}`);
+  client.ledger.violate(
+    'wrong',
+    entry,
+    `202 was due; answered ${answer.status} ${answer.text.slice(0, 200)}`,
+  );
   return false;
 }
 
 /** Another tenant learns nothing. No answer is no proof. */
-async function hidden({ stranger, client }: Turn, entry: Entry, path: string): Promise<boolean> {
+async function hidden(
+  { stranger, client }: Turn,
+  entry: Entry,
+  path: string,
+): Promise<boolean> {
   const seen = await stranger.attempt(path);
   if (seen?.status !== 200) return true;
-  client.ledger.violate('tenant', entry, `${stranger.tenant} reads ${path}: ${seen.text.slice(0, 200)}`);
+  client.ledger.violate(
+    'tenant',
+    entry,
+    `${stranger.tenant} reads ${path}: ${seen.text.slice(0, 200)}`,
+  );
   return false;
 }
 
@@ -117,16 +193,30 @@ function follower({ client, random }: Turn, entry: Entry, id: string) {
     const stay = Math.floor(5 + random() * 120);
     const after = events.length === 0 ? '' : `&starting_after=${events.length - 1}`;
     try {
-      const stream = await client.open(`/v1/responses/${id}?stream=true${after}`, {}, leaving.signal);
+      const stream = await client.open(
+        `/v1/responses/${id}?stream=true${after}`,
+        {},
+        leaving.signal,
+      );
       if (stream.status !== 200) {
-        const answer = { status: stream.status, headers: stream.headers, text: await stream.text() };
-        return client.mayRepeat(entry, `the events of ${id}`, answer) ? undefined : 'broken';
+        const answer = {
+          status: stream.status,
+          headers: stream.headers,
+          text: await stream.text(),
+        };
+        return client.mayRepeat(entry, `the events of ${id}`, answer)
+          ? undefined
+          : 'broken';
       }
       let taken = 0;
       for await (const event of eventsIn(stream)) {
         if (event.sequence_number !== events.length) {
           const numbers = `number ${event.sequence_number} came where ${events.length} was due`;
-          client.ledger.violate('wrong', entry, `${numbers}: ${JSON.stringify(event).slice(0, 200)}`);
+          client.ledger.violate(
+            'wrong',
+            entry,
+            `${numbers}: ${JSON.stringify(event).slice(0, 200)}`,
+          );
           return 'broken';
         }
         events.push(event);

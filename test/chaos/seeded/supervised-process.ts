@@ -60,7 +60,10 @@ export class SupervisedProcess {
 
   /** Also to sessions of PostgreSQL, which are processes. Nothing happens to a process that is down. */
   signal(signal: NodeJS.Signals): void {
-    const pids = this.spec.kind === 'postgres' ? processTree(this.pid).map(({ pid }) => pid) : [this.pid];
+    const pids =
+      this.spec.kind === 'postgres'
+        ? processTree(this.pid).map(({ pid }) => pid)
+        : [this.pid];
     for (const pid of pids) if (pid !== undefined) sendSignal(pid, signal);
   }
 
@@ -73,13 +76,18 @@ export class SupervisedProcess {
     this.#isExpectedToEnd = true;
     const child = this.#child;
     // A second signal would end it at once, unlike any orderly end.
-    if (child && child === this.#ending?.child && signal !== 'SIGKILL') return this.#ending.end;
+    if (child && child === this.#ending?.child && signal !== 'SIGKILL')
+      return this.#ending.end;
     const end = this.#end(child, signal, limitMs);
     if (child && signal !== 'SIGKILL') this.#ending = { child, end };
     return end;
   }
 
-  async #end(child: ChildProcess | undefined, signal: NodeJS.Signals, limitMs: number): Promise<Ending> {
+  async #end(
+    child: ChildProcess | undefined,
+    signal: NodeJS.Signals,
+    limitMs: number,
+  ): Promise<Ending> {
     const startMs = performance.now();
     const ageMs = startMs - this.#startedAtMs;
     if (!child) return { ms: 0, by: 'down', ageMs, isLate: false };
@@ -94,17 +102,27 @@ export class SupervisedProcess {
     }, limitMs);
     const [code, by] = await exited;
     clearTimeout(killer);
-    return { ms: performance.now() - startMs, by: by ?? code ?? 'unknown', ageMs, isLate };
+    return {
+      ms: performance.now() - startMs,
+      by: by ?? code ?? 'unknown',
+      ageMs,
+      isLate,
+    };
   }
 
   #ended(child: ChildProcess, by: number | string): void {
     if (this.#child !== child) return;
     this.#child = undefined;
-    appendFileSync(join(this.logs, `${this.spec.name}.log`), `${new Date().toISOString()} ended: ${by}\n`);
+    appendFileSync(
+      join(this.logs, `${this.spec.name}.log`),
+      `${new Date().toISOString()} ended: ${by}\n`,
+    );
     // A start fails at once while its database or Redis is away (exit code 1): it is only started again.
     const isFailedStart = by === 1 && performance.now() - this.#startedAtMs < START_MS;
-    if (!this.#isExpectedToEnd && !isFailedStart) this.onCrash(`${this.spec.name} ended by itself: ${by}`);
-    if (this.#isWanted) setTimeout(() => this.#isWanted && !this.#child && this.start(), RESTART_MS);
+    if (!this.#isExpectedToEnd && !isFailedStart)
+      this.onCrash(`${this.spec.name} ended by itself: ${by}`);
+    if (this.#isWanted)
+      setTimeout(() => this.#isWanted && !this.#child && this.start(), RESTART_MS);
   }
 }
 

@@ -50,20 +50,32 @@ export class TenantClient {
   async attempt(path: string, sent: Sent = {}, id?: string): Promise<Answer | undefined> {
     try {
       const answer = await this.open(path, sent);
-      return { status: answer.status, headers: answer.headers, text: await answer.text() };
+      return {
+        status: answer.status,
+        headers: answer.headers,
+        text: await answer.text(),
+      };
     } catch (error) {
-      if ((error as Error).name === 'TimeoutError' && id !== undefined) this.ledger.mayRunAgain.add(id);
+      if ((error as Error).name === 'TimeoutError' && id !== undefined)
+        this.ledger.mayRunAgain.add(id);
       return undefined;
     }
   }
 
   /** One attempt, whose body is still to be read. */
-  open(path: string, { headers, ...init }: Sent = {}, signal?: AbortSignal): Promise<Response> {
+  open(
+    path: string,
+    { headers, ...init }: Sent = {},
+    signal?: AbortSignal,
+  ): Promise<Response> {
     this.ledger.attempts += 1;
     return fetch(this.options.url + path, {
       ...init,
       headers: { ...this.authorization, ...headers },
-      signal: AbortSignal.any([AbortSignal.timeout(ATTEMPT_MS), ...(signal ? [signal] : [])]),
+      signal: AbortSignal.any([
+        AbortSignal.timeout(ATTEMPT_MS),
+        ...(signal ? [signal] : []),
+      ]),
     });
   }
 
@@ -87,7 +99,11 @@ export class TenantClient {
   }
 
   /** @param work undefined: once more, in a moment; `broken`: the ledger knows why */
-  async repeated<T>(entry: Entry, what: string, work: () => Promise<T | undefined | 'broken'>): Promise<T | undefined> {
+  async repeated<T>(
+    entry: Entry,
+    what: string,
+    work: () => Promise<T | undefined | 'broken'>,
+  ): Promise<T | undefined> {
     const endMs = performance.now() + this.options.limitMs;
     while (performance.now() < endMs) {
       const done = await work();
@@ -95,11 +111,19 @@ export class TenantClient {
       if (done !== undefined) return done;
       await pause(RETRY_MS + Math.random() * RETRY_MS);
     }
-    this.ledger.violate('stuck', entry, `no answer to ${what} in ${Math.round(this.options.limitMs / 1000)} s`);
+    this.ledger.violate(
+      'stuck',
+      entry,
+      `no answer to ${what} in ${Math.round(this.options.limitMs / 1000)} s`,
+    );
     return undefined;
   }
 
-  #expectCalm({ operation, id }: Entry, what: string, { status, headers, text }: Answer): void {
+  #expectCalm(
+    { operation, id }: Entry,
+    what: string,
+    { status, headers, text }: Answer,
+  ): void {
     if (!this.options.isCalm) return;
     const attempts = Number(headers.get('x-switchyard-attempts') ?? 1);
     if (status < 500 && attempts <= 2) return;
@@ -112,8 +136,13 @@ export class TenantClient {
     const isBug = text.includes('"internal_error"');
     // No retry helps while the disk is full; a person makes room, and asks again.
     if (status === 507) return true;
-    if (!isBug && RETRIED.includes(status) && headers.get('x-should-retry') !== 'false') return true;
-    this.ledger.violate('lost', entry, `${what} was answered ${status} ${text.slice(0, 300)}`);
+    if (!isBug && RETRIED.includes(status) && headers.get('x-should-retry') !== 'false')
+      return true;
+    this.ledger.violate(
+      'lost',
+      entry,
+      `${what} was answered ${status} ${text.slice(0, 300)}`,
+    );
     return false;
   }
 }

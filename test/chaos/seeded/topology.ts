@@ -3,7 +3,10 @@ import { join, resolve } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { addApiKey } from '../../../src/platform/auth/keys-file.js';
-import { environmentName, type SettingPath } from '../../../src/platform/config/settings.js';
+import {
+  environmentName,
+  type SettingPath,
+} from '../../../src/platform/config/settings.js';
 import { freePort } from '../../support/free-port.js';
 import { MetricsScrape } from '../../support/metrics-scrape.js';
 import { processTree } from '../../support/process-tree.js';
@@ -86,7 +89,11 @@ export abstract class Topology implements AsyncDisposable {
   }
 
   async untilReady(limitMs = READY_MS): Promise<boolean> {
-    for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(100)) {
+    for (
+      const endMs = performance.now() + limitMs;
+      performance.now() < endMs;
+      await pause(100)
+    ) {
       const statuses = await Promise.all(this.gatewayUrls.map(url => this.#health(url)));
       if (statuses.every(status => status === 'ok')) return true;
     }
@@ -95,7 +102,10 @@ export abstract class Topology implements AsyncDisposable {
 
   async scrape(gatewayUrl: string): Promise<MetricsScrape> {
     const headers = { authorization: `Bearer ${this.keys.operations!}` };
-    const answer = await fetch(`${gatewayUrl}/metrics`, { headers, signal: AbortSignal.timeout(PROBE_MS) });
+    const answer = await fetch(`${gatewayUrl}/metrics`, {
+      headers,
+      signal: AbortSignal.timeout(PROBE_MS),
+    });
     return new MetricsScrape(await answer.text());
   }
 
@@ -123,7 +133,12 @@ export abstract class Topology implements AsyncDisposable {
     const loader = resolve('test/support/typescript-loader.mjs');
     const script = resolve('test/chaos/seeded/upstream-process.ts');
     const args = ['--import', loader, script, String(this.upstreamPort)];
-    const place = { name: 'upstream', kind: 'upstream', port: this.upstreamPort, tied: true } as const;
+    const place = {
+      name: 'upstream',
+      kind: 'upstream',
+      port: this.upstreamPort,
+      tied: true,
+    } as const;
     this.add({ ...place, file: process.execPath, args, env: cleanEnvironment() });
   }
 
@@ -143,32 +158,55 @@ export abstract class Topology implements AsyncDisposable {
       'workers.models_file': join(folder, 'models.yaml'),
       'logging.pretty': 'false',
     };
-    const named = Object.entries({ ...own, ...settings }).map(([path, value]) => [environmentName(path), value]);
-    return { ...cleanEnvironment(), ...(Object.fromEntries(named) as Record<string, string>) };
+    const named = Object.entries({ ...own, ...settings }).map(([path, value]) => [
+      environmentName(path),
+      value,
+    ]);
+    return {
+      ...cleanEnvironment(),
+      ...(Object.fromEntries(named) as Record<string, string>),
+    };
   }
 
   protected writeModels(models: readonly ModelSpec[]): void {
-    writeFileSync(join(this.options.folder, 'models.yaml'), JSON.stringify({ models }, undefined, 2)); // JSON is YAML
+    writeFileSync(
+      join(this.options.folder, 'models.yaml'),
+      JSON.stringify({ models }, undefined, 2),
+    ); // JSON is YAML
   }
 
   protected writeTokenSecret(): void {
-    writeFileSync(join(this.options.folder, 'token-secret'), randomBytes(32).toString('hex'), { mode: 0o600 });
+    writeFileSync(
+      join(this.options.folder, 'token-secret'),
+      randomBytes(32).toString('hex'),
+      { mode: 0o600 },
+    );
   }
 
   /** Workers and processors that gateways started themselves. */
   #children(kind: VictimKind): Victim[] {
-    const script = { worker: 'main.worker.js', processor: 'main.batch.js' }[kind as string];
+    const script = { worker: 'main.worker.js', processor: 'main.batch.js' }[
+      kind as string
+    ];
     if (!script) return [];
-    const trees = this.of('gateway').flatMap(({ pid }) => processTree(pid).filter(child => child.pid !== pid));
+    const trees = this.of('gateway').flatMap(({ pid }) =>
+      processTree(pid).filter(child => child.pid !== pid),
+    );
     return trees
       .filter(({ command }) => command.includes(script))
-      .map(({ pid }) => ({ name: `${kind} ${pid}`, pid, signal: signal => sendSignal(pid, signal) }));
+      .map(({ pid }) => ({
+        name: `${kind} ${pid}`,
+        pid,
+        signal: signal => sendSignal(pid, signal),
+      }));
   }
 
   async #health(url: string): Promise<string | undefined> {
     try {
       const signal = AbortSignal.timeout(PROBE_MS);
-      return ((await (await fetch(`${url}/health`, { signal })).json()) as { status: string }).status;
+      return (
+        (await (await fetch(`${url}/health`, { signal })).json()) as { status: string }
+      ).status;
     } catch {
       return undefined;
     }
@@ -177,7 +215,9 @@ export abstract class Topology implements AsyncDisposable {
 
 /** Settings of the person's shell must not decide what an episode shows. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('SWITCHYARD_'));
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('SWITCHYARD_'),
+  );
   return {
     ...Object.fromEntries(kept),
     NODE_OPTIONS: '',

@@ -1,7 +1,13 @@
 import { type RandomSource, seededRandom } from '../../bench/support/seeded-random.js';
 import { pause } from '../../support/waiting.js';
 import { batch, file } from './file-operations.js';
-import { chat, streamChat, streamUpstream, transcribe, upstreamChat } from './interactive-operations.js';
+import {
+  chat,
+  streamChat,
+  streamUpstream,
+  transcribe,
+  upstreamChat,
+} from './interactive-operations.js';
 import { type Ledger } from './ledger.js';
 import { type Operation } from './operation.js';
 import { realtime } from './realtime-operation.js';
@@ -51,13 +57,21 @@ export class Traffic {
 
   constructor(private readonly options: TrafficOptions) {
     const { operations } = options;
-    const drawn = operations.map(name => OPERATIONS[name]).filter(([, weight]) => weight > 0);
+    const drawn = operations
+      .map(name => OPERATIONS[name])
+      .filter(([, weight]) => weight > 0);
     this.#callers = TENANTS.flatMap((tenant, at) => {
-      const caller = (number: number, next: (random: RandomSource) => Operation): Promise<void> =>
-        this.#call(tenant, TENANTS[1 - at]!, number, next);
+      const caller = (
+        number: number,
+        next: (random: RandomSource) => Operation,
+      ): Promise<void> => this.#call(tenant, TENANTS[1 - at]!, number, next);
       const callers = drawn.length > 0 ? CALLERS : 0;
-      const mixed = Array.from({ length: callers }, (_, number) => caller(number, random => draw(random, drawn)));
-      return operations.includes('batch') ? [...mixed, caller(CALLERS, () => batch)] : mixed;
+      const mixed = Array.from({ length: callers }, (_, number) =>
+        caller(number, random => draw(random, drawn)),
+      );
+      return operations.includes('batch')
+        ? [...mixed, caller(CALLERS, () => batch)]
+        : mixed;
     });
   }
 
@@ -67,8 +81,17 @@ export class Traffic {
     await Promise.all(this.#callers);
   }
 
-  async #call(tenant: string, other: string, caller: number, next: (random: RandomSource) => Operation): Promise<void> {
-    const random = seededRandom(this.options.seed * 1000 + TENANTS.findIndex(name => name === tenant) * 100 + caller);
+  async #call(
+    tenant: string,
+    other: string,
+    caller: number,
+    next: (random: RandomSource) => Operation,
+  ): Promise<void> {
+    const random = seededRandom(
+      this.options.seed * 1000 +
+        TENANTS.findIndex(name => name === tenant) * 100 +
+        caller,
+    );
     const [client, stranger] = [this.#client(tenant), this.#client(other)];
     for (let number = 0; !this.#isOver; number++) {
       const id = `${tenant}-${this.options.seed}-${caller}-${number}`;
@@ -86,11 +109,19 @@ export class Traffic {
 
   #client(tenant: string): TenantClient {
     const { topology, ...options } = this.options;
-    return new TenantClient({ ...options, url: topology.url, tenant, key: topology.keys[tenant]! });
+    return new TenantClient({
+      ...options,
+      url: topology.url,
+      tenant,
+      key: topology.keys[tenant]!,
+    });
   }
 }
 
-function draw(random: RandomSource, mix: readonly (readonly [Operation, number])[]): Operation {
+function draw(
+  random: RandomSource,
+  mix: readonly (readonly [Operation, number])[],
+): Operation {
   let at = random() * mix.reduce((sum, [, weight]) => sum + weight, 0);
   return (mix.find(([, weight]) => (at -= weight) < 0) ?? mix[0]!)[0];
 }

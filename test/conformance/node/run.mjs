@@ -30,16 +30,24 @@ async function check(name, run) {
 }
 
 await check('AI SDK: generateText, with usage', async () => {
-  const { text: said, usage } = await generateText({ model, prompt, maxOutputTokens: 24 });
+  const { text: said, usage } = await generateText({
+    model,
+    prompt,
+    maxOutputTokens: 24,
+  });
   ok(said.length > 0);
   equal(usage.totalTokens, usage.inputTokens + usage.outputTokens);
 });
 
 await check('AI SDK: streamText, without an error among its parts', async () => {
   const parts = [];
-  for await (const part of streamText({ model, prompt, maxOutputTokens: 24 }).fullStream) parts.push(part.type);
+  for await (const part of streamText({ model, prompt, maxOutputTokens: 24 }).fullStream)
+    parts.push(part.type);
   const said = ['text-start', 'text-delta', 'text-end'];
-  deepEqual([...new Set(parts)], ['start', 'start-step', ...said, 'finish-step', 'finish']);
+  deepEqual(
+    [...new Set(parts)],
+    ['start', 'start-step', ...said, 'finish-step', 'finish'],
+  );
 });
 
 await check('AI SDK: an object by a schema', async () => {
@@ -53,47 +61,96 @@ for (const openai of [{}, { store: false }]) {
   await check(`AI SDK: a tool in two steps, ${JSON.stringify(openai)}`, async () => {
     const seen = [];
     const weather = tool({ inputSchema, execute: given => seen.push(given) && 'rain' });
-    const asked = { model, prompt, tools: { weather }, toolChoice: 'required', maxOutputTokens: 400 };
+    const asked = {
+      model,
+      prompt,
+      tools: { weather },
+      toolChoice: 'required',
+      maxOutputTokens: 400,
+    };
     const providerOptions = { openai: { parallelToolCalls: false, ...openai } };
-    const { steps } = await generateText({ ...asked, providerOptions, stopWhen: stepCountIs(2) });
+    const { steps } = await generateText({
+      ...asked,
+      providerOptions,
+      stopWhen: stepCountIs(2),
+    });
     deepEqual([steps.length, seen.length, typeof seen[0].celsius], [2, 2, 'boolean']);
   });
 }
 
-await check('Agents SDK: an agent hands over to another one, which calls its tool', async () => {
-  const called = [];
-  const weather = agentTool({
-    ...{ name: 'weather', description: 'The weather.', parameters: inputSchema },
-    execute: given => called.push(given) && 'rain',
-  });
-  const modelSettings = { toolChoice: 'required', parallelToolCalls: false, maxTokens: 400, store: false };
-  const second = new Agent({ name: 'Second', model: 'llama-long', tools: [weather], modelSettings });
-  const first = new Agent({ name: 'First', model: 'llama-long', handoffs: [second], modelSettings });
-  const modelProvider = new OpenAIProvider({ baseURL, apiKey: 'unused', useResponses: true });
-  const result = await new Runner({ modelProvider, tracingDisabled: true }).run(first, prompt, { maxTurns: 6 });
-  deepEqual([result.lastAgent.name, called.length], ['Second', 1]);
-});
+await check(
+  'Agents SDK: an agent hands over to another one, which calls its tool',
+  async () => {
+    const called = [];
+    const weather = agentTool({
+      ...{ name: 'weather', description: 'The weather.', parameters: inputSchema },
+      execute: given => called.push(given) && 'rain',
+    });
+    const modelSettings = {
+      toolChoice: 'required',
+      parallelToolCalls: false,
+      maxTokens: 400,
+      store: false,
+    };
+    const second = new Agent({
+      name: 'Second',
+      model: 'llama-long',
+      tools: [weather],
+      modelSettings,
+    });
+    const first = new Agent({
+      name: 'First',
+      model: 'llama-long',
+      handoffs: [second],
+      modelSettings,
+    });
+    const modelProvider = new OpenAIProvider({
+      baseURL,
+      apiKey: 'unused',
+      useResponses: true,
+    });
+    const result = await new Runner({ modelProvider, tracingDisabled: true }).run(
+      first,
+      prompt,
+      { maxTurns: 6 },
+    );
+    deepEqual([result.lastAgent.name, called.length], ['Second', 1]);
+  },
+);
 
 /** The server behind the model `scripted`: it runs a command, then says what it brought. @returns bodies it received */
 async function scriptedServer() {
   const bodies = [];
   const server = createServer((request, response) => {
     void text(request).then(body => {
-      if (request.method !== 'POST') return response.end('{"object":"list","data":[{"id":"scripted"}]}');
+      if (request.method !== 'POST')
+        return response.end('{"object":"list","data":[{"id":"scripted"}]}');
       const { messages, tools = [] } = JSON.parse(body);
       bodies.push({ messages, tools: tools.map(one => one.function.name) });
       const brought = messages.findLast(({ role }) => role === 'tool')?.content;
       const given = JSON.stringify({ cmd: 'echo left track' });
-      const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'exec_command', arguments: given } };
-      const delta = brought === undefined ? { tool_calls: [call] } : { content: `It brought: ${brought}` };
+      const call = {
+        index: 0,
+        id: 'call_1',
+        type: 'function',
+        function: { name: 'exec_command', arguments: given },
+      };
+      const delta =
+        brought === undefined
+          ? { tool_calls: [call] }
+          : { content: `It brought: ${brought}` };
       const finish_reason = brought === undefined ? 'tool_calls' : 'stop';
       response.setHeader('content-type', 'text/event-stream');
       for (const choice of [{ delta }, { delta: {}, finish_reason }])
-        response.write(`data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, ...choice }] })}\n\n`);
+        response.write(
+          `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, ...choice }] })}\n\n`,
+        );
       return response.end('data: [DONE]\n\n');
     });
   });
-  const { scripted } = JSON.parse(await readFile(join(process.argv[3], 'addresses.json'), 'utf8'));
+  const { scripted } = JSON.parse(
+    await readFile(join(process.argv[3], 'addresses.json'), 'utf8'),
+  );
   const [host, port] = scripted.split(':');
   await once(server.listen(Number(port), host), 'listening');
   return { bodies, close: () => server.close() };
@@ -109,7 +166,11 @@ await check('Codex CLI, as it is installed: a loop with its own tool', async () 
     const args = ['exec', ...options, '--model', 'scripted', prompt];
     const codex = join(import.meta.dirname, 'node_modules', '.bin', 'codex');
     const env = { ...process.env, CODEX_HOME: folder };
-    const running = promisify(execFile)(codex, args, { cwd: folder, env, timeout: 60_000 });
+    const running = promisify(execFile)(codex, args, {
+      cwd: folder,
+      env,
+      timeout: 60_000,
+    });
     running.child.stdin.end();
     const { stdout } = await running;
     ok(/It brought: [^]*left track/.test(stdout), stdout);

@@ -7,7 +7,12 @@ import { type StreamEvent } from '../../../src/contracts/grpc/stream.codec.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { VoiceActivityStream } from '../../../src/worker/execution/voice-activity-stream.js';
-import { joinSamples, modelSpec, silence, synthesizeItem } from '../engines/engine-items.js';
+import {
+  joinSamples,
+  modelSpec,
+  silence,
+  synthesizeItem,
+} from '../engines/engine-items.js';
 
 const RATE = 16_000;
 const FIRST = 'He opened the window because the room was too hot.';
@@ -50,28 +55,44 @@ async function eventsOf(samples: Int16Array, frame = 320): Promise<VoiceEvent[]>
 }
 
 describe('voice activity on real speech', () => {
-  it.each(['rms', 'slt', 'awb'])('finds starts and stops of %s within 150 ms, in quiet and in noise', async voiceId => {
-    const parts = [silence(1), await say(FIRST, voiceId), silence(2), await say(SECOND, voiceId), silence(1.5)];
-    const quiet = joinSamples(parts);
-    const hiss = noise(quiet.length / RATE, 100);
-    const truth: number[] = [];
-    parts.reduce((at, part, i) => {
-      if (i % 2 === 1) truth.push(at / RATE, (at + part.length) / RATE);
-      return at + part.length;
-    }, 0);
-    for (const audio of [quiet, quiet.map((sample, i) => sample + hiss[i]!)]) {
-      const events = await eventsOf(audio);
-      expect(events.map(({ type }) => type)).toEqual(['started', 'stopped', 'started', 'stopped']);
-      const errors = events.map(({ atS }, i) => Math.abs(atS - truth[i]!));
-      expect(Math.max(...errors)).toBeLessThan(0.15);
-    }
-  });
+  it.each(['rms', 'slt', 'awb'])(
+    'finds starts and stops of %s within 150 ms, in quiet and in noise',
+    async voiceId => {
+      const parts = [
+        silence(1),
+        await say(FIRST, voiceId),
+        silence(2),
+        await say(SECOND, voiceId),
+        silence(1.5),
+      ];
+      const quiet = joinSamples(parts);
+      const hiss = noise(quiet.length / RATE, 100);
+      const truth: number[] = [];
+      parts.reduce((at, part, i) => {
+        if (i % 2 === 1) truth.push(at / RATE, (at + part.length) / RATE);
+        return at + part.length;
+      }, 0);
+      for (const audio of [quiet, quiet.map((sample, i) => sample + hiss[i]!)]) {
+        const events = await eventsOf(audio);
+        expect(events.map(({ type }) => type)).toEqual([
+          'started',
+          'stopped',
+          'started',
+          'stopped',
+        ]);
+        const errors = events.map(({ atS }, i) => Math.abs(atS - truth[i]!));
+        expect(Math.max(...errors)).toBeLessThan(0.15);
+      }
+    },
+  );
 
   it('gives the same events however the audio is cut, and beside 31 other streams', async () => {
     const audio = joinSamples([silence(0.5), await say(FIRST), silence(1)]);
     const whole = await eventsOf(audio);
     expect(await eventsOf(audio, 777)).toEqual(whole);
-    const together = await Promise.all(Array.from({ length: 32 }, (_, i) => eventsOf(audio, 160 + i)));
+    const together = await Promise.all(
+      Array.from({ length: 32 }, (_, i) => eventsOf(audio, 160 + i)),
+    );
     expect(together).toEqual(Array.from({ length: 32 }, () => whole));
   });
 
@@ -80,24 +101,35 @@ describe('voice activity on real speech', () => {
     ['noise', noise(10, 3000)],
     [
       'a hum of 50 Hz',
-      Int16Array.from({ length: 10 * RATE }, (_, i) => 8000 * Math.sin((2 * Math.PI * 50 * i) / RATE)),
+      Int16Array.from(
+        { length: 10 * RATE },
+        (_, i) => 8000 * Math.sin((2 * Math.PI * 50 * i) / RATE),
+      ),
     ],
-    ['clicks', Int16Array.from({ length: 10 * RATE }, (_, i) => (i % 8000 < 40 ? 20_000 : 0))],
+    [
+      'clicks',
+      Int16Array.from({ length: 10 * RATE }, (_, i) => (i % 8000 < 40 ? 20_000 : 0)),
+    ],
   ])('hears no speech in %s', async (_what, audio) => {
     expect(await eventsOf(audio)).toEqual([]);
   });
 });
 
 describe('a live stream with voice activity', () => {
-  const recognizer = createEngine(modelSpec('pocketsphinx', 'stt', { streams: 1 })) as SpeechRecognizer;
+  const recognizer = createEngine(
+    modelSpec('pocketsphinx', 'stt', { streams: 1 }),
+  ) as SpeechRecognizer;
   beforeAll(() => recognizer.load());
   afterAll(() => recognizer.close());
 
   async function listen(samples: Int16Array, partials = false): Promise<StreamEvent[]> {
     const events: StreamEvent[] = [];
     const inner = await recognizer.openStream!({ language: 'en', partials });
-    const stream = new VoiceActivityStream(inner, openVoiceActivity(options), event => events.push(event));
-    for (let at = 0; at < samples.length; at += 320) await stream.push(samples.subarray(at, at + 320));
+    const stream = new VoiceActivityStream(inner, openVoiceActivity(options), event =>
+      events.push(event),
+    );
+    for (let at = 0; at < samples.length; at += 320)
+      await stream.push(samples.subarray(at, at + 320));
     await stream.commit();
     await stream.done();
     await stream.close();
@@ -106,16 +138,23 @@ describe('a live stream with voice activity', () => {
 
   it('finals of 2 utterances without a commit, no word lost, times of the session', async () => {
     const [first, second] = [await say(FIRST), await say(SECOND)];
-    const events = await listen(joinSamples([silence(2), first, silence(3), second, silence(1)]), true);
+    const events = await listen(
+      joinSamples([silence(2), first, silence(3), second, silence(1)]),
+      true,
+    );
     const finals = events.filter(event => event.type === 'final');
     expect(finals.map(({ text }) => text)).toEqual([
       'he opened the window because the room was too hot',
       expect.stringMatching(/^the government announced a new plan/),
     ]);
     expect(finals[0]!.words[0]!.start).toBeGreaterThan(1.9);
-    expect(Math.abs(finals[1]!.words[0]!.start - (5 + first.length / RATE))).toBeLessThan(0.3);
+    expect(Math.abs(finals[1]!.words[0]!.start - (5 + first.length / RATE))).toBeLessThan(
+      0.3,
+    );
     for (const utterance of [0, 1]) {
-      const types = events.filter(event => event.utterance === utterance).map(({ type }) => type);
+      const types = events
+        .filter(event => event.utterance === utterance)
+        .map(({ type }) => type);
       expect([...new Set(types.filter(type => type !== 'partial'))]).toEqual([
         'speech_started',
         'speech_stopped',
@@ -133,18 +172,28 @@ it('cuts speech without pauses into utterances of at most 15 s, where it is quie
   const utterances: Int16Array[] = [];
   const parts: Int16Array[] = [];
   const recognizer = {
-    push: (samples: Int16Array) => Promise.resolve(parts.push(samples.slice())).then(() => []),
-    commit: () => Promise.resolve(utterances.push(joinSamples(parts.splice(0)))).then(() => []),
+    push: (samples: Int16Array) =>
+      Promise.resolve(parts.push(samples.slice())).then(() => []),
+    commit: () =>
+      Promise.resolve(utterances.push(joinSamples(parts.splice(0)))).then(() => []),
     close: () => Promise.resolve(),
   };
-  const stream = new VoiceActivityStream(recognizer, openVoiceActivity(options), () => undefined);
-  for (let at = 0; at < speech.length; at += 320) await stream.push(speech.subarray(at, at + 320));
+  const stream = new VoiceActivityStream(
+    recognizer,
+    openVoiceActivity(options),
+    () => undefined,
+  );
+  for (let at = 0; at < speech.length; at += 320)
+    await stream.push(speech.subarray(at, at + 320));
   await stream.commit();
   await stream.done();
   expect(utterances.length).toBeGreaterThan(1);
   for (const { length } of utterances) expect(length / RATE).toBeLessThanOrEqual(15.05);
-  expect(Buffer.from(joinSamples(utterances).buffer).equals(Buffer.from(speech.buffer))).toBe(true);
-  for (const cut of utterances.slice(0, -1)) expect(loudness(cut.subarray(-320))).toBeLessThan(loudness(speech) / 4);
+  expect(
+    Buffer.from(joinSamples(utterances).buffer).equals(Buffer.from(speech.buffer)),
+  ).toBe(true);
+  for (const cut of utterances.slice(0, -1))
+    expect(loudness(cut.subarray(-320))).toBeLessThan(loudness(speech) / 4);
 });
 
 const loudness = (samples: Int16Array): number =>

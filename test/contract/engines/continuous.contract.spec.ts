@@ -5,8 +5,14 @@ import { describeTextGenerator } from './generator-contract.js';
 describeTextGenerator('continuous batching', () => {
   const backend = new SimulatedTextBackend({
     itemError: ({ request }) =>
-      Buffer.from(request.prompt.slice(0, -1)).includes('FAIL') ? new Error('FAIL was read.') : undefined,
+      Buffer.from(request.prompt.slice(0, -1)).includes('FAIL')
+        ? new Error('FAIL was read.')
+        : undefined,
     beforeStep: () => new Promise(resolve => setImmediate(resolve)),
   });
-  return { engine: new ContinuousGenerator({ backend, engine: 'simulated' }), endless: 'ENDLESS', failing: 'FAIL' };
+  return {
+    engine: new ContinuousGenerator({ backend, engine: 'simulated' }),
+    endless: 'ENDLESS',
+    failing: 'FAIL',
+  };
 });

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Embedding, type EmbedItem, type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
+import {
+  type Embedding,
+  type EmbedItem,
+  type TextEmbedder,
+} from '@switchyard/engine-api/text-embedder.js';
 import { embedItem } from './engine-items.js';
 
 export interface EmbedderSubject {
@@ -14,7 +18,10 @@ export interface EmbedderSubject {
 }
 
 /** The rules of `TextEmbedder`, run against every engine that embeds text. */
-export function describeTextEmbedder(name: string, create: () => EmbedderSubject | Promise<EmbedderSubject>): void {
+export function describeTextEmbedder(
+  name: string,
+  create: () => EmbedderSubject | Promise<EmbedderSubject>,
+): void {
   describe(`${name} keeps the TextEmbedder contract`, () => {
     let engine: TextEmbedder;
     let failing: string;
@@ -47,9 +54,13 @@ export function describeTextEmbedder(name: string, create: () => EmbedderSubject
     });
 
     it('gives one vector per input, in order', async () => {
-      const { vectors, dimensions, usage } = await embedded(embedItem(['one', 'two', 'one']));
+      const { vectors, dimensions, usage } = await embedded(
+        embedItem(['one', 'two', 'one']),
+      );
       expect(vectors).toHaveLength(3 * dimensions);
-      const [first, second, third] = [0, 1, 2].map(at => [...vectors.slice(at * dimensions, (at + 1) * dimensions)]);
+      const [first, second, third] = [0, 1, 2].map(at => [
+        ...vectors.slice(at * dimensions, (at + 1) * dimensions),
+      ]);
       expectSame(third!, first!);
       expect(second).not.toEqual(first);
       expect(usage?.promptTokens).toBeGreaterThan(0);

@@ -1,21 +1,50 @@
-import { type PreparedAudio, type TranscribeItem } from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  type PreparedAudio,
+  type TranscribeItem,
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { type SynthesizeItem } from '@switchyard/engine-api/speech-synthesizer.js';
 import { type EmbedItem } from '@switchyard/engine-api/text-embedder.js';
 import { type GenerateItem } from '../../../src/worker/engines/text-generator.js';
-import { type EngineName, type ModelKind, type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import {
+  type EngineName,
+  type ModelKind,
+  type ModelSpec,
+} from '../../../src/platform/config/model-spec.js';
 
 export const SAMPLE_RATE = 16_000;
 
-export function modelSpec(engine: EngineName, kind: ModelKind, options: ModelSpec['options'] = {}): ModelSpec {
+export function modelSpec(
+  engine: EngineName,
+  kind: ModelKind,
+  options: ModelSpec['options'] = {},
+): ModelSpec {
   return {
     ...{ id: `${engine}-under-test`, kind, engine, options },
-    ...{ aliases: [], capabilities: [], languages: [], replicas: 1, addresses: [], voices: {} },
+    ...{
+      aliases: [],
+      capabilities: [],
+      languages: [],
+      replicas: 1,
+      addresses: [],
+      voices: {},
+    },
   };
 }
 
-export function transcribeItem(audio: PreparedAudio, changes: Partial<TranscribeItem> = {}): TranscribeItem {
+export function transcribeItem(
+  audio: PreparedAudio,
+  changes: Partial<TranscribeItem> = {},
+): TranscribeItem {
   return {
-    ...{ requestId: 'r1', audio, task: 'transcribe', language: '', prompt: '', temperature: 0, wordTimestamps: true },
+    ...{
+      requestId: 'r1',
+      audio,
+      task: 'transcribe',
+      language: '',
+      prompt: '',
+      temperature: 0,
+      wordTimestamps: true,
+    },
     signal: new AbortController().signal,
     ...changes,
   };
@@ -27,7 +56,11 @@ export interface CollectedSpeech {
   all(): Int16Array;
 }
 
-export function synthesizeItem(text: string, voice: string, changes: Partial<SynthesizeItem> = {}): CollectedSpeech {
+export function synthesizeItem(
+  text: string,
+  voice: string,
+  changes: Partial<SynthesizeItem> = {},
+): CollectedSpeech {
   const parts: Int16Array[] = [];
   const item: SynthesizeItem = {
     ...{ requestId: 'r1', text, voice, speed: 1 },
@@ -49,7 +82,12 @@ export function joinSamples(parts: readonly Int16Array[]): Int16Array {
 }
 
 export function pcm(samples: Int16Array): PreparedAudio {
-  return { kind: 'pcm', samples, sampleRate: SAMPLE_RATE, durationS: samples.length / SAMPLE_RATE };
+  return {
+    kind: 'pcm',
+    samples,
+    sampleRate: SAMPLE_RATE,
+    durationS: samples.length / SAMPLE_RATE,
+  };
 }
 
 export function encoded(text: string, durationS = 2): PreparedAudio {
@@ -61,18 +99,35 @@ export function silence(seconds: number): Int16Array {
 }
 
 /** A chat about `text`, as a caller would send it. */
-export function generateItem(text: string, changes: Partial<GenerateItem> = {}): GenerateItem {
+export function generateItem(
+  text: string,
+  changes: Partial<GenerateItem> = {},
+): GenerateItem {
   const { form = 'chat', stream = true } = changes;
-  const said = form === 'chat' ? { messages: [{ role: 'user', content: text }] } : { prompt: text };
+  const said =
+    form === 'chat' ? { messages: [{ role: 'user', content: text }] } : { prompt: text };
   return {
-    ...{ requestId: 'r1', form, stream, maxTokens: 0, n: 1, priority: 'batch', tenant: '' },
-    body: Buffer.from(JSON.stringify({ model: 'as-called', stream, temperature: 0, ...said })),
+    ...{
+      requestId: 'r1',
+      form,
+      stream,
+      maxTokens: 0,
+      n: 1,
+      priority: 'batch',
+      tenant: '',
+    },
+    body: Buffer.from(
+      JSON.stringify({ model: 'as-called', stream, temperature: 0, ...said }),
+    ),
     signal: new AbortController().signal,
     ...changes,
   };
 }
 
-export function embedItem(input: string | readonly string[], changes: Partial<EmbedItem> = {}): EmbedItem {
+export function embedItem(
+  input: string | readonly string[],
+  changes: Partial<EmbedItem> = {},
+): EmbedItem {
   return {
     ...{ requestId: 'r1', tenant: '', inputs: Array.isArray(input) ? input.length : 1 },
     body: Buffer.from(JSON.stringify({ model: 'as-called', input })),

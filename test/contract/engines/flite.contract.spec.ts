@@ -15,7 +15,10 @@ describe('flite', () => {
   afterAll(() => engine.close());
 
   it('emits sentence by sentence', async () => {
-    const speech = synthesizeItem('Dr. Smith is in. He costs 3.50 dollars! Really?', 'rms');
+    const speech = synthesizeItem(
+      'Dr. Smith is in. He costs 3.50 dollars! Really?',
+      'rms',
+    );
     await engine.synthesize([speech.item]);
     expect(speech.parts).toHaveLength(3);
   });

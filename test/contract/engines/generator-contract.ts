@@ -31,7 +31,10 @@ type Done = Extract<GenerationEvent, { type: 'done' }>;
 
 const TEXT = 'the train is on the right track';
 
-export async function generated(engine: TextGenerator, item: GenerateItem): Promise<{ chunks: Chunk[]; done: Done }> {
+export async function generated(
+  engine: TextGenerator,
+  item: GenerateItem,
+): Promise<{ chunks: Chunk[]; done: Done }> {
   const events: GenerationEvent[] = [];
   for await (const event of engine.generate(item)) events.push(event);
   const done = events.pop();
@@ -50,7 +53,10 @@ const textOf = (chunks: readonly Chunk[]): string =>
     .join('');
 
 /** The rules of `TextGenerator`, run against every engine that generates text. */
-export function describeTextGenerator(name: string, create: () => GeneratorSubject | Promise<GeneratorSubject>): void {
+export function describeTextGenerator(
+  name: string,
+  create: () => GeneratorSubject | Promise<GeneratorSubject>,
+): void {
   describe(`${name} keeps the TextGenerator contract`, () => {
     let subject: GeneratorSubject;
     let engine: TextGenerator;
@@ -68,23 +74,33 @@ export function describeTextGenerator(name: string, create: () => GeneratorSubje
       expect(engine.info.maxBatch).toBe(1);
     });
 
-    it.each(['chat', 'completion'] as const)('streams a %s: chunks in OpenAI form, then one done', async form => {
-      const { chunks, done } = await generated(engine, generateItem(TEXT, { form }));
-      expect(chunks.length).toBeGreaterThan(2);
-      expect(textOf(chunks)).toMatch(subject.says ?? /the train/);
-      expect(done.finishReasons).toHaveLength(1);
-    });
+    it.each(['chat', 'completion'] as const)(
+      'streams a %s: chunks in OpenAI form, then one done',
+      async form => {
+        const { chunks, done } = await generated(engine, generateItem(TEXT, { form }));
+        expect(chunks.length).toBeGreaterThan(2);
+        expect(textOf(chunks)).toMatch(subject.says ?? /the train/);
+        expect(done.finishReasons).toHaveLength(1);
+      },
+    );
 
-    it.each(['chat', 'completion'] as const)('answers a %s as a whole in one chunk, with usage', async form => {
-      const { chunks, done } = await generated(engine, generateItem(TEXT, { form, stream: false }));
-      expect(chunks).toHaveLength(1);
-      expect(textOf(chunks)).toMatch(subject.says ?? /the train/);
-      expect(chunks[0]).toHaveProperty('usage.total_tokens');
-      expect(done.usage?.promptTokens).toBeGreaterThan(0);
-    });
+    it.each(['chat', 'completion'] as const)(
+      'answers a %s as a whole in one chunk, with usage',
+      async form => {
+        const { chunks, done } = await generated(
+          engine,
+          generateItem(TEXT, { form, stream: false }),
+        );
+        expect(chunks).toHaveLength(1);
+        expect(textOf(chunks)).toMatch(subject.says ?? /the train/);
+        expect(chunks[0]).toHaveProperty('usage.total_tokens');
+        expect(done.usage?.promptTokens).toBeGreaterThan(0);
+      },
+    );
 
     it('says the same to the same, alone or beside others', async () => {
-      const one = async () => textOf((await generated(engine, generateItem(TEXT))).chunks);
+      const one = async () =>
+        textOf((await generated(engine, generateItem(TEXT))).chunks);
       const alone = await one();
       expect(new Set(await Promise.all([one(), one(), one()]))).toEqual(new Set([alone]));
     });
@@ -98,16 +114,21 @@ export function describeTextGenerator(name: string, create: () => GeneratorSubje
       expect(good.status).toBe('fulfilled');
     });
 
-    it.each([true, false])('starts nothing for an item that is aborted before (stream %s)', async stream => {
-      const item = generateItem(TEXT, { stream, signal: AbortSignal.abort() });
-      await expect(generated(engine, item)).rejects.toThrow();
-    });
+    it.each([true, false])(
+      'starts nothing for an item that is aborted before (stream %s)',
+      async stream => {
+        const item = generateItem(TEXT, { stream, signal: AbortSignal.abort() });
+        await expect(generated(engine, item)).rejects.toThrow();
+      },
+    );
 
     it('yields no more once an item is aborted', async () => {
       const abort = new AbortController();
       const events: GenerationEvent[] = [];
       const run = async () => {
-        for await (const event of engine.generate(generateItem(subject.endless, { signal: abort.signal }))) {
+        for await (const event of engine.generate(
+          generateItem(subject.endless, { signal: abort.signal }),
+        )) {
           events.push(event);
           abort.abort();
         }

@@ -12,7 +12,13 @@ const TOO_LONG = 'x'.repeat(2000);
 
 describeTextGenerator('llama-cpp', async () => {
   const modelFile = await llamaModel();
-  const options = { modelFile, device: ENGINE_DEVICE, threads: 1, rows: 4, contextTokens: 512 };
+  const options = {
+    modelFile,
+    device: ENGINE_DEVICE,
+    threads: 1,
+    rows: 4,
+    contextTokens: 512,
+  };
   const engine = createEngine(modelSpec('llama-cpp', 'llm', options)) as TextGenerator;
   return { engine, says: /./, endless: 'and so on', failing: TOO_LONG };
 });
@@ -20,6 +26,8 @@ describeTextGenerator('llama-cpp', async () => {
 describeTextEmbedder('llama-cpp', async () => {
   const modelFile = await llamaModel({ pooling: 'mean', chatTemplate: '' });
   const options = { modelFile, device: ENGINE_DEVICE, threads: 1, batchTokens: 512 };
-  const engine = createEngine(modelSpec('llama-cpp', 'embedding', options)) as TextEmbedder;
+  const engine = createEngine(
+    modelSpec('llama-cpp', 'embedding', options),
+  ) as TextEmbedder;
   return { engine, failing: TOO_LONG, rounding: 1e-3 };
 });

@@ -16,14 +16,28 @@ noon. The old man walked slowly along the river and looked at the water. Many pe
 them to work. The government announced a new plan to build more houses in the north of the country. My brother
 bought a red car last week and he drives it every day. The doctor told him to drink more water and to sleep
 eight hours a night. We will meet again tomorrow at the office to talk about the report. The company sold more
-computers this year than ever before. He opened the window because the room was too hot.`.replaceAll('\n', ' ');
+computers this year than ever before. He opened the window because the room was too hot.`.replaceAll(
+    '\n',
+    ' ',
+  );
 const SENTENCES = TEXT.match(/[^.]+\./g).map(sentence => sentence.trim());
 
-const model = { aliases: [], capabilities: [], languages: [], replicas: 1, addresses: [], voices: {} };
+const model = {
+  aliases: [],
+  capabilities: [],
+  languages: [],
+  replicas: 1,
+  addresses: [],
+  voices: {},
+};
 const never = new AbortController().signal;
-const percentile = (values, p) => round(values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * p)]);
+const percentile = (values, p) =>
+  round(values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * p)]);
 const round = value => Math.round(value * 1000) / 1000;
-const residentMb = () => Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]) / 1024);
+const residentMb = () =>
+  Math.round(
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]) / 1024,
+  );
 
 async function timed(work) {
   const start = performance.now();
@@ -39,13 +53,30 @@ async function say(voice, text) {
     firstMs ??= performance.now() - start;
     parts.push(samples);
   };
-  await flite.synthesize([{ requestId: 'r', text, voice, speed: 1, signal: never, emit }]);
-  return { samples: Int16Array.from(parts.flatMap(part => [...part])), firstMs, ms: performance.now() - start };
+  await flite.synthesize([
+    { requestId: 'r', text, voice, speed: 1, signal: never, emit },
+  ]);
+  return {
+    samples: Int16Array.from(parts.flatMap(part => [...part])),
+    firstMs,
+    ms: performance.now() - start,
+  };
 }
 
 async function transcribe(samples, signal = never) {
-  const audio = { kind: 'pcm', samples, sampleRate: RATE, durationS: samples.length / RATE };
-  const rest = { task: 'transcribe', language: '', prompt: '', temperature: 0, wordTimestamps: true };
+  const audio = {
+    kind: 'pcm',
+    samples,
+    sampleRate: RATE,
+    durationS: samples.length / RATE,
+  };
+  const rest = {
+    task: 'transcribe',
+    language: '',
+    prompt: '',
+    temperature: 0,
+    wordTimestamps: true,
+  };
   const [outcome] = await sphinx.transcribe([{ requestId: 'r', audio, signal, ...rest }]);
   return outcome.ok ? outcome.value.text : '';
 }
@@ -61,7 +92,9 @@ function wordErrors(reference, heard) {
   let row = [...Array(b.length + 1).keys()];
   a.forEach((word, i) => {
     const next = [i + 1];
-    b.forEach((other, j) => next.push(Math.min(row[j + 1] + 1, next[j] + 1, row[j] + (word === other ? 0 : 1))));
+    b.forEach((other, j) =>
+      next.push(Math.min(row[j + 1] + 1, next[j] + 1, row[j] + (word === other ? 0 : 1))),
+    );
     row = next;
   });
   return { errors: row[b.length], words: a.length };
@@ -84,9 +117,16 @@ async function measureVoice(voice) {
   const paragraph = await timed(() => transcribe(whole.samples));
   const heard = wordErrors(TEXT, paragraph.value);
   return {
-    ...{ voice, sentenceP50Ms: percentile(sentenceMs, 0.5), firstAudioOfParagraphMs: round(whole.firstMs) },
+    ...{
+      voice,
+      sentenceP50Ms: percentile(sentenceMs, 0.5),
+      firstAudioOfParagraphMs: round(whole.firstMs),
+    },
     speechRtf: round(whole.ms / 1000 / (whole.samples.length / RATE)),
-    sentences: { wer: round(tally.errors / tally.words), rtf: round(tally.ms / 1000 / tally.seconds) },
+    sentences: {
+      wer: round(tally.errors / tally.words),
+      rtf: round(tally.ms / 1000 / tally.seconds),
+    },
     paragraph: {
       wer: round(heard.errors / heard.words),
       rtf: round((paragraph.ms / 1000 / whole.samples.length) * RATE),
@@ -113,7 +153,9 @@ async function measureStream(samples) {
   const stream = await sphinx.openStream({ language: 'en', partials: true });
   const pushes = [];
   for (let at = 0; at < samples.length; at += RATE / 10) {
-    pushes.push((await timed(() => stream.push(samples.subarray(at, at + RATE / 10)))).ms);
+    pushes.push(
+      (await timed(() => stream.push(samples.subarray(at, at + RATE / 10)))).ms,
+    );
   }
   const { ms } = await timed(() => stream.commit());
   const seconds = round(samples.length / RATE);
@@ -142,10 +184,22 @@ async function measureSleep() {
 }
 
 const baseMb = residentMb();
-const flite = createEngine({ ...model, id: 'flite', kind: 'tts', engine: 'flite', options: {} });
+const flite = createEngine({
+  ...model,
+  id: 'flite',
+  kind: 'tts',
+  engine: 'flite',
+  options: {},
+});
 const fliteLoad = await timed(() => flite.load());
 const fliteMb = residentMb();
-const sphinx = createEngine({ ...model, id: 'sphinx', kind: 'stt', engine: 'pocketsphinx', options: {} });
+const sphinx = createEngine({
+  ...model,
+  id: 'sphinx',
+  kind: 'stt',
+  engine: 'pocketsphinx',
+  options: {},
+});
 const sphinxLoad = await timed(() => sphinx.load());
 const sphinxMb = residentMb();
 const loop = monitorEventLoopDelay({ resolution: 1 });
@@ -155,7 +209,12 @@ for (const { id } of flite.voices) voices.push(await measureVoice(id));
 loop.disable();
 const paragraph = (await say('rms', TEXT)).samples;
 const result = {
-  machine: { cpu: cpus()[0].model, cores: cpus().length, load1m: round(loadavg()[0]), node: process.version },
+  machine: {
+    cpu: cpus()[0].model,
+    cores: cpus().length,
+    load1m: round(loadavg()[0]),
+    node: process.version,
+  },
   load: {
     fliteMs: round(fliteLoad.ms),
     fliteMb: fliteMb - baseMb,
@@ -163,7 +222,10 @@ const result = {
     pocketsphinxMb: sphinxMb - fliteMb,
   },
   voices,
-  loopDelayWhileDecodingMs: { p50: round(loop.percentile(50) / 1e6), p99: round(loop.percentile(99) / 1e6) },
+  loopDelayWhileDecodingMs: {
+    p50: round(loop.percentile(50) / 1e6),
+    p99: round(loop.percentile(99) / 1e6),
+  },
   cancel: await measureCancel(paragraph),
   stream: await measureStream((await say('rms', SENTENCES[6])).samples),
   sleep20ms: await measureSleep(),

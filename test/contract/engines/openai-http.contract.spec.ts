@@ -23,7 +23,11 @@ describeSpeechRecognizer(
   () =>
     Promise.resolve({
       engine: createEngine(
-        modelSpec('openai-http', 'stt', { baseUrl: upstream.baseUrl, model: 'whisper', maxBatch: 2 }),
+        modelSpec('openai-http', 'stt', {
+          baseUrl: upstream.baseUrl,
+          model: 'whisper',
+          maxBatch: 2,
+        }),
       ) as SpeechRecognizer,
       first: encoded('one', 3),
       second: encoded('two', 1),
@@ -36,7 +40,10 @@ describeSpeechRecognizer(
 
 describeSpeechSynthesizer('openai-http', () => {
   const options = { baseUrl: upstream.baseUrl, model: 'voice' };
-  const spec = { ...modelSpec('openai-http', 'tts', options), voices: { alloy: 'af_heart' } };
+  const spec = {
+    ...modelSpec('openai-http', 'tts', options),
+    voices: { alloy: 'af_heart' },
+  };
   return { engine: createEngine(spec) as SpeechSynthesizer, voice: 'af_heart' };
 });
 
@@ -48,5 +55,8 @@ describeTextGenerator('openai-http', () => {
 
 describeTextEmbedder('openai-http', () => {
   const options = { baseUrl: upstream.baseUrl, model: 'text', maxBatch: 4 };
-  return { engine: createEngine(modelSpec('openai-http', 'embedding', options)) as TextEmbedder, failing: 'FAIL' };
+  return {
+    engine: createEngine(modelSpec('openai-http', 'embedding', options)) as TextEmbedder,
+    failing: 'FAIL',
+  };
 });

@@ -2,9 +2,21 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEngine } from '../../../src/worker/engine-factory.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
-import { joinSamples, modelSpec, pcm, silence, synthesizeItem, transcribeItem } from './engine-items.js';
+import {
+  joinSamples,
+  modelSpec,
+  pcm,
+  silence,
+  synthesizeItem,
+  transcribeItem,
+} from './engine-items.js';
 import { wordErrors } from '../../support/word-errors.js';
-import { describeSpeechRecognizer, nextTurn, transcribeOne, valuesOf } from './recognizer-contract.js';
+import {
+  describeSpeechRecognizer,
+  nextTurn,
+  transcribeOne,
+  valuesOf,
+} from './recognizer-contract.js';
 
 const voice = createEngine(modelSpec('flite', 'tts')) as SpeechSynthesizer;
 const FIRST = 'He opened the window because the room was too hot.';
@@ -16,7 +28,8 @@ async function say(text: string, voiceId = 'rms'): Promise<Int16Array> {
   return speech.all();
 }
 
-const recognizer = (options = {}) => createEngine(modelSpec('pocketsphinx', 'stt', options)) as SpeechRecognizer;
+const recognizer = (options = {}) =>
+  createEngine(modelSpec('pocketsphinx', 'stt', options)) as SpeechRecognizer;
 
 beforeAll(() => voice.load());
 afterAll(() => voice.close());
@@ -56,7 +69,8 @@ describe('pocketsphinx', () => {
     const first = await say(FIRST);
     const audio = joinSamples([silence(2), first, silence(3), await say(SECOND)]);
     const { words, segments } = await transcribeOne(engine, pcm(audio));
-    const start = (word: string) => words.find(candidate => candidate.word === word)!.start;
+    const start = (word: string) =>
+      words.find(candidate => candidate.word === word)!.start;
     expect(Math.abs(start('window') - 2.93)).toBeLessThan(0.2);
     expect(start('government')).toBeGreaterThan(2 + first.length / 16_000 + 3);
     expect(segments).toHaveLength(2);
@@ -69,8 +83,13 @@ describe('pocketsphinx', () => {
 
   it('takes audio longer than one utterance whole, in order', async () => {
     const sentence = await say(FIRST);
-    const { words } = await transcribeOne(engine, pcm(joinSamples(Array.from({ length: 7 }, () => sentence))));
-    expect(words.filter(({ word }) => word === 'window').length).toBeGreaterThanOrEqual(6);
+    const { words } = await transcribeOne(
+      engine,
+      pcm(joinSamples(Array.from({ length: 7 }, () => sentence))),
+    );
+    expect(words.filter(({ word }) => word === 'window').length).toBeGreaterThanOrEqual(
+      6,
+    );
   });
 
   it.each(['rms', 'slt', 'awb'])(
@@ -108,7 +127,9 @@ describe('pocketsphinx', () => {
   it('leaves the loop free while it decodes', async () => {
     let turns = 0;
     let running = true;
-    const decoded = transcribeOne(engine, pcm(await say(SECOND))).finally(() => (running = false));
+    const decoded = transcribeOne(engine, pcm(await say(SECOND))).finally(
+      () => (running = false),
+    );
     for (; running; turns++) await nextTurn();
     await decoded;
     expect(turns).toBeGreaterThan(100);
@@ -124,13 +145,18 @@ describe('pocketsphinx', () => {
   });
 
   it('takes translation of English as it is', async () => {
-    const item = transcribeItem(pcm(await say(FIRST)), { task: 'translate', language: 'en' });
+    const item = transcribeItem(pcm(await say(FIRST)), {
+      task: 'translate',
+      language: 'en',
+    });
     expect(valuesOf(await engine.transcribe([item]))[0]!.text).toContain('window');
   });
 
   it('says what to install when the model is missing', async () => {
     const lost = recognizer({ modelDir: '/nowhere' });
-    await expect(lost.load()).rejects.toThrow('apt-get install -y --no-install-recommends pocketsphinx-en-us');
+    await expect(lost.load()).rejects.toThrow(
+      'apt-get install -y --no-install-recommends pocketsphinx-en-us',
+    );
     await lost.close();
   });
 
@@ -143,6 +169,8 @@ describe('pocketsphinx', () => {
     for (let turn = 0; turn < 50; turn++) await nextTurn();
     await closing.close();
     expect((await running).map(({ ok }) => ok)).toEqual([false, false]);
-    expect((await closing.transcribe([transcribeItem(pcm(sentence))])).map(({ ok }) => ok)).toEqual([false]);
+    expect(
+      (await closing.transcribe([transcribeItem(pcm(sentence))])).map(({ ok }) => ok),
+    ).toEqual([false]);
   });
 });

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type EngineCapability, type ItemOutcome } from '@switchyard/engine-api/engine.js';
+import {
+  type EngineCapability,
+  type ItemOutcome,
+} from '@switchyard/engine-api/engine.js';
 import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   type PreparedAudio,
@@ -39,7 +42,10 @@ export function describeSpeechRecognizer(
       subject = await create();
       engine = subject.engine;
       await engine.load();
-      solo = [await transcribeOne(engine, subject.first), await transcribeOne(engine, subject.second)];
+      solo = [
+        await transcribeOne(engine, subject.first),
+        await transcribeOne(engine, subject.second),
+      ];
     });
     afterAll(() => engine.close());
 
@@ -58,7 +64,9 @@ export function describeSpeechRecognizer(
       expect(solo[0].text).not.toEqual(solo[1].text);
       const items = [subject.first, subject.second].map(audio => transcribeItem(audio));
       expect(valuesOf(await engine.transcribe(items))).toEqual(solo);
-      expect(valuesOf(await engine.transcribe(items.toReversed()))).toEqual(solo.toReversed());
+      expect(valuesOf(await engine.transcribe(items.toReversed()))).toEqual(
+        solo.toReversed(),
+      );
     });
 
     it('gives the same answer to the same audio whatever it heard before', async () => {
@@ -80,7 +88,11 @@ export function describeSpeechRecognizer(
     });
 
     it('answers empty audio with an empty text, not with an error', async () => {
-      expect(await transcribeOne(engine, subject.empty)).toMatchObject({ text: '', segments: [], words: [] });
+      expect(await transcribeOne(engine, subject.empty)).toMatchObject({
+        text: '',
+        segments: [],
+        words: [],
+      });
     });
 
     it('gives words in order and inside the audio, segments that say the whole text', () => {
@@ -99,7 +111,9 @@ export function describeSpeechRecognizer(
     });
 
     it('leaves words out when they are not asked for', async () => {
-      const [outcome] = await engine.transcribe([transcribeItem(subject.first, { wordTimestamps: false })]);
+      const [outcome] = await engine.transcribe([
+        transcribeItem(subject.first, { wordTimestamps: false }),
+      ]);
       expect(valuesOf([outcome!])[0]).toEqual({ ...solo[0], words: [] });
     });
 
@@ -107,17 +121,24 @@ export function describeSpeechRecognizer(
 
     it('answers an item aborted before the call as cancelled, its neighbour as usual', async () => {
       const aborted = transcribeItem(subject.first, { signal: AbortSignal.abort() });
-      const [gone, kept] = await engine.transcribe([aborted, transcribeItem(subject.second)]);
+      const [gone, kept] = await engine.transcribe([
+        aborted,
+        transcribeItem(subject.second),
+      ]);
       expect(gone).toMatchObject({ ok: false, error: { code: 'request_cancelled' } });
       expect(valuesOf([kept!])).toEqual([solo[1]]);
     });
 
     it('lets go of an item aborted while it runs, and works on', async () => {
       const abort = new AbortController();
-      const running = engine.transcribe([transcribeItem(subject.endless, { signal: abort.signal })]);
+      const running = engine.transcribe([
+        transcribeItem(subject.endless, { signal: abort.signal }),
+      ]);
       for (let turn = 0; turn < 50; turn++) await nextTurn();
       abort.abort();
-      expect(await running).toMatchObject([{ ok: false, error: { code: 'request_cancelled' } }]);
+      expect(await running).toMatchObject([
+        { ok: false, error: { code: 'request_cancelled' } },
+      ]);
       expect(await transcribeOne(engine, subject.first)).toEqual(solo[0]);
     });
 
@@ -137,9 +158,14 @@ export function describeSpeechRecognizer(
 
 /** Rows for engines that claim the capability; the others are never asked. */
 function describeAbilities(of: () => RecognizerSubject): void {
-  const claims = (capability: EngineCapability): boolean => of().engine.info.capabilities.includes(capability);
+  const claims = (capability: EngineCapability): boolean =>
+    of().engine.info.capabilities.includes(capability);
   const ask = async (changes: Partial<TranscribeItem>, audio = of().first) =>
-    valuesOf(await of().engine.transcribe([transcribeItem(audio, { wordTimestamps: false, ...changes })]))[0]!;
+    valuesOf(
+      await of().engine.transcribe([
+        transcribeItem(audio, { wordTimestamps: false, ...changes }),
+      ]),
+    )[0]!;
 
   it('with logprobs spells the text in tokens whose logarithms are not above 0, and only when asked', async () => {
     if (!claims('logprobs')) return;
@@ -166,14 +192,23 @@ function describeAbilities(of: () => RecognizerSubject): void {
     expect(segments.map(segment => segment.text).join(' ')).toBe(text);
     expect(segments[0]!.speaker).toBe('A');
     expect(segments.every(({ speaker }) => /^[A-Z]$/.test(speaker ?? ''))).toBe(true);
-    expect(segments.every(({ start, end }, i) => end >= start && start >= (segments[i - 1]?.start ?? 0))).toBe(true);
-    expect((await ask({})).segments.every(({ speaker }) => speaker === undefined)).toBe(true);
+    expect(
+      segments.every(
+        ({ start, end }, i) => end >= start && start >= (segments[i - 1]?.start ?? 0),
+      ),
+    ).toBe(true);
+    expect((await ask({})).segments.every(({ speaker }) => speaker === undefined)).toBe(
+      true,
+    );
   });
 
   it('with hot words hears them, and each item its own', async () => {
     if (!claims('hot_words')) return;
-    const item = (hotWords: readonly string[]) => transcribeItem(of().first, { hotWords });
-    const outcomes = valuesOf(await of().engine.transcribe([item([]), item(['Switchyard']), item([])]));
+    const item = (hotWords: readonly string[]) =>
+      transcribeItem(of().first, { hotWords });
+    const outcomes = valuesOf(
+      await of().engine.transcribe([item([]), item(['Switchyard']), item([])]),
+    );
     expect(outcomes[0]).toEqual(outcomes[2]);
     expect(outcomes[1]!.text).not.toBe('');
   });
@@ -199,9 +234,19 @@ function describeStreams(of: () => RecognizerSubject): void {
       await stream.close();
       expect(new Set(spoken.map(({ type }) => type))).toEqual(new Set(['partial']));
       expect(first.text).not.toBe('');
-      expect([first, second, silent].map(({ utterance }) => utterance)).toEqual([0, 1, 2]);
-      expect([first.start, second.start, silent.start]).toEqual([0, first.end, second.end]);
-      expect(second.words.every(({ start, end }) => start >= second.start && end <= second.end + 1e-9)).toBe(true);
+      expect([first, second, silent].map(({ utterance }) => utterance)).toEqual([
+        0, 1, 2,
+      ]);
+      expect([first.start, second.start, silent.start]).toEqual([
+        0,
+        first.end,
+        second.end,
+      ]);
+      expect(
+        second.words.every(
+          ({ start, end }) => start >= second.start && end <= second.end + 1e-9,
+        ),
+      ).toBe(true);
       expect(silent.text).toBe('');
     });
 
@@ -220,7 +265,9 @@ function describeStreams(of: () => RecognizerSubject): void {
 
     it('one more than there are is refused, until one closes', async () => {
       const open = () => engine.openStream!({ language: 'en', partials: false });
-      const streams = await Promise.all(Array.from({ length: engine.info.streams }, open));
+      const streams = await Promise.all(
+        Array.from({ length: engine.info.streams }, open),
+      );
       await expect(open()).rejects.toMatchObject({ code: 'queue_full' });
       await streams[0]!.close();
       await streams[0]!.close();
@@ -238,7 +285,10 @@ export function valuesOf<T>(outcomes: readonly ItemOutcome<T>[]): T[] {
   });
 }
 
-export async function transcribeOne(engine: SpeechRecognizer, audio: PreparedAudio): Promise<RecognizedTranscript> {
+export async function transcribeOne(
+  engine: SpeechRecognizer,
+  audio: PreparedAudio,
+): Promise<RecognizedTranscript> {
   return valuesOf(await engine.transcribe([transcribeItem(audio)]))[0]!;
 }
 
@@ -252,7 +302,8 @@ async function pushAll(
 ): Promise<RecognizerEvent[]> {
   const events: RecognizerEvent[] = [];
   // 48 ms: not a divisor of any step an engine may work in.
-  for (let at = 0; at < samples.length; at += 768) events.push(...(await stream.push(samples.subarray(at, at + 768))));
+  for (let at = 0; at < samples.length; at += 768)
+    events.push(...(await stream.push(samples.subarray(at, at + 768))));
   return events;
 }
 

@@ -3,11 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEngine } from '../../../src/worker/engine-factory.js';
-import { type SpeechRecognizer, type RecognizedSegment } from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  type SpeechRecognizer,
+  type RecognizedSegment,
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { type SherpaRecognizer } from '@switchyard/engine-sherpa/recognizer.js';
 import { joinSamples, modelSpec, pcm, silence, transcribeItem } from './engine-items.js';
-import { describeSpeechRecognizer, transcribeOne, valuesOf } from './recognizer-contract.js';
+import {
+  describeSpeechRecognizer,
+  transcribeOne,
+  valuesOf,
+} from './recognizer-contract.js';
 import { describeSpeechSynthesizer } from './synthesizer-contract.js';
 
 /**
@@ -16,9 +23,13 @@ import { describeSpeechSynthesizer } from './synthesizer-contract.js';
  */
 const folder = (name: string): string => `test/fixtures/sherpa/${name}`;
 const recognizer = (name: string, options = {}) =>
-  createEngine(modelSpec('sherpa-onnx', 'stt', { modelDir: folder(name), ...options })) as SpeechRecognizer;
+  createEngine(
+    modelSpec('sherpa-onnx', 'stt', { modelDir: folder(name), ...options }),
+  ) as SpeechRecognizer;
 const voice = (options = {}) =>
-  createEngine(modelSpec('sherpa-onnx', 'tts', { modelDir: folder('vits'), ...options })) as SpeechSynthesizer;
+  createEngine(
+    modelSpec('sherpa-onnx', 'tts', { modelDir: folder('vits'), ...options }),
+  ) as SpeechSynthesizer;
 
 /** Notes of a quarter of a second, every fifth one a rest. */
 function melody(seed: number, seconds: number): Int16Array {
@@ -36,17 +47,26 @@ const subjectOf = (engine: SpeechRecognizer) =>
     second: pcm(melody(2, 3)),
     empty: pcm(new Int16Array(0)),
     endless: pcm(joinSamples(Array.from({ length: 90 }, () => melody(3, 10)))),
-    failing: [pcm(melody(1, 1)), { prompt: 'names' }] as const satisfies Parameters<typeof transcribeItem>,
+    failing: [pcm(melody(1, 1)), { prompt: 'names' }] as const satisfies Parameters<
+      typeof transcribeItem
+    >,
     utterances: [melody(1, 2), melody(2, 3)] as const,
   });
 
-describeSpeechRecognizer('sherpa-onnx, a model for files', () => subjectOf(recognizer('nemo-ctc', { maxBatch: 2 })), {
-  streams: false,
-});
+describeSpeechRecognizer(
+  'sherpa-onnx, a model for files',
+  () => subjectOf(recognizer('nemo-ctc', { maxBatch: 2 })),
+  {
+    streams: false,
+  },
+);
 describeSpeechRecognizer('sherpa-onnx, a streaming model', () =>
   subjectOf(
     createEngine({
-      ...modelSpec('sherpa-onnx', 'stt', { modelDir: folder('streaming-nemo-ctc'), streams: 3 }),
+      ...modelSpec('sherpa-onnx', 'stt', {
+        modelDir: folder('streaming-nemo-ctc'),
+        streams: 3,
+      }),
       languages: ['en'],
     }) as SpeechRecognizer,
   ),
@@ -59,7 +79,11 @@ describe('sherpa-onnx', () => {
   afterAll(() => files.close());
 
   it('tells the type of the model from its files', () => {
-    expect(files.info).toMatchObject({ engine: 'sherpa-onnx', device: 'cpu', streams: 0 });
+    expect(files.info).toMatchObject({
+      engine: 'sherpa-onnx',
+      device: 'cpu',
+      streams: 0,
+    });
     expect(files.info.revision).toMatch(/^nemo-ctc nemo-ctc sha256:[0-9a-f]{12}$/);
   });
 
@@ -94,7 +118,8 @@ describe('sherpa-onnx', () => {
     await engine.load();
     const hear = async (samples: Int16Array): Promise<string> => {
       const stream = await engine.openStream!({ language: '', partials: false });
-      for (let at = 0; at < samples.length; at += 1600) await stream.push(samples.subarray(at, at + 1600));
+      for (let at = 0; at < samples.length; at += 1600)
+        await stream.push(samples.subarray(at, at + 1600));
       const [final] = await stream.commit();
       await stream.close();
       return final!.text;
@@ -132,10 +157,22 @@ describe('sherpa-onnx', () => {
       Int16Array.from({ length: seconds * 16_000 }, (_, i) =>
         i % 4000 > 3200 ? 0 : 9000 * Math.sin((2 * Math.PI * hertz * i) / 16_000),
       );
-    const talk = pcm(joinSamples([speaker(450, 3), silence(1), speaker(2600, 3), silence(1), speaker(450, 3)]));
+    const talk = pcm(
+      joinSamples([
+        speaker(450, 3),
+        silence(1),
+        speaker(2600, 3),
+        silence(1),
+        speaker(450, 3),
+      ]),
+    );
     const speakersOf = async (changes = {}): Promise<(string | undefined)[]> => {
-      const [transcript] = valuesOf(await engine.transcribe([transcribeItem(talk, { diarize: true, ...changes })]));
-      expect(transcript!.segments.map(({ text }) => text).join(' ')).toBe(transcript!.text);
+      const [transcript] = valuesOf(
+        await engine.transcribe([transcribeItem(talk, { diarize: true, ...changes })]),
+      );
+      expect(transcript!.segments.map(({ text }) => text).join(' ')).toBe(
+        transcript!.text,
+      );
       return transcript!.segments.map(segment => segment.speaker);
     };
 
@@ -145,11 +182,9 @@ describe('sherpa-onnx', () => {
     });
 
     it('calls a known voice by its name', async () => {
-      expect(await speakersOf({ knownSpeakers: [{ name: 'Ann', samples: speaker(2600, 2) }] })).toEqual([
-        'A',
-        'Ann',
-        'A',
-      ]);
+      expect(
+        await speakersOf({ knownSpeakers: [{ name: 'Ann', samples: speaker(2600, 2) }] }),
+      ).toEqual(['A', 'Ann', 'A']);
     });
 
     it('names nobody unless asked', async () => {
@@ -158,21 +193,43 @@ describe('sherpa-onnx', () => {
   });
 
   it('refuses to tell speakers apart without the models, and one of the two without the other', async () => {
-    const [outcome] = await files.transcribe([transcribeItem(pcm(silence(1)), { diarize: true })]);
-    expect(outcome).toMatchObject({ ok: false, error: { code: 'unsupported_parameter' } });
-    expect(() => recognizer('nemo-ctc', { embeddingModel: 'a.onnx' })).toThrow(/options.segmentationModel is ""/);
+    const [outcome] = await files.transcribe([
+      transcribeItem(pcm(silence(1)), { diarize: true }),
+    ]);
+    expect(outcome).toMatchObject({
+      ok: false,
+      error: { code: 'unsupported_parameter' },
+    });
+    expect(() => recognizer('nemo-ctc', { embeddingModel: 'a.onnx' })).toThrow(
+      /options.segmentationModel is ""/,
+    );
   });
 
   it.each([
-    ['a folder that is not there', 'nowhere', {}, /options.modelDir 'test\/fixtures\/sherpa\/nowhere' cannot be read/],
-    ['a folder of another kind', 'vits', {}, /its type cannot be told from its files.*There: lexicon.txt, model.onnx/],
+    [
+      'a folder that is not there',
+      'nowhere',
+      {},
+      /options.modelDir 'test\/fixtures\/sherpa\/nowhere' cannot be read/,
+    ],
+    [
+      'a folder of another kind',
+      'vits',
+      {},
+      /its type cannot be told from its files.*There: lexicon.txt, model.onnx/,
+    ],
     [
       'a type whose files are missing',
       'nemo-ctc',
       { type: 'transducer' },
       /\*encoder\*.onnx of a transducer model is missing/,
     ],
-    ['a model for files as a streaming one', 'nemo-ctc', { streams: 1, type: 'whisper' }, /streaming model.*whisper/],
+    [
+      'a model for files as a streaming one',
+      'nemo-ctc',
+      { streams: 1, type: 'whisper' },
+      /streaming model.*whisper/,
+    ],
   ])('says what is wrong with %s', async (_what, name, options, message) => {
     const engine = recognizer(name, options);
     await expect(engine.load()).rejects.toThrow(message);
@@ -180,29 +237,40 @@ describe('sherpa-onnx', () => {
   });
 
   it.each([
-    ['cut off', 3000, /model\.onnx is cut off: it has 3000 bytes and needs at least \d+\.$/],
+    [
+      'cut off',
+      3000,
+      /model\.onnx is cut off: it has 3000 bytes and needs at least \d+\.$/,
+    ],
     ['empty', 0, /model\.onnx is empty\.$/],
-  ])('says so when a model file is %s, before the library ends the process over it', async (_what, bytes, message) => {
-    const damaged = await mkdtemp(join(tmpdir(), 'switchyard-sherpa-'));
-    await cp(folder('nemo-ctc'), damaged, { recursive: true });
-    await truncate(join(damaged, 'model.onnx'), bytes);
-    const model = join(damaged, 'model.onnx');
-    for (const options of [
-      { modelDir: damaged, type: 'nemo-ctc' },
-      { modelDir: damaged, type: 'nemo-ctc', streams: 1 },
-      { segmentationModel: model, embeddingModel: model },
-    ]) {
-      const engine = recognizer('nemo-ctc', options);
-      expect(() => engine.checkFiles?.()).toThrow(message);
-      await expect(engine.load()).rejects.toThrow(message);
-      await engine.close();
-    }
-    await rm(damaged, { recursive: true });
-  });
+  ])(
+    'says so when a model file is %s, before the library ends the process over it',
+    async (_what, bytes, message) => {
+      const damaged = await mkdtemp(join(tmpdir(), 'switchyard-sherpa-'));
+      await cp(folder('nemo-ctc'), damaged, { recursive: true });
+      await truncate(join(damaged, 'model.onnx'), bytes);
+      const model = join(damaged, 'model.onnx');
+      for (const options of [
+        { modelDir: damaged, type: 'nemo-ctc' },
+        { modelDir: damaged, type: 'nemo-ctc', streams: 1 },
+        { segmentationModel: model, embeddingModel: model },
+      ]) {
+        const engine = recognizer('nemo-ctc', options);
+        expect(() => engine.checkFiles?.()).toThrow(message);
+        await expect(engine.load()).rejects.toThrow(message);
+        await engine.close();
+      }
+      await rm(damaged, { recursive: true });
+    },
+  );
 
   it('refuses CUDA with the reason, and all other wrong options with it', () => {
-    expect(() => recognizer('nemo-ctc', { device: 'cuda:0' })).toThrow(/device is "cuda:0"; allowed: cpu \(/);
-    expect(() => recognizer('nemo-ctc', { provider: 'cuda', maxBatch: 9, type: 'siri' })).toThrow(
+    expect(() => recognizer('nemo-ctc', { device: 'cuda:0' })).toThrow(
+      /device is "cuda:0"; allowed: cpu \(/,
+    );
+    expect(() =>
+      recognizer('nemo-ctc', { provider: 'cuda', maxBatch: 9, type: 'siri' }),
+    ).toThrow(
       /type is "siri".*provider is "cuda"; allowed: cpu \(the npm build of sherpa-onnx has no CUDA.*maxBatch is 9/,
     );
   });

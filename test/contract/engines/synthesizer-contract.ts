@@ -10,11 +10,15 @@ export interface SynthesizerSubject {
 const TEXT = 'The train leaves at seven. It arrives before noon. Nobody waits for it.';
 
 /** The rules of `SpeechSynthesizer`, run against every synthesiser. */
-export function describeSpeechSynthesizer(name: string, create: () => SynthesizerSubject): void {
+export function describeSpeechSynthesizer(
+  name: string,
+  create: () => SynthesizerSubject,
+): void {
   describe(`${name} keeps the SpeechSynthesizer contract`, () => {
     let engine: SpeechSynthesizer;
     let voice: string;
-    const speak = async (...speeches: CollectedSpeech[]) => engine.synthesize(speeches.map(({ item }) => item));
+    const speak = async (...speeches: CollectedSpeech[]) =>
+      engine.synthesize(speeches.map(({ item }) => item));
 
     beforeAll(async () => {
       ({ engine, voice } = create());
@@ -35,7 +39,10 @@ export function describeSpeechSynthesizer(name: string, create: () => Synthesize
     it('emits as many samples as the outcome says', async () => {
       const speech = synthesizeItem(TEXT, voice);
       const [outcome] = await speak(speech);
-      expect(outcome).toEqual({ ok: true, value: { durationS: speech.all().length / engine.sampleRate } });
+      expect(outcome).toEqual({
+        ok: true,
+        value: { durationS: speech.all().length / engine.sampleRate },
+      });
       expect(speech.all().length).toBeGreaterThan(engine.sampleRate);
     });
 
@@ -45,12 +52,20 @@ export function describeSpeechSynthesizer(name: string, create: () => Synthesize
         synthesizeItem('Something else.', voice, { speed: 2 }),
         synthesizeItem(TEXT, voice),
       ];
-      expect((await speak(before, between, after)).map(({ ok }) => ok)).toEqual([true, true, true]);
-      expect(Buffer.from(after.all().buffer).equals(Buffer.from(before.all().buffer))).toBe(true);
+      expect((await speak(before, between, after)).map(({ ok }) => ok)).toEqual([
+        true,
+        true,
+        true,
+      ]);
+      expect(
+        Buffer.from(after.all().buffer).equals(Buffer.from(before.all().buffer)),
+      ).toBe(true);
     });
 
     it('speaks faster at speed 2 and slower at speed 0.5', async () => {
-      const [fast, plain, slow] = [2, 1, 0.5].map(speed => synthesizeItem(TEXT, voice, { speed }));
+      const [fast, plain, slow] = [2, 1, 0.5].map(speed =>
+        synthesizeItem(TEXT, voice, { speed }),
+      );
       await speak(fast!, plain!, slow!);
       const length = plain!.all().length;
       expect(fast!.all().length / length).toBeGreaterThan(0.4);
@@ -63,23 +78,29 @@ export function describeSpeechSynthesizer(name: string, create: () => Synthesize
       ['an unknown voice', { voice: 'nobody' }, 'voice_not_found', 'voice'],
       ['a speed outside 0.25..4', { speed: 5 }, 'invalid_value', 'speed'],
       ['nothing to say', { text: ' \n ' }, 'invalid_value', 'input'],
-    ])('refuses %s, and its neighbours are spoken', async (_title, changes, code, param) => {
-      const [one, bad, two] = [
-        synthesizeItem(TEXT, voice),
-        synthesizeItem(TEXT, voice, changes),
-        synthesizeItem(TEXT, voice),
-      ];
-      const outcomes = await speak(one, bad, two);
-      expect(outcomes.map(({ ok }) => ok)).toEqual([true, false, true]);
-      expect(outcomes[1]).toMatchObject({ error: { code, param } });
-      expect(bad.parts).toEqual([]);
-    });
+    ])(
+      'refuses %s, and its neighbours are spoken',
+      async (_title, changes, code, param) => {
+        const [one, bad, two] = [
+          synthesizeItem(TEXT, voice),
+          synthesizeItem(TEXT, voice, changes),
+          synthesizeItem(TEXT, voice),
+        ];
+        const outcomes = await speak(one, bad, two);
+        expect(outcomes.map(({ ok }) => ok)).toEqual([true, false, true]);
+        expect(outcomes[1]).toMatchObject({ error: { code, param } });
+        expect(bad.parts).toEqual([]);
+      },
+    );
 
     it('emits nothing for an item aborted before the call', async () => {
       const gone = synthesizeItem(TEXT, voice, { signal: AbortSignal.abort() });
       const kept = synthesizeItem(TEXT, voice);
       const outcomes = await speak(gone, kept);
-      expect(outcomes).toMatchObject([{ ok: false, error: { code: 'request_cancelled' } }, { ok: true }]);
+      expect(outcomes).toMatchObject([
+        { ok: false, error: { code: 'request_cancelled' } },
+        { ok: true },
+      ]);
       expect(gone.parts).toEqual([]);
     });
 
@@ -90,7 +111,9 @@ export function describeSpeechSynthesizer(name: string, create: () => Synthesize
         parts++;
         abort.abort();
       };
-      const [outcome] = await speak(synthesizeItem(TEXT.repeat(40), voice, { signal: abort.signal, emit }));
+      const [outcome] = await speak(
+        synthesizeItem(TEXT.repeat(40), voice, { signal: abort.signal, emit }),
+      );
       expect(outcome).toMatchObject({ ok: false, error: { code: 'request_cancelled' } });
       expect(parts).toBe(1);
     });
@@ -99,8 +122,14 @@ export function describeSpeechSynthesizer(name: string, create: () => Synthesize
       const emit = () => {
         throw new Error('the consumer is gone');
       };
-      const outcomes = await speak(synthesizeItem(TEXT, voice, { emit }), synthesizeItem(TEXT, voice));
-      expect(outcomes).toMatchObject([{ ok: false, error: { message: 'the consumer is gone' } }, { ok: true }]);
+      const outcomes = await speak(
+        synthesizeItem(TEXT, voice, { emit }),
+        synthesizeItem(TEXT, voice),
+      );
+      expect(outcomes).toMatchObject([
+        { ok: false, error: { message: 'the consumer is gone' } },
+        { ok: true },
+      ]);
     });
 
     it('closes once, however often it is asked', async () => {

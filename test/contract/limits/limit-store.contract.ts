@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
 import { type Limits } from '../../../src/core/limits/limit-rules.js';
-import { type LimitAdmission, type LimitStore, SLOT_LEASE_MS } from '../../../src/core/limits/limit-store.port.js';
+import {
+  type LimitAdmission,
+  type LimitStore,
+  SLOT_LEASE_MS,
+} from '../../../src/core/limits/limit-store.port.js';
 import { NO_LIMITS } from '../../support/limits.js';
 
 const DAY_MS = 86_400_000;
@@ -17,14 +21,20 @@ export function limitStoreContract(open: () => LimitStoreRig): void {
   const somebody = (limits: Partial<Limits>) => {
     const { store, move } = open();
     const subject = randomUUID();
-    const entrance = (): LimitAdmission => ({ subject, ticket: randomUUID(), limits: { ...NO_LIMITS, ...limits } });
+    const entrance = (): LimitAdmission => ({
+      subject,
+      ticket: randomUUID(),
+      limits: { ...NO_LIMITS, ...limits },
+    });
     return { store, move, entrance, enter: () => store.admit(entrance()) };
   };
 
   it('lets 3 of a limit of 3 a minute in, tells what is left, and says when the fourth may come', async () => {
     const { enter, move } = somebody({ requestsPerMinute: 3 });
     const entries = [await enter(), await enter(), await enter(), await enter()];
-    expect(entries.map(({ status: standing }) => standing.requests?.remaining)).toEqual([2, 1, 0, 0]);
+    expect(entries.map(({ status: standing }) => standing.requests?.remaining)).toEqual([
+      2, 1, 0, 0,
+    ]);
     expect(entries.map(({ refusal }) => refusal?.limit)).toEqual([
       undefined,
       undefined,
@@ -45,12 +55,18 @@ export function limitStoreContract(open: () => LimitStoreRig): void {
   });
 
   it('charges tokens and seconds afterwards, into debt, and waits until they are paid', async () => {
-    const { store, enter, entrance, move } = somebody({ tokensPerMinute: 600, audioSecondsPerMinute: 60 });
+    const { store, enter, entrance, move } = somebody({
+      tokensPerMinute: 600,
+      audioSecondsPerMinute: 60,
+    });
     await store.charge(entrance(), { tokens: 900, audioSeconds: 30 });
     const { refusal, status: standing } = await enter();
     expect(refusal?.limit).toBe('tokensPerMinute');
     expect(refusal?.retryAfterMs).toBeCloseTo(30_100, 0);
-    expect(standing).toMatchObject({ tokens: { remaining: 0 }, audioSeconds: { remaining: 30, limit: 60 } });
+    expect(standing).toMatchObject({
+      tokens: { remaining: 0 },
+      audioSeconds: { remaining: 30, limit: 60 },
+    });
     move(30_100);
     expect((await enter()).refusal).toBeUndefined();
     await store.charge(entrance(), { tokens: 0, audioSeconds: 120 });
@@ -58,7 +74,10 @@ export function limitStoreContract(open: () => LimitStoreRig): void {
   });
 
   it('uses nothing up for a request that is refused', async () => {
-    const { store, entrance } = somebody({ requestsPerMinute: 10, concurrentRequests: 1 });
+    const { store, entrance } = somebody({
+      requestsPerMinute: 10,
+      concurrentRequests: 1,
+    });
     const first = entrance();
     await store.admit(first);
     for (let count = 0; count < 20; count++)
@@ -99,7 +118,10 @@ export function limitStoreContract(open: () => LimitStoreRig): void {
   });
 
   it('keeps one caller from using up what another has', async () => {
-    const [mine, yours] = [somebody({ requestsPerMinute: 1 }), somebody({ requestsPerMinute: 1 })];
+    const [mine, yours] = [
+      somebody({ requestsPerMinute: 1 }),
+      somebody({ requestsPerMinute: 1 }),
+    ];
     await mine.enter();
     expect((await mine.enter()).refusal).toBeDefined();
     expect((await yours.enter()).refusal).toBeUndefined();

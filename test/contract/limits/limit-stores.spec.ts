@@ -26,7 +26,8 @@ describe('limits in one process', () => {
     const { now } = clock();
     const store = new LocalLimitStore(now, 100);
     const limits = { ...NO_LIMITS, requestsPerMinute: 5 };
-    for (let count = 0; count < 500; count++) await store.admit({ subject: `s${count}`, ticket: 't', limits });
+    for (let count = 0; count < 500; count++)
+      await store.admit({ subject: `s${count}`, ticket: 't', limits });
     expect(store.size).toBeLessThanOrEqual(100);
   });
 
@@ -69,7 +70,9 @@ withRedis('limits in Redis', () => {
     const store = new RedisLimitStore(redis, PREFIX);
     const limits = { ...NO_LIMITS, requestsPerMinute: 1, requestsPerDay: 9 };
     await store.admit({ subject: 'ttl', ticket: 'a', limits });
-    expect((await store.admit({ subject: 'ttl', ticket: 'b', limits })).refusal?.limit).toBe('requestsPerMinute');
+    expect(
+      (await store.admit({ subject: 'ttl', ticket: 'b', limits })).refusal?.limit,
+    ).toBe('requestsPerMinute');
     const keys = await redis.keys('other:limits:{ttl}*');
     expect(keys).toHaveLength(2);
     for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(0);
@@ -77,28 +80,50 @@ withRedis('limits in Redis', () => {
 
   it('are shared: what one gateway lets in, another one counts', async () => {
     const limits = { ...NO_LIMITS, requestsPerMinute: 2 };
-    const [one, other] = [new RedisLimitStore(redis, PREFIX), new RedisLimitStore(redis, PREFIX)];
-    expect((await one.admit({ subject: 'both', ticket: 'a', limits })).status.requests?.remaining).toBe(1);
-    expect((await other.admit({ subject: 'both', ticket: 'b', limits })).status.requests?.remaining).toBe(0);
-    expect((await one.admit({ subject: 'both', ticket: 'c', limits })).refusal).toBeDefined();
+    const [one, other] = [
+      new RedisLimitStore(redis, PREFIX),
+      new RedisLimitStore(redis, PREFIX),
+    ];
+    expect(
+      (await one.admit({ subject: 'both', ticket: 'a', limits })).status.requests
+        ?.remaining,
+    ).toBe(1);
+    expect(
+      (await other.admit({ subject: 'both', ticket: 'b', limits })).status.requests
+        ?.remaining,
+    ).toBe(0);
+    expect(
+      (await one.admit({ subject: 'both', ticket: 'c', limits })).refusal,
+    ).toBeDefined();
   });
 });
 
 withRedis('limits while Redis is away', () => {
   it('are counted by the gateway alone, and shared again when it is back', async () => {
     const server = await RedisServer.start();
-    const redis = new Redis(server.url, { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 2000 });
+    const redis = new Redis(server.url, {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: 2000,
+    });
     redis.on('error', () => undefined);
     const failures: Error[] = [];
-    const store = new FailOpenLimitStore(new RedisLimitStore(redis, PREFIX), new LocalLimitStore(), e =>
-      failures.push(e),
+    const store = new FailOpenLimitStore(
+      new RedisLimitStore(redis, PREFIX),
+      new LocalLimitStore(),
+      e => failures.push(e),
     );
     const limits = { ...NO_LIMITS, requestsPerMinute: 2 };
-    const enter = async (ticket: string) => (await store.admit({ subject: 'x', ticket, limits })).refusal === undefined;
+    const enter = async (ticket: string) =>
+      (await store.admit({ subject: 'x', ticket, limits })).refusal === undefined;
     await answering(redis);
     expect(await enter('a')).toBe(true);
     await server.kill();
-    expect([await enter('b'), await enter('c'), await enter('d')]).toEqual([true, true, false]);
+    expect([await enter('b'), await enter('c'), await enter('d')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
     expect(failures).toHaveLength(3);
     await server.restart();
     await answering(redis);

@@ -3,9 +3,15 @@ import { pino } from 'pino';
 import { type QueueJob } from '../../../src/contracts/queue-jobs/queue-job.js';
 import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import { PriorityQueue } from '../../../src/core/queue/priority-queue.js';
-import { priorityLabel, RequestPriority } from '../../../src/core/request/request-priority.js';
+import {
+  priorityLabel,
+  RequestPriority,
+} from '../../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../../src/core/request/scheduled-request.js';
-import { type JobRef, ModelQueues } from '../../../src/gateway/shared-queue/model-queues.js';
+import {
+  type JobRef,
+  ModelQueues,
+} from '../../../src/gateway/shared-queue/model-queues.js';
 import { type SharedQueueLink } from '../../../src/gateway/shared-queue/shared-queue-link.js';
 import { type KeyRing } from '../../../src/platform/auth/key-ring.js';
 import { type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
@@ -64,14 +70,25 @@ class EmbeddedLine implements FairLine {
   #made = 0;
 
   constructor(weights: Weights = {}) {
-    this.#queue = new PriorityQueue({ ...AGING, weightOf: tenant => weights[tenant] ?? 1 });
+    this.#queue = new PriorityQueue({
+      ...AGING,
+      weightOf: tenant => weights[tenant] ?? 1,
+    });
   }
 
   arrive(arrival: Arrival): Promise<string> {
     const id = `r${(this.#made += 1)}`;
     const { tenant, estimateMs: costMs = 10 } = arrival;
     const enqueuedAtMs = sinceMs(0, this.#made, arrival);
-    this.#queue.enqueue(aRequest(id, { tenant, costMs, priority: priorityOf(arrival), enqueuedAtMs, model: MODEL }));
+    this.#queue.enqueue(
+      aRequest(id, {
+        tenant,
+        costMs,
+        priority: priorityOf(arrival),
+        enqueuedAtMs,
+        model: MODEL,
+      }),
+    );
     return Promise.resolve(id);
   }
 
@@ -93,7 +110,10 @@ class RedisLines implements FairLines {
   #opened = 0;
 
   constructor(private readonly server: RedisServer) {
-    this.#clients = Array.from({ length: 4 }, () => new Redis(server.url, { maxRetriesPerRequest: null }));
+    this.#clients = Array.from(
+      { length: 4 },
+      () => new Redis(server.url, { maxRetriesPerRequest: null }),
+    );
   }
 
   open(weights: Weights = {}): FairLine {
@@ -110,7 +130,10 @@ class RedisLines implements FairLines {
 class RedisLine implements FairLine {
   readonly #gateways: readonly Promise<ModelQueues>[];
   readonly #workers: readonly RequestQueue[];
-  readonly #taken = new Map<string, { readonly job: TakenJob; readonly by: RequestQueue }>();
+  readonly #taken = new Map<
+    string,
+    { readonly job: TakenJob; readonly by: RequestQueue }
+  >();
   readonly #startMs = Date.now();
   #made = 0;
   #takes = 0;
@@ -140,22 +163,57 @@ class RedisLine implements FairLine {
 
   async end(id: string, deviceMs: number): Promise<void> {
     const { job, by } = this.#taken.get(id)!;
-    const phases = { workerId: 'w', takenMs: job.takenMs, batchWaitMs: 0, totalMs: 1, attempts: 1 };
+    const phases = {
+      workerId: 'w',
+      takenMs: job.takenMs,
+      batchWaitMs: 0,
+      totalMs: 1,
+      attempts: 1,
+    };
     const execution = { prepMs: 0, readyWaitMs: 0, deviceMs, batchSize: 1, batchId: id };
     const value = { kind: 'embeddings', vectors: '', dimensions: 0 } as const;
     await by.complete(job, { v: 1, outcome: 'completed', value, execution, phases });
   }
 }
 
-const jobOf = (_ref: JobRef, id: string, arrival: Arrival, acceptedMs: number): QueueJob => ({
-  ...{ v: 1, id, model: MODEL, tenant: arrival.tenant, priority: priorityLabel(priorityOf(arrival)), acceptedMs },
-  ...{ timeoutMs: 60_000, kind: 'speech', options: { text: id, voice: 'v', speed: 1, format: 'wav' } },
+const jobOf = (
+  _ref: JobRef,
+  id: string,
+  arrival: Arrival,
+  acceptedMs: number,
+): QueueJob => ({
+  ...{
+    v: 1,
+    id,
+    model: MODEL,
+    tenant: arrival.tenant,
+    priority: priorityLabel(priorityOf(arrival)),
+    acceptedMs,
+  },
+  ...{
+    timeoutMs: 60_000,
+    kind: 'speech',
+    options: { text: id, voice: 'v', speed: 1, format: 'wav' },
+  },
 });
 
-async function gateway(redis: Redis, prefix: string, weights: Weights): Promise<ModelQueues> {
-  const link = { enabled: true, redis, keys: new QueueKeys(prefix), access: { ...AGING, resultTtlMs: 60_000 } };
+async function gateway(
+  redis: Redis,
+  prefix: string,
+  weights: Weights,
+): Promise<ModelQueues> {
+  const link = {
+    enabled: true,
+    redis,
+    keys: new QueueKeys(prefix),
+    access: { ...AGING, resultTtlMs: 60_000 },
+  };
   const keyRing = { weightOf: (tenant: string) => weights[tenant] ?? 1 };
-  const queues = new ModelQueues(link as unknown as SharedQueueLink, [], keyRing as unknown as KeyRing);
+  const queues = new ModelQueues(
+    link as unknown as SharedQueueLink,
+    [],
+    keyRing as unknown as KeyRing,
+  );
   await queues.onModuleInit();
   return queues;
 }
@@ -164,5 +222,9 @@ function worker(redis: Redis, prefix: string): RequestQueue {
   const sharedQueue = { ...AGING, prefix, lockMs: 30_000, resultTtlMs: 60_000 };
   const connections = { for: () => redis, keys: new QueueKeys(prefix), sharedQueue };
   const spec = { workerId: 'w', model: { id: MODEL } } as WorkerSpec;
-  return new RequestQueue(spec, pino({ level: 'silent' }), connections as unknown as PullConnections);
+  return new RequestQueue(
+    spec,
+    pino({ level: 'silent' }),
+    connections as unknown as PullConnections,
+  );
 }

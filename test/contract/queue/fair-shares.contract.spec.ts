@@ -22,7 +22,11 @@ const step = fc.record({
 });
 const history = fc.array(step, { minLength: 10, maxLength: 40, size: 'max' });
 /** All sums are exact, so equal start tags are equal in both queues. */
-const exactStep = step.map(one => ({ ...one, deviceMs: one.deviceMs > 7 ? 64 : 8, error: one.error > 1 ? 2 : 0.5 }));
+const exactStep = step.map(one => ({
+  ...one,
+  deviceMs: one.deviceMs > 7 ? 64 : 8,
+  error: one.error > 1 ? 2 : 0.5,
+}));
 const exactHistory = fc.array(exactStep, { minLength: 10, maxLength: 40, size: 'max' });
 type Step = typeof exactStep extends fc.Arbitrary<infer T> ? T : never;
 
@@ -52,11 +56,22 @@ class Device {
     private readonly weights: Weights = {},
   ) {}
 
-  async arrive(tenant: Tenant, { deviceMs = 10, error = 1, realtime = false, aged = false } = {}): Promise<string> {
-    const id = await this.line.arrive({ tenant, estimateMs: deviceMs * error, realtime, aged });
+  async arrive(
+    tenant: Tenant,
+    { deviceMs = 10, error = 1, realtime = false, aged = false } = {},
+  ): Promise<string> {
+    const id = await this.line.arrive({
+      tenant,
+      estimateMs: deviceMs * error,
+      realtime,
+      aged,
+    });
     this.#requests.set(id, { id, tenant, deviceMs });
     this.#waiting[tenant] += 1;
-    this.largest = Math.max(this.largest, (deviceMs * Math.max(1, error)) / this.#weightOf(tenant));
+    this.largest = Math.max(
+      this.largest,
+      (deviceMs * Math.max(1, error)) / this.#weightOf(tenant),
+    );
     this.#look();
     return id;
   }
@@ -89,7 +104,8 @@ class Device {
 
   async play(steps: readonly Step[]): Promise<void> {
     for (const { tenant, count, deviceMs, error, ends, takes } of steps) {
-      for (let left = count; left > 0; left -= 1) await this.arrive(tenant, { deviceMs, error });
+      for (let left = count; left > 0; left -= 1)
+        await this.arrive(tenant, { deviceMs, error });
       for (let left = ends; left > 0; left -= 1) await this.end();
       for (let left = takes; left > 0; left -= 1) await this.take();
     }
@@ -100,11 +116,13 @@ class Device {
   }
 
   #look(): void {
-    for (const one of TENANTS) for (const other of TENANTS) if (one < other) this.#compare(one, other);
+    for (const one of TENANTS)
+      for (const other of TENANTS) if (one < other) this.#compare(one, other);
   }
 
   #compare(one: Tenant, other: Tenant): void {
-    if (this.#waiting[one] === 0 || this.#waiting[other] === 0) return void this.#gaps.delete(one + other);
+    if (this.#waiting[one] === 0 || this.#waiting[other] === 0)
+      return void this.#gaps.delete(one + other);
     const gap = this.work[one] - this.work[other];
     const { low, high } = this.#gaps.get(one + other) ?? { low: gap, high: gap };
     const span = { low: Math.min(low, gap), high: Math.max(high, gap) };
@@ -127,12 +145,23 @@ describe.each(DRIVERS)('fair shares (D-25): %s', driver => {
   });
 
   it('two that wait differ by at most credits + 1 largest requests, with estimates off by half', async () => {
-    const weighted = fc.record({ a: fc.constantFrom(1, 2, 4), b: fc.constantFrom(1, 3), c: fc.constant(1) });
-    const property = fc.asyncProperty(history, weighted, fc.constantFrom(1, 4, 8), async (steps, weights, credits) => {
-      const device = new Device(lines.open(weights), credits, weights);
-      await device.play(steps);
-      expect(device.largestGap).toBeLessThanOrEqual((credits + 1) * device.largest + ROUNDING);
+    const weighted = fc.record({
+      a: fc.constantFrom(1, 2, 4),
+      b: fc.constantFrom(1, 3),
+      c: fc.constant(1),
     });
+    const property = fc.asyncProperty(
+      history,
+      weighted,
+      fc.constantFrom(1, 4, 8),
+      async (steps, weights, credits) => {
+        const device = new Device(lines.open(weights), credits, weights);
+        await device.play(steps);
+        expect(device.largestGap).toBeLessThanOrEqual(
+          (credits + 1) * device.largest + ROUNDING,
+        );
+      },
+    );
     await fc.assert(property, { numRuns: 12 });
   }, 60_000);
 
@@ -164,7 +193,9 @@ describe.each(DRIVERS)('fair shares (D-25): %s', driver => {
     '1,000 aged requests of one tenant delay a new one of another by two turns at most, REALTIME: %s',
     async realtime => {
       const device = new Device(lines.open());
-      await Promise.all(Array.from({ length: 1000 }, () => device.arrive('a', { aged: true })));
+      await Promise.all(
+        Array.from({ length: 1000 }, () => device.arrive('a', { aged: true })),
+      );
       for (let turns = 0; turns < 5; turns += 1) await device.serve();
       const id = await device.arrive('b', { realtime });
       expect([await device.serve(), await device.serve()]).toContain(id);
@@ -175,20 +206,29 @@ describe.each(DRIVERS)('fair shares (D-25): %s', driver => {
   it('with one tenant the order is that of time, REALTIME first', async () => {
     const device = new Device(lines.open());
     const batch = [await device.arrive('a'), await device.arrive('a')];
-    const realtime = [await device.arrive('a', { realtime: true }), await device.arrive('a', { realtime: true })];
+    const realtime = [
+      await device.arrive('a', { realtime: true }),
+      await device.arrive('a', { realtime: true }),
+    ];
     for (let turns = 0; turns < 4; turns += 1) await device.serve();
     expect(device.order).toEqual([...realtime, ...batch]);
   });
 
   it('is the order of the embedded queue, whatever comes', async () => {
     const embedded = await fairLines('embedded');
-    const property = fc.asyncProperty(exactHistory, fc.constantFrom(1, 4), async (steps, credits) => {
-      const weights = { a: 2 };
-      const [here, there] = [lines, embedded].map(all => new Device(all.open(weights), credits, weights));
-      await here!.play(steps);
-      await there!.play(steps);
-      expect(here!.order).toEqual(there!.order);
-    });
+    const property = fc.asyncProperty(
+      exactHistory,
+      fc.constantFrom(1, 4),
+      async (steps, credits) => {
+        const weights = { a: 2 };
+        const [here, there] = [lines, embedded].map(
+          all => new Device(all.open(weights), credits, weights),
+        );
+        await here!.play(steps);
+        await there!.play(steps);
+        expect(here!.order).toEqual(there!.order);
+      },
+    );
     await fc.assert(property, { numRuns: 8 });
   }, 60_000);
 });

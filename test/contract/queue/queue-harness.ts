@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import { DomainError } from '../../../src/core/shared/domain-error.js';
-import { type RequestSpec, type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
+import {
+  type RequestSpec,
+  type SettledRequest,
+} from '../../../src/gateway/scheduler/submitted-request.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { RedisOrder } from '../../../src/platform/redis/redis-order.js';
@@ -34,7 +37,9 @@ export abstract class QueueHarness {
 
   static start(driver: Driver, settings: Overrides = {}): Promise<QueueHarness> {
     const common: Overrides = { 'batching.policy': 'none', ...settings };
-    return driver === 'embedded' ? EmbeddedHarness.open(common) : RedisHarness.open(common);
+    return driver === 'embedded'
+      ? EmbeddedHarness.open(common)
+      : RedisHarness.open(common);
   }
 
   get scheduler() {
@@ -52,7 +57,10 @@ export abstract class QueueHarness {
   }
 
   /** Submits in order, each once the one before is in the queue. */
-  async submitInLine(ids: readonly string[], spec: Partial<RequestSpec> = {}): Promise<Submitted> {
+  async submitInLine(
+    ids: readonly string[],
+    spec: Partial<RequestSpec> = {},
+  ): Promise<Submitted> {
     const settled: Promise<SettledRequest>[] = [];
     for (const id of ids) {
       settled.push(this.submit(id, spec));
@@ -62,7 +70,9 @@ export abstract class QueueHarness {
   }
 
   async accepted(id: string, _tenant?: string): Promise<void> {
-    await this.until(`${id} is accepted`, () => this.harness.types(id).includes('accepted'));
+    await this.until(`${id} is accepted`, () =>
+      this.harness.types(id).includes('accepted'),
+    );
   }
 
   /** Answers one after the other as they come. Resolves with their ids. */
@@ -103,7 +113,11 @@ class EmbeddedHarness extends QueueHarness {
   open(model = 'alpha'): Promise<void> {
     if (this.#taken.has(model)) return Promise.resolve();
     this.#taken.set(model, 0);
-    this.harness.pool.addWorker(`w-${model}`, model, { slots: 1, maxBatch: 1, overdraft: 0 });
+    this.harness.pool.addWorker(`w-${model}`, model, {
+      slots: 1,
+      maxBatch: 1,
+      overdraft: 0,
+    });
     this.harness.pool.poke(model);
     return Promise.resolve();
   }
@@ -112,7 +126,8 @@ class EmbeddedHarness extends QueueHarness {
     await this.open(model);
     const nth = this.#taken.get(model) ?? 0;
     this.#taken.set(model, nth + 1);
-    const calls = () => this.harness.pool.calls.filter(({ request }) => request.model === model);
+    const calls = () =>
+      this.harness.pool.calls.filter(({ request }) => request.model === model);
     await this.until(`call ${nth + 1} of ${model}`, () => calls().length > nth);
     const call = calls()[nth]!;
     return {
@@ -122,7 +137,9 @@ class EmbeddedHarness extends QueueHarness {
         await this.harness.settle();
       },
       toldToStop: async () => {
-        await this.until('cancel', () => this.harness.pool.cancels.some(({ requestId }) => requestId === call.id));
+        await this.until('cancel', () =>
+          this.harness.pool.cancels.some(({ requestId }) => requestId === call.id),
+        );
         call.letGo();
         return true;
       },
@@ -156,7 +173,12 @@ class RedisHarness extends QueueHarness {
     const server = await RedisServer.start();
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-queue-'));
     const scheduler = await SchedulerHarness.start({
-      settings: { 'queue.driver': 'redis', 'redis.url': server.url, 'data.dir': folder, ...settings },
+      settings: {
+        'queue.driver': 'redis',
+        'redis.url': server.url,
+        'data.dir': folder,
+        ...settings,
+      },
     });
     const client = new Redis(server.url, { maxRetriesPerRequest: null });
     const agingShare = Number(settings['queue.aging_share'] ?? 0.25);
@@ -173,16 +195,25 @@ class RedisHarness extends QueueHarness {
   override async accepted(id: string, tenant?: string): Promise<void> {
     await super.accepted(id);
     await this.until(`${id} is in Redis`, async () => {
-      const { model } = this.harness.of('accepted').find(({ requestId }) => requestId === id)!;
+      const { model } = this.harness
+        .of('accepted')
+        .find(({ requestId }) => requestId === id)!;
       const keys = new QueueKeys('switchyard');
-      return (await this.client.exists(`switchyard:${keys.queue(model)}:${keys.job(id, tenant)}`)) === 1;
+      return (
+        (await this.client.exists(
+          `switchyard:${keys.queue(model)}:${keys.job(id, tenant)}`,
+        )) === 1
+      );
     });
   }
 
   async open(model = 'alpha'): Promise<void> {
     if (this.#pullers.has(model)) return;
     const { agingShare } = this;
-    this.#pullers.set(model, await ScriptedPuller.start({ url: this.server.url, model, agingShare }));
+    this.#pullers.set(
+      model,
+      await ScriptedPuller.start({ url: this.server.url, model, agingShare }),
+    );
     await this.until('the worker is known', () => this.harness.knowsPuller(model));
   }
 
@@ -198,12 +229,16 @@ class RedisHarness extends QueueHarness {
       id: held.id,
       answer: async () => {
         await held.complete();
-        await this.until(`${held.id} settled`, () => this.harness.types(held.id).includes('settled'));
+        await this.until(`${held.id} settled`, () =>
+          this.harness.types(held.id).includes('settled'),
+        );
       },
       toldToStop: async () => {
         const keys = new QueueKeys('switchyard');
         const jobId = keys.job(held.id, held.data.tenant);
-        await this.until('stop note', () => puller.notes.some(note => note.jobId === jobId));
+        await this.until('stop note', () =>
+          puller.notes.some(note => note.jobId === jobId),
+        );
         return true;
       },
     };

@@ -11,7 +11,9 @@ const DRIVERS: readonly Driver[] = REDIS.present ? ['embedded', 'redis'] : ['emb
 if (!REDIS.present) itWith(REDIS)('queue: redis', () => undefined);
 
 const outcome = ({ settlement }: SettledRequest): string =>
-  settlement.status === 'completed' ? 'completed' : `${settlement.status} ${settlement.error.code}`;
+  settlement.status === 'completed'
+    ? 'completed'
+    : `${settlement.status} ${settlement.error.code}`;
 
 describe.each(DRIVERS)('queue: %s', driver => {
   let harness: QueueHarness;
@@ -57,8 +59,15 @@ describe.each(DRIVERS)('queue: %s', driver => {
     await harness.submitInLine(['young-batch']);
     await harness.submitInLine(['young-realtime'], REALTIME);
     await blocker.answer();
-    expect(await harness.serve(4)).toEqual(['old-batch', 'old-realtime', 'young-realtime', 'young-batch']);
-    expect(harness.harness.of('promoted').map(({ requestId }) => requestId)).toEqual(['old-batch']);
+    expect(await harness.serve(4)).toEqual([
+      'old-batch',
+      'old-realtime',
+      'young-realtime',
+      'young-batch',
+    ]);
+    expect(harness.harness.of('promoted').map(({ requestId }) => requestId)).toEqual([
+      'old-batch',
+    ]);
   });
 
   it('cancels a waiting request: it ends at once, no worker gets it, and a second cancel finds nothing', async () => {
@@ -88,12 +97,20 @@ describe.each(DRIVERS)('queue: %s', driver => {
     const { blocker, settled } = await occupied();
     const waiting = (await harness.submitInLine(['b1', 'b2'])).settled;
     const [other] = (await harness.submitInLine(['other'], { model: 'beta' })).settled;
-    const stopped = await harness.scheduler.cancelMany({ model: 'alpha', state: 'queued' }, 'operator');
+    const stopped = await harness.scheduler.cancelMany(
+      { model: 'alpha', state: 'queued' },
+      'operator',
+    );
     expect([...stopped].sort()).toEqual(['b1', 'b2']);
-    expect((await Promise.all(waiting)).map(outcome)).toEqual(Array(2).fill('cancelled request_cancelled'));
+    expect((await Promise.all(waiting)).map(outcome)).toEqual(
+      Array(2).fill('cancelled request_cancelled'),
+    );
     await blocker.answer();
     expect(await harness.serve(1, 'beta')).toEqual(['other']);
-    expect([await settled, await other!].map(outcome)).toEqual(['completed', 'completed']);
+    expect([await settled, await other!].map(outcome)).toEqual([
+      'completed',
+      'completed',
+    ]);
   });
 
   it('gives a waiting request another priority: its enqueue time decides its place', async () => {
@@ -109,20 +126,34 @@ describe.each(DRIVERS)('queue: %s', driver => {
       await harness.submitInLine([id], spec);
       await harness.age(10);
     }
-    expect(await harness.scheduler.reprioritize(aRef('b2'), RequestPriority.REALTIME)).toBe(true);
-    expect(await depth()).toEqual([3, 2]);
-    expect(await harness.scheduler.reprioritize(aRef('r1'), RequestPriority.BATCH)).toBe(true);
-    expect(await harness.scheduler.findAnywhere(aRef('r1'))).toMatchObject({ priority: 'batch', position: 3 });
-    await harness.until('both changes are known', () => harness.harness.of('reprioritized').length === 2);
     expect(
-      harness.harness.of('reprioritized').map(({ requestId, from, priority }) => [requestId, from, priority]),
+      await harness.scheduler.reprioritize(aRef('b2'), RequestPriority.REALTIME),
+    ).toBe(true);
+    expect(await depth()).toEqual([3, 2]);
+    expect(await harness.scheduler.reprioritize(aRef('r1'), RequestPriority.BATCH)).toBe(
+      true,
+    );
+    expect(await harness.scheduler.findAnywhere(aRef('r1'))).toMatchObject({
+      priority: 'batch',
+      position: 3,
+    });
+    await harness.until(
+      'both changes are known',
+      () => harness.harness.of('reprioritized').length === 2,
+    );
+    expect(
+      harness.harness
+        .of('reprioritized')
+        .map(({ requestId, from, priority }) => [requestId, from, priority]),
     ).toEqual([
       ['b2', 'batch', 'realtime'],
       ['r1', 'realtime', 'batch'],
     ]);
     await blocker.answer();
     expect(await harness.serve(5)).toEqual(['b2', 'r2', 'r1', 'b1', 'b3']);
-    const ended = harness.harness.of('settled').map(({ requestId, priority }) => [requestId, priority]);
+    const ended = harness.harness
+      .of('settled')
+      .map(({ requestId, priority }) => [requestId, priority]);
     expect(ended).toEqual(
       expect.arrayContaining([
         ['b2', 'realtime'],
@@ -137,19 +168,29 @@ describe.each(DRIVERS)('queue: %s', driver => {
     await harness.submitInLine(['old'], REALTIME);
     await harness.age(31_000);
     await harness.submitInLine(['young'], REALTIME);
-    expect(await harness.scheduler.reprioritize(aRef('old'), RequestPriority.BATCH)).toBe(true);
-    await harness.until('the change is known', () => harness.harness.types('old').includes('reprioritized'));
+    expect(await harness.scheduler.reprioritize(aRef('old'), RequestPriority.BATCH)).toBe(
+      true,
+    );
+    await harness.until('the change is known', () =>
+      harness.harness.types('old').includes('reprioritized'),
+    );
     expect(await depth()).toEqual([1, 1]);
     await blocker.answer();
     expect(await harness.serve(2)).toEqual(['old', 'young']);
-    expect(harness.harness.of('promoted').map(({ requestId }) => requestId)).toEqual(['old']);
+    expect(harness.harness.of('promoted').map(({ requestId }) => requestId)).toEqual([
+      'old',
+    ]);
   });
 
   it('changes no priority of what runs, and of what is not there', async () => {
     harness = await QueueHarness.start(driver);
     await occupied();
-    expect(await harness.scheduler.reprioritize(aRef('blocker'), RequestPriority.BATCH)).toBe(false);
-    expect(await harness.scheduler.reprioritize(aRef('nothing'), RequestPriority.BATCH)).toBe(false);
+    expect(
+      await harness.scheduler.reprioritize(aRef('blocker'), RequestPriority.BATCH),
+    ).toBe(false);
+    expect(
+      await harness.scheduler.reprioritize(aRef('nothing'), RequestPriority.BATCH),
+    ).toBe(false);
   });
 
   it('keeps a line for each model: one that stands still holds up no other', async () => {
@@ -162,7 +203,10 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 
   it('rejects requests above the model limit with queue_full and a retry time; accepts them with room', async () => {
-    harness = await QueueHarness.start(driver, { 'queue.max_requests_per_model': 3, 'queue.realtime_reserve': 0 });
+    harness = await QueueHarness.start(driver, {
+      'queue.max_requests_per_model': 3,
+      'queue.realtime_reserve': 0,
+    });
     const { blocker } = await occupied();
     await harness.submitInLine(ids(3));
     const refused = await harness.submit('r4');
@@ -179,18 +223,27 @@ describe.each(DRIVERS)('queue: %s', driver => {
 
   it('refuses one more than the bound of all models, and uploads beyond the bound of bytes', async () => {
     harness = await QueueHarness.start(driver, {
-      ...{ 'server.upload_limit_bytes': 400, 'queue.max_requests': 3, 'queue.max_bytes_per_model': 450 },
+      ...{
+        'server.upload_limit_bytes': 400,
+        'queue.max_requests': 3,
+        'queue.max_bytes_per_model': 450,
+      },
       'queue.realtime_reserve': 0,
     });
     await occupied();
     await harness.submitInLine(['a1'], { bytes: 400 });
     expect(outcome(await harness.submit('a2', { bytes: 400 }))).toBe('failed queue_full');
     await harness.submitInLine(['b1', 'b2'], { model: 'beta' });
-    expect(outcome(await harness.submit('b3', { model: 'beta' }))).toBe('failed queue_full');
+    expect(outcome(await harness.submit('b3', { model: 'beta' }))).toBe(
+      'failed queue_full',
+    );
   });
 
   it('refuses the same burst that the bound does not hold: 10 at once, 4 places', async () => {
-    harness = await QueueHarness.start(driver, { 'queue.max_requests_per_model': 4, 'queue.realtime_reserve': 0 });
+    harness = await QueueHarness.start(driver, {
+      'queue.max_requests_per_model': 4,
+      'queue.realtime_reserve': 0,
+    });
     await harness.open();
     const { settled } = await occupied();
     const burst = ids(10).map(id => harness.submit(id));
@@ -210,7 +263,9 @@ describe.each(DRIVERS)('queue: %s', driver => {
     const { blocker } = await occupied();
     const late = await harness.submit('late');
     expect(outcome(late)).toBe('failed queue_timeout');
-    expect((late.settlement as { error: { retryAfterMs?: number } }).error.retryAfterMs).toBeGreaterThanOrEqual(1000);
+    expect(
+      (late.settlement as { error: { retryAfterMs?: number } }).error.retryAfterMs,
+    ).toBeGreaterThanOrEqual(1000);
     expect(await depth()).toEqual([0, 0]);
     await blocker.answer();
   });
@@ -218,10 +273,16 @@ describe.each(DRIVERS)('queue: %s', driver => {
   it('does not start what can no longer meet its deadline, and refuses what is late already', async () => {
     harness = await QueueHarness.start(driver);
     const { blocker } = await occupied();
-    const within = (ms: number) => ({ deadlines: [{ until: 'answer', withinMs: 2000, leftMs: ms }] as const });
-    expect(outcome(await harness.submit('due', within(0)))).toBe('failed deadline_unreachable');
+    const within = (ms: number) => ({
+      deadlines: [{ until: 'answer', withinMs: 2000, leftMs: ms }] as const,
+    });
+    expect(outcome(await harness.submit('due', within(0)))).toBe(
+      'failed deadline_unreachable',
+    );
     expect(harness.harness.types('due')).toEqual(['rejected']);
-    expect(outcome(await harness.submit('late', within(2000)))).toBe('failed deadline_missed');
+    expect(outcome(await harness.submit('late', within(2000)))).toBe(
+      'failed deadline_missed',
+    );
     await harness.submitInLine(['next']);
     await blocker.answer();
     expect(await harness.serve(1)).toEqual(['next']);
@@ -229,14 +290,18 @@ describe.each(DRIVERS)('queue: %s', driver => {
 
   it('refuses what takes longer than its deadline, once it has seen the model answer', async () => {
     harness = await QueueHarness.start(driver);
-    const within = (ms: number) => ({ deadlines: [{ until: 'answer', withinMs: ms, leftMs: ms }] as const });
+    const within = (ms: number) => ({
+      deadlines: [{ until: 'answer', withinMs: ms, leftMs: ms }] as const,
+    });
     const { blocker, settled } = await occupied();
     harness.harness.clock.advance(5000);
     await blocker.answer();
     await settled;
     const refused = await harness.submit('short', within(4000));
     expect(outcome(refused)).toBe('failed deadline_unreachable');
-    expect((refused.settlement as { error: Error }).error.message).toMatch(/, would take about \d{4,} ms /);
+    expect((refused.settlement as { error: Error }).error.message).toMatch(
+      /, would take about \d{4,} ms /,
+    );
     const accepted = harness.submit('long', within(100_000));
     expect(await harness.serve(1)).toEqual(['long']);
     expect(outcome(await accepted)).toBe('completed');
@@ -267,8 +332,12 @@ describe.each(DRIVERS)('queue: %s', driver => {
       [2, 4],
       [0, 1],
     ]);
-    expect(await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'batch' })).toBe(4);
-    expect(await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'realtime' })).toBe(2);
+    expect(
+      await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'batch' }),
+    ).toBe(4);
+    expect(
+      await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'realtime' }),
+    ).toBe(2);
     expect(await scraped('switchyard_queue_bytes', { model: 'alpha' })).toBe(600);
   });
 
@@ -300,10 +369,15 @@ describe.each(DRIVERS)('queue: %s', driver => {
     await Promise.all(racing);
     while ((await harness.scheduler.list()).length > 0) {
       const taken = await harness.take();
-      await Promise.all([taken.answer(), harness.scheduler.cancel(aRef(taken.id), 'client')]);
+      await Promise.all([
+        taken.answer(),
+        harness.scheduler.cancel(aRef(taken.id), 'client'),
+      ]);
     }
     await Promise.all(settled);
-    const counts = all.map(id => harness.harness.types(id).filter(type => type === 'settled').length);
+    const counts = all.map(
+      id => harness.harness.types(id).filter(type => type === 'settled').length,
+    );
     expect(counts).toEqual(Array(24).fill(1));
     const accepted = harness.harness.of('accepted').length;
     expect([accepted, harness.harness.of('settled').length]).toEqual([24, 24]);
@@ -321,12 +395,15 @@ describe.each(DRIVERS)('queue: %s, with several tenants (D-25)', driver => {
   });
   afterEach(() => harness.stop());
 
-  it.each([{}, REALTIME])('serves tenants in turn, whichever queued more before: %j', async priority => {
-    await harness.submitInLine(['a1', 'a2', 'a3', 'a4'], { ...priority, tenant: 'a' });
-    await harness.submitInLine(['b1', 'b2'], { ...priority, tenant: 'b' });
-    await blocker.answer();
-    expect(await harness.serve(6)).toEqual(['a1', 'b1', 'a2', 'b2', 'a3', 'a4']);
-  });
+  it.each([{}, REALTIME])(
+    'serves tenants in turn, whichever queued more before: %j',
+    async priority => {
+      await harness.submitInLine(['a1', 'a2', 'a3', 'a4'], { ...priority, tenant: 'a' });
+      await harness.submitInLine(['b1', 'b2'], { ...priority, tenant: 'b' });
+      await blocker.answer();
+      expect(await harness.serve(6)).toEqual(['a1', 'b1', 'a2', 'b2', 'a3', 'a4']);
+    },
+  );
 
   it('does not let aged requests of one tenant take the turns of another', async () => {
     await harness.submitInLine(['a1', 'a2', 'a3', 'a4'], { tenant: 'a' });
@@ -345,14 +422,21 @@ describe.each(DRIVERS)('queue: %s, with several tenants (D-25)', driver => {
 
   it('at a bound refuses the tenant that fills the queue, and not one that holds less', async () => {
     await harness.stop();
-    harness = await QueueHarness.start(driver, { 'queue.max_requests_per_model': 4, 'queue.realtime_reserve': 0 });
+    harness = await QueueHarness.start(driver, {
+      'queue.max_requests_per_model': 4,
+      'queue.realtime_reserve': 0,
+    });
     await harness.open();
     const settled = harness.submit('blocker', REALTIME);
     blocker = await harness.take();
     await harness.submitInLine(ids(4, 'a'), { tenant: 'a' });
-    expect(outcome(await harness.submit('a5', { tenant: 'a' }))).toBe('failed queue_full');
+    expect(outcome(await harness.submit('a5', { tenant: 'a' }))).toBe(
+      'failed queue_full',
+    );
     await harness.submitInLine(['b1'], { tenant: 'b' });
-    expect(outcome(await harness.submit('b2', { tenant: 'b' }))).toBe('failed queue_full');
+    expect(outcome(await harness.submit('b2', { tenant: 'b' }))).toBe(
+      'failed queue_full',
+    );
     await blocker.answer();
     expect(outcome(await settled)).toBe('completed');
     expect(await harness.serve(5)).toEqual(['a1', 'b1', 'a2', 'a3', 'a4']);

@@ -1,11 +1,26 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type AuditEntry, type AuditStore } from '../../../src/core/access/audit-store.port.js';
-import { type KeyStore, type StoredKey } from '../../../src/core/access/key-store.port.js';
-import { type UsageRow, type UsageStore } from '../../../src/core/access/usage-store.port.js';
+import {
+  type AuditEntry,
+  type AuditStore,
+} from '../../../src/core/access/audit-store.port.js';
+import {
+  type KeyStore,
+  type StoredKey,
+} from '../../../src/core/access/key-store.port.js';
+import {
+  type UsageRow,
+  type UsageStore,
+} from '../../../src/core/access/usage-store.port.js';
 import { NOW_MS } from './batch-fixtures.js';
 
 const aKey = (id: string, change: Partial<StoredKey> = {}): StoredKey => ({
-  ...{ id, name: 'naïve "key"', tenant: 'acme', scopes: ['inference'], prefix: 'sk-switchyard-abcd' },
+  ...{
+    id,
+    name: 'naïve "key"',
+    tenant: 'acme',
+    scopes: ['inference'],
+    prefix: 'sk-switchyard-abcd',
+  },
   ...{ sha256: id.padEnd(64, '0'), createdAtMs: NOW_MS },
   ...change,
 });
@@ -17,7 +32,15 @@ const use = (change: Partial<UsageRow> = {}): UsageRow => ({
 });
 
 const entry = (id: string, change: Partial<AuditEntry> = {}): AuditEntry => ({
-  ...{ id, atMs: NOW_MS, tenant: 'ops', key: 'k', action: 'POST /admin/v1/keys', target: '', detail: '' },
+  ...{
+    id,
+    atMs: NOW_MS,
+    tenant: 'ops',
+    key: 'k',
+    action: 'POST /admin/v1/keys',
+    target: '',
+    detail: '',
+  },
   ...{ requestId: 'r', outcome: 'ok', ...change },
 });
 
@@ -39,8 +62,16 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
   describe('keys', () => {
     it('come back as they were stored, newest first', async () => {
       const full = aKey('b', {
-        ...{ models: ['stt'], limits: { requests_per_minute: 2 }, defaultPriority: 'realtime' },
-        ...{ createdAtMs: NOW_MS + 1, expiresAtMs: NOW_MS + 9, replaced: { sha256: 'c'.repeat(64), untilMs: 5 } },
+        ...{
+          models: ['stt'],
+          limits: { requests_per_minute: 2 },
+          defaultPriority: 'realtime',
+        },
+        ...{
+          createdAtMs: NOW_MS + 1,
+          expiresAtMs: NOW_MS + 9,
+          replaced: { sha256: 'c'.repeat(64), untilMs: 5 },
+        },
       });
       await stores.keys.create(aKey('a'));
       await stores.keys.create(full);
@@ -51,7 +82,10 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
     });
 
     it('of one id are one: the later changes nothing', async () => {
-      const made = await Promise.all([stores.keys.create(aKey('a')), stores.others.create(aKey('a'))]);
+      const made = await Promise.all([
+        stores.keys.create(aKey('a')),
+        stores.others.create(aKey('a')),
+      ]);
       expect(made.sort()).toEqual([false, true]);
       expect(await stores.keys.countLive()).toBe(1);
     });
@@ -63,27 +97,44 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
       await stores.keys.markUsed(['a'], NOW_MS + 1);
       await stores.keys.revoke('a', NOW_MS + 2);
       expect(await stores.keys.revoke('a', NOW_MS + 3)).toBe(false);
-      expect(await stores.keys.rotate('a', { sha256: 'e'.repeat(64), prefix: 'p' })).toBe(false);
+      expect(await stores.keys.rotate('a', { sha256: 'e'.repeat(64), prefix: 'p' })).toBe(
+        false,
+      );
       expect(await stores.others.version()).toBe(before + 3);
       expect(await stores.others.live()).toEqual([]);
-      expect(await stores.others.find('a')).toMatchObject({ revokedAtMs: NOW_MS + 2, lastUsedAtMs: NOW_MS + 1 });
+      expect(await stores.others.find('a')).toMatchObject({
+        revokedAtMs: NOW_MS + 2,
+        lastUsedAtMs: NOW_MS + 1,
+      });
     });
 
     it('keep ended sessions for others, those that ended since an instant, until they would have expired', async () => {
       const session = (digit: string, endedAtMs: number, expiresAtMs: number) => ({
         ...{ sha256: digit.repeat(64), endedAtMs, expiresAtMs },
       });
-      const [short, long] = [session('1', NOW_MS, NOW_MS + 2), session('2', NOW_MS + 1, NOW_MS + 9)];
-      for (const each of [short, long, { ...long, endedAtMs: NOW_MS + 3 }]) await stores.keys.endSession(each);
+      const [short, long] = [
+        session('1', NOW_MS, NOW_MS + 2),
+        session('2', NOW_MS + 1, NOW_MS + 9),
+      ];
+      for (const each of [short, long, { ...long, endedAtMs: NOW_MS + 3 }])
+        await stores.keys.endSession(each);
       expect(await stores.others.endedSessions(NOW_MS)).toEqual([long]);
       expect(await stores.others.endedSessions(NOW_MS + 2)).toEqual([]);
     });
 
     it('keep the replaced secret only where it stays valid', async () => {
       await stores.keys.create(aKey('a'));
-      await stores.keys.rotate('a', { sha256: '1'.repeat(64), prefix: 'p1', replacedUntilMs: NOW_MS + 9 });
+      await stores.keys.rotate('a', {
+        sha256: '1'.repeat(64),
+        prefix: 'p1',
+        replacedUntilMs: NOW_MS + 9,
+      });
       const replaced = { sha256: aKey('a').sha256, untilMs: NOW_MS + 9 };
-      expect(await stores.keys.find('a')).toMatchObject({ sha256: '1'.repeat(64), prefix: 'p1', replaced });
+      expect(await stores.keys.find('a')).toMatchObject({
+        sha256: '1'.repeat(64),
+        prefix: 'p1',
+        replaced,
+      });
       await stores.keys.rotate('a', { sha256: '2'.repeat(64), prefix: 'p2' });
       expect(await stores.keys.find('a')).not.toHaveProperty('replaced');
     });
@@ -98,7 +149,12 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
         stores.othersUsage.add([use({ model: 'llm' }), use()]),
       ]);
       expect(await stores.usage.sum({ ...all, groupBy: ['model'] })).toEqual([
-        expect.objectContaining({ model: 'llm', requests: 2, audioMs: 3000, outputTokens: 8 }),
+        expect.objectContaining({
+          model: 'llm',
+          requests: 2,
+          audioMs: 3000,
+          outputTokens: 8,
+        }),
         expect.objectContaining({ model: 'stt', requests: 2, deviceMs: 40 }),
       ]);
     });
@@ -110,10 +166,24 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
         use({ tenant: 'other', key: 'k2' }),
         use({ day: '2026-12-31' }),
       ]);
-      expect(await stores.usage.sum({ ...all, groupBy: [] })).toEqual([expect.objectContaining({ requests: 3 })]);
-      expect(await stores.usage.sum({ ...all, groupBy: ['day', 'tenant'], tenant: 'acme' })).toEqual([
-        expect.objectContaining({ day: '2027-01-16', tenant: 'acme', requests: 1, failed: 1 }),
-        expect.objectContaining({ day: '2027-01-15', tenant: 'acme', requests: 1, failed: 0 }),
+      expect(await stores.usage.sum({ ...all, groupBy: [] })).toEqual([
+        expect.objectContaining({ requests: 3 }),
+      ]);
+      expect(
+        await stores.usage.sum({ ...all, groupBy: ['day', 'tenant'], tenant: 'acme' }),
+      ).toEqual([
+        expect.objectContaining({
+          day: '2027-01-16',
+          tenant: 'acme',
+          requests: 1,
+          failed: 1,
+        }),
+        expect.objectContaining({
+          day: '2027-01-15',
+          tenant: 'acme',
+          requests: 1,
+          failed: 0,
+        }),
       ]);
       await stores.usage.removeBefore('2027-01-16');
       expect(await stores.usage.sum({ ...all, groupBy: ['key'] })).toEqual([
@@ -127,12 +197,15 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
   });
 
   it('the audit log is read newest first, page by page, and expires', async () => {
-    for (const id of ['a', 'b', 'c']) await stores.audit.add(entry(id, { atMs: NOW_MS + id.charCodeAt(0) }));
+    for (const id of ['a', 'b', 'c'])
+      await stores.audit.add(entry(id, { atMs: NOW_MS + id.charCodeAt(0) }));
     expect(await stores.audit.list({ limit: 2 })).toEqual([
       entry('c', { atMs: NOW_MS + 99 }),
       entry('b', { atMs: NOW_MS + 98 }),
     ]);
-    expect((await stores.audit.list({ limit: 2, after: 'b' })).map(({ id }) => id)).toEqual(['a']);
+    expect(
+      (await stores.audit.list({ limit: 2, after: 'b' })).map(({ id }) => id),
+    ).toEqual(['a']);
     await stores.audit.removeBefore(NOW_MS + 99);
     expect((await stores.audit.list({ limit: 9 })).map(({ id }) => id)).toEqual(['c']);
   });

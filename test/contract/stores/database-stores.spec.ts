@@ -17,7 +17,11 @@ import { KyselyUploadStore } from '../../../src/platform/database/kysely-upload-
 import { KyselyUsageStore } from '../../../src/platform/database/kysely-usage-store.js';
 import { KyselyWebhookOutbox } from '../../../src/platform/database/kysely-webhook-outbox.js';
 import { jobsAndFiles, MIGRATIONS } from '../../../src/platform/database/migrations.js';
-import { connectDatabase, migrate, type OpenDatabase } from '../../../src/platform/database/open-database.js';
+import {
+  connectDatabase,
+  migrate,
+  type OpenDatabase,
+} from '../../../src/platform/database/open-database.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { accessStoresContract } from './access-stores.contract.js';
 import { batchJob, TENANT } from './batch-fixtures.js';
@@ -27,7 +31,14 @@ import { keptRequestStoreContract } from './stored-request-store.contract.js';
 import { jobStoreContract } from './job-store.contract.js';
 
 const TABLES = [
-  ...(['files', 'uploads', 'upload_parts', 'batches', 'webhook_outbox', 'kept_requests'] as const),
+  ...([
+    'files',
+    'uploads',
+    'upload_parts',
+    'batches',
+    'webhook_outbox',
+    'kept_requests',
+  ] as const),
   ...(['api_keys', 'usage', 'audit', 'responses', 'response_events'] as const),
 ];
 
@@ -102,7 +113,10 @@ describe('SQLite', () => {
     await migrate(database, { '001-jobs-and-files': jobsAndFiles });
     const job = batchJob();
     const { traceparent: _later, terms: _latest, ...row } = rowOfJob(job);
-    await (database.db as Kysely<{ batches: typeof row }>).insertInto('batches').values(row).execute();
+    await (database.db as Kysely<{ batches: typeof row }>)
+      .insertInto('batches')
+      .values(row)
+      .execute();
     await migrate(database);
     expect(await new KyselyJobStore(database).find(TENANT, job.id)).toEqual(job);
     await database.db.destroy();
@@ -124,7 +138,8 @@ describe('PostgreSQL', () => {
         select name, setting from pg_settings where name in ('statement_timeout', 'lock_timeout')
         order by name`.execute(db);
     const seen: string[] = [];
-    const look = async (db: Kysely<never>) => void seen.push(...(await limits(db)).rows.map(({ setting }) => setting));
+    const look = async (db: Kysely<never>) =>
+      void seen.push(...(await limits(db)).rows.map(({ setting }) => setting));
     await migrate(database, { ...MIGRATIONS, '999-limits': { up: look } });
     await look(database.db as never);
     expect(seen).toEqual(['0', '0', '4000', '8000']);
@@ -139,7 +154,9 @@ describe('PostgreSQL', () => {
     await migrate(observer);
     await Promise.all([1, 2, 3, 4].map(() => sql`select pg_sleep(0.1)`.execute(db)));
     server.freeze();
-    const begun = [1, 2, 3, 4].map(() => db.transaction().execute(() => Promise.resolve()));
+    const begun = [1, 2, 3, 4].map(() =>
+      db.transaction().execute(() => Promise.resolve()),
+    );
     const refused = await Promise.allSettled(begun);
     server.thaw();
     expect(refused.map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
@@ -147,7 +164,9 @@ describe('PostgreSQL', () => {
       sql`insert into upload_parts (id, upload_id, blob_key, bytes, created_at_ms) values (${id}, '', '', 0, 0)`;
     const ids = ['a', 'b', 'c', 'd'];
     await Promise.all(ids.map(id => write(id).execute(db)));
-    const { rows } = await sql<{ id: string }>`select id from upload_parts order by id`.execute(observer.db);
+    const { rows } = await sql<{
+      id: string;
+    }>`select id from upload_parts order by id`.execute(observer.db);
     expect(rows.map(({ id }) => id)).toEqual(ids);
     await db.destroy();
     await observer.db.destroy();

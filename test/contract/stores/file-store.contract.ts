@@ -1,5 +1,10 @@
 import { beforeEach, expect, it } from '@jest/globals';
-import { type FileStore, type JobStore, type Upload, type UploadStore } from '../../../src/core/jobs/job.ports.js';
+import {
+  type FileStore,
+  type JobStore,
+  type Upload,
+  type UploadStore,
+} from '../../../src/core/jobs/job.ports.js';
 import { batchJob, NOW_MS, storedFile, TENANT } from './batch-fixtures.js';
 
 export interface FileStores {
@@ -42,8 +47,12 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
 
   it('adds up the bytes of a tenant, above 2^31 too', async () => {
     expect(await stores.files.bytesOf(TENANT)).toBe(0);
-    for (const bytes of [3_000_000_000, 7]) await stores.files.create(storedFile({ bytes }));
-    expect([await stores.files.bytesOf(TENANT), await stores.files.bytesOf('tenant-b')]).toEqual([3_000_000_007, 0]);
+    for (const bytes of [3_000_000_000, 7])
+      await stores.files.create(storedFile({ bytes }));
+    expect([
+      await stores.files.bytesOf(TENANT),
+      await stores.files.bytesOf('tenant-b'),
+    ]).toEqual([3_000_000_007, 0]);
   });
 
   it('lists by purpose, newest first or oldest first, with cursors', async () => {
@@ -53,7 +62,10 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
     const ids = async (page: Parameters<FileStore['list']>[1]) =>
       (await stores.files.list(TENANT, page))?.data.map(({ id }) => id);
     expect(await ids({ limit: 10, purpose: 'batch' })).toEqual([third, first]);
-    expect(await ids({ limit: 10, purpose: 'batch', order: 'asc' })).toEqual([first, third]);
+    expect(await ids({ limit: 10, purpose: 'batch', order: 'asc' })).toEqual([
+      first,
+      third,
+    ]);
     expect(await ids({ limit: 10, purpose: 'batch', after: third! })).toEqual([first]);
     expect(await ids({ limit: 10, after: 'file-none' })).toBeUndefined();
   });
@@ -62,23 +74,29 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
     const file = storedFile();
     await stores.files.create(file);
     expect(await stores.files.remove('tenant-b', file.id)).toBe(false);
-    expect([await stores.files.remove(TENANT, file.id), await stores.files.remove(TENANT, file.id)]).toEqual([
-      true,
-      false,
-    ]);
+    expect([
+      await stores.files.remove(TENANT, file.id),
+      await stores.files.remove(TENANT, file.id),
+    ]).toEqual([true, false]);
   });
 
   it('makes and removes files of a batch only for the epoch that holds it', async () => {
     const { id: jobId } = (await stores.jobs.create(batchJob())).job;
     const { epoch } = (await stores.jobs.claim('p1', NOW_MS, 1000))!;
-    const [early, kept, late] = [storedFile(), storedFile({ expiresAtMs: NOW_MS + 1 }), storedFile()];
+    const [early, kept, late] = [
+      storedFile(),
+      storedFile({ expiresAtMs: NOW_MS + 1 }),
+      storedFile(),
+    ];
     expect(await stores.files.createFor({ jobId, epoch }, early)).toBe(true);
     const next = (await stores.jobs.claim('p2', NOW_MS + 1000, 1000))!.epoch;
     expect(await stores.files.createFor({ jobId, epoch: next }, kept)).toBe(true);
     expect(await stores.files.createFor({ jobId, epoch }, late)).toBe(false);
     await stores.files.removeFor({ jobId, epoch }, [early.id, kept.id]);
     expect(await stores.files.madeFor(jobId, { limit: 10 })).toEqual([early.id, kept.id]);
-    expect(await stores.files.madeFor(jobId, { limit: 10, after: early.id })).toEqual([kept.id]);
+    expect(await stores.files.madeFor(jobId, { limit: 10, after: early.id })).toEqual([
+      kept.id,
+    ]);
     const elsewhere = storedFile();
     await stores.files.create(elsewhere);
     await stores.files.removeFor({ jobId, epoch: next }, [early.id, elsewhere.id]);
@@ -99,7 +117,9 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
     ];
     for (const file of [gone, used, kept, storedFile()]) await stores.files.create(file);
     await stores.jobs.create(batchJob({ inputFileId: used.id }));
-    expect((await stores.files.expire(NOW_MS, 10)).map(({ id }) => id)).toEqual([gone.id]);
+    expect((await stores.files.expire(NOW_MS, 10)).map(({ id }) => id)).toEqual([
+      gone.id,
+    ]);
   });
 
   it('tells which blobs a file or a part still names', async () => {
@@ -108,17 +128,22 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
     await stores.uploads.create(upload());
     await stores.uploads.addPart(part('part_1'));
     const keys = [file.blobKey, 'parts/part_1', 'files/orphan'];
-    expect(await stores.files.referenced(keys)).toEqual(new Set([file.blobKey, 'parts/part_1']));
+    expect(await stores.files.referenced(keys)).toEqual(
+      new Set([file.blobKey, 'parts/part_1']),
+    );
     expect(await stores.files.referenced([])).toEqual(new Set());
   });
 
   it('takes parts while an upload is pending, and ends it once', async () => {
     await stores.uploads.create(upload({ fileExpiresAfterS: 3600 }));
-    expect([await stores.uploads.addPart(part('part_1')), await stores.uploads.addPart(part('part_2'))]).toEqual([
-      true,
-      true,
+    expect([
+      await stores.uploads.addPart(part('part_1')),
+      await stores.uploads.addPart(part('part_2')),
+    ]).toEqual([true, true]);
+    expect((await stores.uploads.parts('upload_1')).map(({ id }) => id)).toEqual([
+      'part_1',
+      'part_2',
     ]);
-    expect((await stores.uploads.parts('upload_1')).map(({ id }) => id)).toEqual(['part_1', 'part_2']);
     const ends = await Promise.all([
       stores.uploads.end('upload_1', 'completed', 'file-1'),
       stores.uploads.end('upload_1', 'cancelled'),
@@ -126,13 +151,19 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
     expect(ends.filter(Boolean)).toHaveLength(1);
     expect(await stores.uploads.addPart(part('part_3'))).toBe(false);
     expect(await stores.uploads.parts('upload_1')).toEqual([]);
-    expect(await stores.uploads.find(TENANT, 'upload_1')).toMatchObject({ fileExpiresAfterS: 3600 });
+    expect(await stores.uploads.find(TENANT, 'upload_1')).toMatchObject({
+      fileExpiresAfterS: 3600,
+    });
   });
 
   it('finds pending uploads past their expiry', async () => {
     await stores.uploads.create(upload());
-    await stores.uploads.create(upload({ id: 'upload_2', status: 'completed', fileId: 'file-2' }));
+    await stores.uploads.create(
+      upload({ id: 'upload_2', status: 'completed', fileId: 'file-2' }),
+    );
     expect(await stores.uploads.expired(NOW_MS, 10)).toEqual([]);
-    expect((await stores.uploads.expired(NOW_MS + 3_600_000, 10)).map(({ id }) => id)).toEqual(['upload_1']);
+    expect(
+      (await stores.uploads.expired(NOW_MS + 3_600_000, 10)).map(({ id }) => id),
+    ).toEqual(['upload_1']);
   });
 }

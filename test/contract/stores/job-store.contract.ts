@@ -32,9 +32,16 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
       status: 'failed',
       reachedAtMs: { failed: NOW_MS + 5 },
       counts: { total: 50_000, completed: 3, failed: 4 },
-      usage: { inputTokens: 2 ** 40, outputTokens: 2, cachedTokens: 1, reasoningTokens: 0 },
+      usage: {
+        inputTokens: 2 ** 40,
+        outputTokens: 2,
+        cachedTokens: 1,
+        reasoningTokens: 0,
+      },
       model: 'm',
-      problems: [{ code: 'invalid_json_line', message: 'naïve "quote"', param: null, line: 3 }],
+      problems: [
+        { code: 'invalid_json_line', message: 'naïve "quote"', param: null, line: 3 },
+      ],
       outputFileId: 'file-o',
       errorFileId: 'file-e',
       metadata: { 'a key': 'ünïcode' },
@@ -52,28 +59,42 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     const first = await stores.jobs.create(batchJob(), 'key');
     const again = await stores.others.create(batchJob(), 'key');
     const elsewhere = await stores.jobs.create(batchJob({ tenant: 'tenant-b' }), 'key');
-    expect([first.created, again.created, elsewhere.created]).toEqual([true, false, true]);
+    expect([first.created, again.created, elsewhere.created]).toEqual([
+      true,
+      false,
+      true,
+    ]);
     expect(again.job.id).toBe(first.job.id);
   });
 
   it('tells unfinished batches from ended and unknown ones', async () => {
     const { id: running } = await inProgress();
-    const { id: ended } = (await stores.jobs.create(batchJob({ status: 'completed' }))).job;
-    expect([...(await stores.jobs.unfinishedAmong([running, ended, 'batch_nobody']))]).toEqual([running]);
+    const { id: ended } = (await stores.jobs.create(batchJob({ status: 'completed' })))
+      .job;
+    expect([
+      ...(await stores.jobs.unfinishedAmong([running, ended, 'batch_nobody'])),
+    ]).toEqual([running]);
     expect((await stores.jobs.unfinishedAmong([])).size).toBe(0);
   });
 
   it('creates any number without a key', async () => {
-    const made = [await stores.jobs.create(batchJob()), await stores.jobs.create(batchJob())];
+    const made = [
+      await stores.jobs.create(batchJob()),
+      await stores.jobs.create(batchJob()),
+    ];
     expect(made.map(({ created }) => created)).toEqual([true, true]);
   });
 
   it('lists newest first by id, page by page, and its own tenant only', async () => {
     const ids = [];
-    for (let count = 0; count < 5; count++) ids.unshift((await stores.jobs.create(batchJob())).job.id);
+    for (let count = 0; count < 5; count++)
+      ids.unshift((await stores.jobs.create(batchJob())).job.id);
     await stores.jobs.create(batchJob({ tenant: 'tenant-b' }));
     const first = (await stores.jobs.list(TENANT, { limit: 2 }))!;
-    const rest = (await stores.jobs.list(TENANT, { limit: 10, after: first.data.at(-1)!.id }))!;
+    const rest = (await stores.jobs.list(TENANT, {
+      limit: 10,
+      after: first.data.at(-1)!.id,
+    }))!;
     expect([...first.data, ...rest.data].map(({ id }) => id)).toEqual(ids);
     expect([first.hasMore, rest.hasMore]).toEqual([true, false]);
     const oldest = (await stores.jobs.list(TENANT, { limit: 1, order: 'asc' }))!;
@@ -82,7 +103,9 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
 
   it('knows no page after an id that is not there, or another tenant’s', async () => {
     const { job } = await stores.jobs.create(batchJob({ tenant: 'tenant-b' }));
-    expect(await stores.jobs.list(TENANT, { limit: 1, after: 'batch_none' })).toBeUndefined();
+    expect(
+      await stores.jobs.list(TENANT, { limit: 1, after: 'batch_none' }),
+    ).toBeUndefined();
     expect(await stores.jobs.list(TENANT, { limit: 1, after: job.id })).toBeUndefined();
     expect(await stores.jobs.find(TENANT, job.id)).toBeUndefined();
   });
@@ -104,15 +127,26 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
 
   it('claims round robin over tenants: fewest held jobs first, then the least time left', async () => {
     const made = async (tenant: string, leftMs: number) =>
-      (await stores.jobs.create(batchJob({ tenant, expiresAtMs: NOW_MS + leftMs }))).job.id;
-    const [first, second, third] = [await made(TENANT, 1000), await made(TENANT, 2000), await made(TENANT, 3000)];
-    const [other, last] = [await made('tenant-b', 50_000), await made('tenant-b', 60_000)];
+      (await stores.jobs.create(batchJob({ tenant, expiresAtMs: NOW_MS + leftMs }))).job
+        .id;
+    const [first, second, third] = [
+      await made(TENANT, 1000),
+      await made(TENANT, 2000),
+      await made(TENANT, 3000),
+    ];
+    const [other, last] = [
+      await made('tenant-b', 50_000),
+      await made('tenant-b', 60_000),
+    ];
     const claimed: string[] = [];
-    for (let leased; (leased = await stores.jobs.claim('p', NOW_MS, LEASE_MS));) claimed.push(leased.job.id);
+    for (let leased; (leased = await stores.jobs.claim('p', NOW_MS, LEASE_MS));)
+      claimed.push(leased.job.id);
     expect(claimed).toEqual([first, other, second, last, third]);
     expect(await stores.others.tenantShares(NOW_MS + LEASE_MS)).toHaveLength(2);
     await stores.jobs.release(second, 1);
-    const shares = [...(await stores.others.tenantShares(NOW_MS))].sort((a, b) => a.tenant.localeCompare(b.tenant));
+    const shares = [...(await stores.others.tenantShares(NOW_MS))].sort((a, b) =>
+      a.tenant.localeCompare(b.tenant),
+    );
     expect(shares).toEqual([
       { tenant: TENANT, running: 2, waiting: 1 },
       { tenant: 'tenant-b', running: 2, waiting: 0 },
@@ -121,11 +155,15 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
 
   it('hands a job on when its lease runs out, and refuses every write of the zombie', async () => {
     const { id, epoch } = await inProgress();
-    expect(await stores.others.claim('p2', NOW_MS + LEASE_MS - 1, LEASE_MS)).toBeUndefined();
+    expect(
+      await stores.others.claim('p2', NOW_MS + LEASE_MS - 1, LEASE_MS),
+    ).toBeUndefined();
     const taken = (await stores.others.claim('p2', NOW_MS + LEASE_MS, LEASE_MS))!;
     expect(taken).toMatchObject({ job: { id, status: 'in_progress' }, epoch: epoch + 1 });
     const counts = { total: 1, completed: 1, failed: 0 };
-    expect(await stores.jobs.heartbeat(id, epoch, NOW_MS + 20_000, LEASE_MS)).toBeUndefined();
+    expect(
+      await stores.jobs.heartbeat(id, epoch, NOW_MS + 20_000, LEASE_MS),
+    ).toBeUndefined();
     expect(await stores.jobs.update(id, epoch, { counts }, NOW_MS)).toBe('lost');
     await stores.jobs.release(id, epoch);
     expect(await stores.jobs.claim('p3', NOW_MS + 20_000, LEASE_MS)).toBeUndefined();
@@ -143,27 +181,44 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
   it('stamps each status it reaches', async () => {
     const { id, epoch } = await inProgress();
     await stores.jobs.update(id, epoch, { status: 'finalizing' }, NOW_MS + 2);
-    await stores.jobs.update(id, epoch, { status: 'completed', outputFileId: 'file-o' }, NOW_MS + 3);
+    await stores.jobs.update(
+      id,
+      epoch,
+      { status: 'completed', outputFileId: 'file-o' },
+      NOW_MS + 3,
+    );
     expect(await stores.jobs.find(TENANT, id)).toMatchObject({
       status: 'completed',
       outputFileId: 'file-o',
-      reachedAtMs: { in_progress: NOW_MS + 1, finalizing: NOW_MS + 2, completed: NOW_MS + 3 },
+      reachedAtMs: {
+        in_progress: NOW_MS + 1,
+        finalizing: NOW_MS + 2,
+        completed: NOW_MS + 3,
+      },
     });
   });
 
   it('refuses an illegal move', async () => {
     const { id, epoch } = await inProgress();
-    await expect(stores.jobs.update(id, epoch, { status: 'completed' }, NOW_MS)).rejects.toThrow(
-      'in_progress cannot become completed',
-    );
+    await expect(
+      stores.jobs.update(id, epoch, { status: 'completed' }, NOW_MS),
+    ).rejects.toThrow('in_progress cannot become completed');
   });
 
   it('tells the holder of a cancel by heartbeat and by the next change of status', async () => {
     const { id, epoch } = await inProgress();
-    expect(await stores.others.requestCancel(TENANT, id, NOW_MS + 7)).toMatchObject({ accepted: true });
-    expect((await stores.jobs.heartbeat(id, epoch, NOW_MS, LEASE_MS))!.status).toBe('cancelling');
-    expect(await stores.jobs.update(id, epoch, { status: 'finalizing' }, NOW_MS)).toBe('cancelling');
-    expect(await stores.jobs.update(id, epoch, { status: 'cancelled' }, NOW_MS + 9)).toBe('written');
+    expect(await stores.others.requestCancel(TENANT, id, NOW_MS + 7)).toMatchObject({
+      accepted: true,
+    });
+    expect((await stores.jobs.heartbeat(id, epoch, NOW_MS, LEASE_MS))!.status).toBe(
+      'cancelling',
+    );
+    expect(await stores.jobs.update(id, epoch, { status: 'finalizing' }, NOW_MS)).toBe(
+      'cancelling',
+    );
+    expect(await stores.jobs.update(id, epoch, { status: 'cancelled' }, NOW_MS + 9)).toBe(
+      'written',
+    );
     const { reachedAtMs } = (await stores.jobs.find(TENANT, id))!;
     expect(reachedAtMs).toMatchObject({ cancelling: NOW_MS + 7, cancelled: NOW_MS + 9 });
   });
@@ -171,9 +226,13 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
   it('accepts a cancel twice, refuses it after the end, and knows no job of another tenant', async () => {
     const { id, epoch } = await inProgress();
     await stores.jobs.requestCancel(TENANT, id, NOW_MS);
-    expect(await stores.jobs.requestCancel(TENANT, id, NOW_MS + 1)).toMatchObject({ accepted: true });
+    expect(await stores.jobs.requestCancel(TENANT, id, NOW_MS + 1)).toMatchObject({
+      accepted: true,
+    });
     await stores.jobs.update(id, epoch, { status: 'cancelled' }, NOW_MS);
-    expect(await stores.jobs.requestCancel(TENANT, id, NOW_MS)).toMatchObject({ accepted: false });
+    expect(await stores.jobs.requestCancel(TENANT, id, NOW_MS)).toMatchObject({
+      accepted: false,
+    });
     expect(await stores.jobs.requestCancel('tenant-b', id, NOW_MS)).toBeUndefined();
   });
 
@@ -181,10 +240,10 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     const { id, epoch } = await inProgress();
     expect(await stores.jobs.remove(TENANT, id)).toBe('running');
     await stores.jobs.update(id, epoch, { status: 'failed' }, NOW_MS);
-    expect([await stores.jobs.remove(TENANT, id), await stores.jobs.remove(TENANT, id)]).toEqual([
-      'removed',
-      'unknown',
-    ]);
+    expect([
+      await stores.jobs.remove(TENANT, id),
+      await stores.jobs.remove(TENANT, id),
+    ]).toEqual(['removed', 'unknown']);
   });
 
   it('knows which unfinished jobs read a file', async () => {
@@ -211,7 +270,12 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     expect(await stores.outbox.claim(NOW_MS, 1000, 10)).toEqual([]);
     await stores.jobs.update(id, epoch, { status: 'failed' }, NOW_MS);
     const [entry] = await stores.outbox.claim(NOW_MS, 1000, 10);
-    expect(entry).toMatchObject({ jobId: id, type: 'batch.failed', url: 'https://example.com', attempts: 1 });
+    expect(entry).toMatchObject({
+      jobId: id,
+      type: 'batch.failed',
+      url: 'https://example.com',
+      attempts: 1,
+    });
     expect(await stores.outbox.claim(NOW_MS + 999, 1000, 10)).toEqual([]);
     expect(await stores.outbox.claim(NOW_MS + 1000, 1000, 10)).toHaveLength(1);
     await stores.outbox.retry(entry!.id, NOW_MS + 5000);

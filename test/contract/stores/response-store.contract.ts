@@ -4,7 +4,10 @@ import {
   type ResponseRecord,
   type ResponseRecordStore,
 } from '../../../src/core/request/response-record.port.js';
-import { type NewStoredRequest, type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
+import {
+  type NewStoredRequest,
+  type StoredRequestStore,
+} from '../../../src/core/request/stored-request.port.js';
 
 const NOW = 1_800_000_000_000;
 const ACME = 'acme';
@@ -16,10 +19,17 @@ const record = (id: string, over: Partial<ResponseRecord> = {}): ResponseRecord 
   ...over,
 });
 const ending = (status: ResponseEnding['status'] = 'completed'): ResponseEnding => ({
-  ...{ status, response: `{"status":"${status}"}`, outputBytes: 5, eventsUntilMs: NOW + 500 },
+  ...{
+    status,
+    response: `{"status":"${status}"}`,
+    outputBytes: 5,
+    eventsUntilMs: NOW + 500,
+  },
 });
-const event = (sequence: number): string => JSON.stringify({ type: 'response.x', sequence_number: sequence });
-const numbered = (from: number, count: number): string[] => Array.from({ length: count }, (_, at) => event(from + at));
+const event = (sequence: number): string =>
+  JSON.stringify({ type: 'response.x', sequence_number: sequence });
+const numbered = (from: number, count: number): string[] =>
+  Array.from({ length: count }, (_, at) => event(from + at));
 
 interface Stores {
   readonly responses: ResponseRecordStore;
@@ -42,7 +52,10 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     expect(await responses.head({ ...made, tenant: 'other' }, NOW)).toBeUndefined();
     expect(await responses.head(made, NOW + 1000)).toBeUndefined();
     await responses.create(record('resp_3', { nextSequence: 2 }), numbered(0, 2));
-    expect(await responses.head(record('resp_3'), NOW)).toMatchObject({ nextSequence: 2, hasEvents: true });
+    expect(await responses.head(record('resp_3'), NOW)).toMatchObject({
+      nextSequence: 2,
+      hasEvents: true,
+    });
   });
 
   it('lists a conversation newest first, of one tenant, without what is gone', async () => {
@@ -50,7 +63,10 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     await responses.create(record('a'), []);
     await responses.create(record('b', { previousId: 'a', chainLength: 2 }), []);
     await responses.create(record('c', { previousId: 'b', chainLength: 3 }), []);
-    await responses.create(record('b', { tenant: 'other', chainLength: 2, previousId: 'a' }), []);
+    await responses.create(
+      record('b', { tenant: 'other', chainLength: 2, previousId: 'a' }),
+      [],
+    );
     const chain = async (id: string, tenant = ACME) =>
       (await responses.chain({ tenant, id }, NOW)).map(one => `${one.tenant} ${one.id}`);
     expect(await chain('c')).toEqual(['acme c', 'acme b', 'acme a']);
@@ -71,15 +87,21 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     const { responses, othersResponses } = await fresh();
     await responses.create(record('r', { nextSequence: 2 }), numbered(0, 2));
     const run = (await responses.begin({ tenant: ACME, id: 'r' }))!;
-    expect(await responses.append([{ run, first: 2, events: numbered(2, 3) }])).toEqual(new Set([run]));
+    expect(await responses.append([{ run, first: 2, events: numbered(2, 3) }])).toEqual(
+      new Set([run]),
+    );
     const read = async (after: number, limit = 10) =>
       (await othersResponses.events(run, after, limit)).flatMap(({ events }) => events);
     expect(await read(-1)).toEqual(numbered(0, 5));
     expect(await read(0)).toEqual(numbered(1, 4));
     expect(await read(3)).toEqual(numbered(4, 1));
     expect(await read(4)).toEqual([]);
-    expect(await othersResponses.events(run, -1, 1)).toEqual([{ first: 0, events: numbered(0, 2) }]);
-    expect(await othersResponses.events(run, 0, 1)).toEqual([{ first: 1, events: [event(1)] }]);
+    expect(await othersResponses.events(run, -1, 1)).toEqual([
+      { first: 0, events: numbered(0, 2) },
+    ]);
+    expect(await othersResponses.events(run, 0, 1)).toEqual([
+      { first: 1, events: [event(1)] },
+    ]);
   });
 
   it('takes events of one run only: a later one ends the earlier, and numbers have no gap and no repeat', async () => {
@@ -87,21 +109,35 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     await responses.create(record('r'), []);
     const first = (await responses.begin({ tenant: ACME, id: 'r' }))!;
     expect(first).toMatchObject({ status: 'in_progress', epoch: 1 });
-    expect(await responses.append([{ run: first, first: 1, events: [event(1)] }])).toEqual(new Set());
-    expect(await responses.append([{ run: first, first: 0, events: [event(0)] }])).toEqual(new Set([first]));
-    expect(await responses.append([{ run: first, first: 0, events: [event(0)] }])).toEqual(new Set([first]));
+    expect(
+      await responses.append([{ run: first, first: 1, events: [event(1)] }]),
+    ).toEqual(new Set());
+    expect(
+      await responses.append([{ run: first, first: 0, events: [event(0)] }]),
+    ).toEqual(new Set([first]));
+    expect(
+      await responses.append([{ run: first, first: 0, events: [event(0)] }]),
+    ).toEqual(new Set([first]));
     const second = (await othersResponses.begin({ tenant: ACME, id: 'r' }))!;
     expect(second).toMatchObject({ epoch: 2, nextSequence: 1 });
-    expect(await responses.append([{ run: first, first: 1, events: [event(1)] }])).toEqual(new Set());
+    expect(
+      await responses.append([{ run: first, first: 1, events: [event(1)] }]),
+    ).toEqual(new Set());
     const both = [
       { run: first, first: 1, events: [event(1)] },
       { run: second, first: 1, events: [event(1)], ending: ending() },
     ];
     expect(await othersResponses.append(both)).toEqual(new Set([second]));
-    expect(await responses.find(second, NOW)).toMatchObject({ status: 'completed', chainBytes: 15, nextSequence: 2 });
+    expect(await responses.find(second, NOW)).toMatchObject({
+      status: 'completed',
+      chainBytes: 15,
+      nextSequence: 2,
+    });
     expect((await responses.find(second, NOW))!.request).toBeUndefined();
     expect(await responses.begin(second)).toBeUndefined();
-    expect(await responses.append([{ run: second, first: 2, events: [event(2)] }])).toEqual(new Set());
+    expect(
+      await responses.append([{ run: second, first: 2, events: [event(2)] }]),
+    ).toEqual(new Set());
   });
 
   it('writes nothing of a response that was deleted, and deletes its events with it', async () => {
@@ -109,7 +145,9 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     await responses.create(record('r', { nextSequence: 1 }), numbered(0, 1));
     const run = (await responses.begin({ tenant: ACME, id: 'r' }))!;
     await responses.remove(run);
-    expect(await responses.append([{ run, first: 1, events: [event(1)], ending: ending() }])).toEqual(new Set());
+    expect(
+      await responses.append([{ run, first: 1, events: [event(1)], ending: ending() }]),
+    ).toEqual(new Set());
     expect(await responses.events(run, -1, 10)).toEqual([]);
   });
 
@@ -118,7 +156,10 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     const bytes = () => othersResponses.bytesOf(ACME);
     expect(await bytes()).toBe(0);
     await responses.create(record('a', { input: '["ä"]', response: '{}' }), []);
-    await responses.create(record('b', { input: '[]', response: '{}', expiresAtMs: NOW + 10 }), []);
+    await responses.create(
+      record('b', { input: '[]', response: '{}', expiresAtMs: NOW + 10 }),
+      [],
+    );
     await responses.create(record('a', { tenant: 'other' }), []);
     expect(await bytes()).toBe(12);
     const run = (await responses.begin({ tenant: ACME, id: 'a' }))!;
@@ -133,11 +174,16 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
   it('removes expired responses, and the events of an ended one before it', async () => {
     const { responses } = await fresh();
     await responses.create(record('old', { expiresAtMs: NOW + 10 }), []);
-    await responses.create(record('new', { nextSequence: 1, expiresAtMs: NOW + 5000 }), numbered(0, 1));
+    await responses.create(
+      record('new', { nextSequence: 1, expiresAtMs: NOW + 5000 }),
+      numbered(0, 1),
+    );
     expect(await responses.expire(NOW + 10, 10)).toBe(1);
     expect(await responses.events({ tenant: ACME, id: 'new' }, -1, 10)).toHaveLength(1);
     const run = (await responses.begin({ tenant: ACME, id: 'new' }))!;
-    await responses.append([{ run, first: 1, events: [event(1)], ending: ending('failed') }]);
+    await responses.append([
+      { run, first: 1, events: [event(1)], ending: ending('failed') },
+    ]);
     expect(await responses.expire(NOW + 499, 10)).toBe(0);
     expect(await responses.events(run, -1, 10)).toHaveLength(2);
     expect(await responses.expire(NOW + 500, 10)).toBe(0);
@@ -151,8 +197,11 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     const run = (await responses.begin({ tenant: ACME, id: 'again' }))!;
     const append = { run, first: 0, events: [event(0), event(1)] };
     const last = { run, first: 2, events: [event(2)], ending: ending('completed') };
-    for (const one of [append, append, last, last]) expect(await responses.append([one])).toEqual(new Set([run]));
-    expect((await responses.events(run, -1, 10)).flatMap(({ events }) => events)).toEqual([0, 1, 2].map(event));
+    for (const one of [append, append, last, last])
+      expect(await responses.append([one])).toEqual(new Set([run]));
+    expect((await responses.events(run, -1, 10)).flatMap(({ events }) => events)).toEqual(
+      [0, 1, 2].map(event),
+    );
     expect(await othersResponses.append([{ ...append, first: 4 }])).toEqual(new Set());
   });
 
@@ -164,7 +213,8 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     const lease = { owner: 'one', leaseMs: 10 };
     await kept.open(keptFor('run'), lease);
     const { request } = await kept.open(keptFor('lost'), lease);
-    const abandoned = async (beforeMs = NOW + 1) => (await responses.abandoned(beforeMs, 10)).map(({ id }) => id);
+    const abandoned = async (beforeMs = NOW + 1) =>
+      (await responses.abandoned(beforeMs, 10)).map(({ id }) => id);
     expect(await abandoned()).toEqual([]);
     const answer = { status: 503, headers: {} };
     await kept.end(request, { status: 'failed', answer, keepMs: 1 });
@@ -184,7 +234,13 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
 }
 
 const keptFor = (id: string): NewStoredRequest => ({
-  ...{ tenant: ACME, name: `response:${id}`, requestId: id, mode: 'async', path: '/v1/responses/background' },
+  ...{
+    tenant: ACME,
+    name: `response:${id}`,
+    requestId: id,
+    mode: 'async',
+    path: '/v1/responses/background',
+  },
   ...{ fingerprint: '', headers: {}, blob: `kept/${id}`, status: 'running' },
   ...{ createdAtMs: NOW, expiresAtMs: NOW + 1000 },
 });

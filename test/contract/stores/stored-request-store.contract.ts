@@ -1,5 +1,8 @@
 import { expect, it } from '@jest/globals';
-import { type StoredRequestStore, type NewStoredRequest } from '../../../src/core/request/stored-request.port.js';
+import {
+  type StoredRequestStore,
+  type NewStoredRequest,
+} from '../../../src/core/request/stored-request.port.js';
 
 const NOW = 1_800_000_000_000;
 const LEASE = 10_000;
@@ -23,7 +26,10 @@ const newRequest = (over: Partial<NewStoredRequest> = {}): NewStoredRequest => (
 });
 const ending = (status: 'completed' | 'failed' | 'cancelled', keepMs = 100_000) => ({
   status,
-  answer: { status: status === 'completed' ? 200 : 500, headers: { 'content-type': 'audio/wav' } },
+  answer: {
+    status: status === 'completed' ? 200 : 500,
+    headers: { 'content-type': 'audio/wav' },
+  },
   keepMs,
 });
 
@@ -34,13 +40,18 @@ export function keptRequestStoreContract(
   it('lets one of twenty attempts at once begin, and shows it to the others', async () => {
     const { kept, othersKept } = await open();
     const attempts = Array.from({ length: 20 }, (_, index) =>
-      (index % 2 ? kept : othersKept).open(newRequest({ requestId: `r${index}` }), by(`g${index}`)),
+      (index % 2 ? kept : othersKept).open(
+        newRequest({ requestId: `r${index}` }),
+        by(`g${index}`),
+      ),
     );
     const opened = await Promise.all(attempts);
     const winners = opened.filter(({ created }) => created);
     expect(winners).toHaveLength(1);
     const [{ request }] = winners as [(typeof winners)[0]];
-    expect(opened.every(other => other.request.requestId === request.requestId)).toBe(true);
+    expect(opened.every(other => other.request.requestId === request.requestId)).toBe(
+      true,
+    );
   });
 
   it('keeps tenants and names apart', async () => {
@@ -61,11 +72,19 @@ export function keptRequestStoreContract(
     expect(await kept.end(request, ending('completed'))).toBe('ended');
     expect(await kept.end(request, ending('completed'))).toBe('ended');
     expect(await kept.end({ ...request, attempts: 2 }, ending('completed'))).toBe('lost');
-    expect(await kept.end({ ...request, blob: 'kept/2' }, ending('completed'))).toBe('lost');
+    expect(await kept.end({ ...request, blob: 'kept/2' }, ending('completed'))).toBe(
+      'lost',
+    );
     const found = await othersKept.find(request);
-    expect(found).toMatchObject({ status: 'completed', answer: ending('completed').answer });
+    expect(found).toMatchObject({
+      status: 'completed',
+      answer: ending('completed').answer,
+    });
     const keptMs = found!.expiresAtMs - found!.endedAtMs!;
-    expect([keptMs, Math.abs(found!.endedAtMs! - Date.now()) < 60_000]).toEqual([100_000, true]);
+    expect([keptMs, Math.abs(found!.endedAtMs! - Date.now()) < 60_000]).toEqual([
+      100_000,
+      true,
+    ]);
   });
 
   it('gives a silent gateway’s request to one other, which counts it', async () => {
@@ -75,7 +94,10 @@ export function keptRequestStoreContract(
     expect(await othersKept.find(request)).toMatchObject({ lapsed: false });
     await kept.renewLeases(lapsed('a'));
     expect(await othersKept.find(request)).toMatchObject({ lapsed: true });
-    const taken = await Promise.all([othersKept.takeOver(by('b')), kept.takeOver(by('c'))]);
+    const taken = await Promise.all([
+      othersKept.takeOver(by('b')),
+      kept.takeOver(by('c')),
+    ]);
     expect(taken.filter(Boolean)).toHaveLength(1);
     expect(taken.find(Boolean)).toMatchObject({ requestId: 'r1', attempts: 2 });
   });
@@ -83,7 +105,9 @@ export function keptRequestStoreContract(
   it('renews a lease that lapsed while nobody took the request over', async () => {
     const { kept, othersKept } = await open();
     await kept.open(newRequest(), lapsed('a'));
-    expect(await kept.renewLeases(by('a'))).toMatchObject([{ requestId: 'r1', attempts: 1 }]);
+    expect(await kept.renewLeases(by('a'))).toMatchObject([
+      { requestId: 'r1', attempts: 1 },
+    ]);
     expect(await othersKept.takeOver(by('b'))).toBeUndefined();
   });
 
@@ -109,7 +133,11 @@ export function keptRequestStoreContract(
     await kept.release('a', request);
     expect(await kept.end(request, ending('failed'))).toBe('lost');
     expect(await kept.markReceived(request, 'other')).toBe(false);
-    expect(await kept.find(request)).toMatchObject({ attempts: 2, status: 'running', lapsed: false });
+    expect(await kept.find(request)).toMatchObject({
+      attempts: 2,
+      status: 'running',
+      lapsed: false,
+    });
     const waiting = newRequest({ name: 'w', mode: 'waiting', blob: 'kept/w1' });
     const { request: first } = await kept.open(waiting, lapsed('a'));
     const { created } = await kept.open({ ...waiting, blob: 'kept/w2' }, by('a'));
@@ -123,7 +151,10 @@ export function keptRequestStoreContract(
     const { kept, othersKept } = await open();
     const { request } = await kept.open(newRequest(), by('a'));
     await kept.release('a', request);
-    const { request: waiting } = await kept.open(newRequest({ name: 'w', mode: 'waiting' }), by('a'));
+    const { request: waiting } = await kept.open(
+      newRequest({ name: 'w', mode: 'waiting' }),
+      by('a'),
+    );
     await kept.release('a', waiting);
     expect(await othersKept.takeOver(by('b'))).toMatchObject({ name: 'id:r1' });
     expect(await othersKept.takeOver(by('b'))).toBeUndefined();
@@ -144,8 +175,14 @@ export function keptRequestStoreContract(
   it('releases all that a gateway holds, and nothing of another one', async () => {
     const { kept, othersKept } = await open();
     await kept.open(newRequest(), by('a'));
-    const { request: waiting } = await kept.open(newRequest({ name: 'w', mode: 'waiting', blob: 'kept/w' }), by('a'));
-    const { request: ended } = await kept.open(newRequest({ name: 'e', blob: 'kept/e' }), by('a'));
+    const { request: waiting } = await kept.open(
+      newRequest({ name: 'w', mode: 'waiting', blob: 'kept/w' }),
+      by('a'),
+    );
+    const { request: ended } = await kept.open(
+      newRequest({ name: 'e', blob: 'kept/e' }),
+      by('a'),
+    );
     await kept.end(ended, ending('completed'));
     await othersKept.open(newRequest({ name: 'o', blob: 'kept/o' }), by('b'));
     await kept.release('a');
@@ -155,15 +192,24 @@ export function keptRequestStoreContract(
     expect(await kept.find(ended)).toMatchObject({ status: 'completed' });
   });
 
-  it.each(['failed', 'lost', 'expired'] as const)('makes room for a new attempt where the first one %s', async how => {
-    const { kept, othersKept } = await open();
-    const { request } = await kept.open(newRequest({ mode: 'waiting' }), how === 'lost' ? lapsed('a') : by('a'));
-    if (how === 'failed') await kept.end(request, ending('failed'));
-    if (how === 'expired') await kept.end(request, ending('completed', 0));
-    const again = await othersKept.open(newRequest({ mode: 'waiting', blob: 'kept/2' }), by('b'));
-    expect(again).toMatchObject({ created: true, replaced: [{ blob: 'kept/1' }] });
-    expect(await kept.end(request, ending('completed'))).toBe('lost');
-  });
+  it.each(['failed', 'lost', 'expired'] as const)(
+    'makes room for a new attempt where the first one %s',
+    async how => {
+      const { kept, othersKept } = await open();
+      const { request } = await kept.open(
+        newRequest({ mode: 'waiting' }),
+        how === 'lost' ? lapsed('a') : by('a'),
+      );
+      if (how === 'failed') await kept.end(request, ending('failed'));
+      if (how === 'expired') await kept.end(request, ending('completed', 0));
+      const again = await othersKept.open(
+        newRequest({ mode: 'waiting', blob: 'kept/2' }),
+        by('b'),
+      );
+      expect(again).toMatchObject({ created: true, replaced: [{ blob: 'kept/1' }] });
+      expect(await kept.end(request, ending('completed'))).toBe('lost');
+    },
+  );
 
   it('tells the holder of a cancel that came elsewhere; from then on the request cannot complete', async () => {
     const { kept, othersKept } = await open();
@@ -172,7 +218,9 @@ export function keptRequestStoreContract(
     expect(await kept.renewLeases(by('a'))).toMatchObject([{ cancelling: false }]);
     expect(await othersKept.requestCancel('acme', 'r1')).toBe(true);
     expect(await othersKept.renewLeases(by('b'))).toEqual([]);
-    expect(await kept.renewLeases(by('a'))).toMatchObject([{ requestId: 'r1', cancelling: true }]);
+    expect(await kept.renewLeases(by('a'))).toMatchObject([
+      { requestId: 'r1', cancelling: true },
+    ]);
     expect(await kept.end(request, ending('completed'))).toBe('cancelling');
     expect(await kept.find(request)).toMatchObject({ status: 'running' });
     expect(await kept.end(request, ending('cancelled'))).toBe('ended');
@@ -182,7 +230,9 @@ export function keptRequestStoreContract(
   it('tells which blobs a row names', async () => {
     const { kept, othersKept } = await open();
     const { request } = await kept.open(newRequest({ blob: 'kept/named' }), by('a'));
-    expect(await othersKept.referenced(['kept/named', 'kept/nobodys'])).toEqual(new Set(['kept/named']));
+    expect(await othersKept.referenced(['kept/named', 'kept/nobodys'])).toEqual(
+      new Set(['kept/named']),
+    );
     expect(await othersKept.referenced([])).toEqual(new Set());
     await kept.drop(request);
     expect(await othersKept.referenced(['kept/named'])).toEqual(new Set());

@@ -1,4 +1,8 @@
-import { itemsOf, type ItemResult, type StepItem } from '@switchyard/engine-api/generation-plan.js';
+import {
+  itemsOf,
+  type ItemResult,
+  type StepItem,
+} from '@switchyard/engine-api/generation-plan.js';
 import {
   type Drawn,
   type Sampling,
@@ -14,8 +18,16 @@ export const GREEDY: Sampling = {
 /** Without end: the words of an answer that is as long as it may be. */
 export const DICED: Sampling = { ...GREEDY, temperature: 1, seed: 7 };
 
-export function sequence(prompt: readonly number[], sampling: Sampling = GREEDY, salt = 'a'): TextSequence {
-  return { ...{ priorityClass: 0, arrivalMs: 0, tenant: salt, salt, maxTokens: 64 }, prompt, sampling };
+export function sequence(
+  prompt: readonly number[],
+  sampling: Sampling = GREEDY,
+  salt = 'a',
+): TextSequence {
+  return {
+    ...{ priorityClass: 0, arrivalMs: 0, tenant: salt, salt, maxTokens: 64 },
+    prompt,
+    sampling,
+  };
 }
 
 /** One sequence as a contract drives it by hand. */
@@ -46,15 +58,26 @@ export class StepDriver {
   }
 
   /** Runs the plan; all that is pending of each unless said otherwise. */
-  async step(...steps: readonly (TextSequence | Step)[]): Promise<Map<TextSequence, ItemResult>> {
-    const items = steps.map(step => this.#item('sequence' in step ? step : { sequence: step }));
+  async step(
+    ...steps: readonly (TextSequence | Step)[]
+  ): Promise<Map<TextSequence, ItemResult>> {
+    const items = steps.map(step =>
+      this.#item('sequence' in step ? step : { sequence: step }),
+    );
     const decode = items.filter(item => this.#isDecode(item));
     const prefill = items.filter(item => !this.#isDecode(item));
     const leave = this.#leave;
     this.#leave = [];
-    const outcome = await this.#backend.run({ step: ++this.#steps, ahead: false, leave, decode, prefill });
+    const outcome = await this.#backend.run({
+      step: ++this.#steps,
+      ahead: false,
+      leave,
+      decode,
+      prefill,
+    });
     if (outcome.type === 'failed') throw outcome.error;
-    if (outcome.type === 'skipped') throw new Error('A step that was not sent ahead was skipped.');
+    if (outcome.type === 'skipped')
+      throw new Error('A step that was not sent ahead was skipped.');
     this.drawn = outcome.drawn;
     for (const item of items) this.#learn(item, outcome.results.get(item.request));
     return new Map(outcome.results);
@@ -66,26 +89,37 @@ export class StepDriver {
    */
   async stepTwice(...sequences: readonly TextSequence[]): Promise<number[][]> {
     const first = sequences.map(one => this.#item({ sequence: one }));
-    const second = first.map(item => ({ ...item, position: item.position + item.count, count: 1, tokens: [] }));
+    const second = first.map(item => ({
+      ...item,
+      position: item.position + item.count,
+      count: 1,
+      tokens: [],
+    }));
     const plans = [first, second].map((decode, index) => {
       return { step: ++this.#steps, ahead: index > 0, leave: [], decode, prefill: [] };
     });
     const outcomes = await Promise.all(plans.map(plan => this.#backend.run(plan)));
     outcomes.forEach((outcome, index) => {
       if (outcome.type !== 'done') throw new Error(outcome.type);
-      for (const item of itemsOf(plans[index]!)) this.#learn(item, outcome.results.get(item.request));
+      for (const item of itemsOf(plans[index]!))
+        this.#learn(item, outcome.results.get(item.request));
     });
     return sequences.map(one => this.output(one).slice(-2));
   }
 
   /** Steps until each has `count` tokens or has stopped. @returns the tokens of each */
-  async generate(count: number, ...sequences: readonly TextSequence[]): Promise<number[][]> {
+  async generate(
+    count: number,
+    ...sequences: readonly TextSequence[]
+  ): Promise<number[][]> {
     const stopped = new Set<TextSequence>();
-    const isDone = (one: TextSequence): boolean => stopped.has(one) || this.output(one).length >= count;
+    const isDone = (one: TextSequence): boolean =>
+      stopped.has(one) || this.output(one).length >= count;
     for (;;) {
       const going = sequences.filter(one => !isDone(one));
       if (going.length === 0) return sequences.map(one => this.output(one));
-      for (const [one, { type }] of await this.step(...going)) if (type === 'stop') stopped.add(one);
+      for (const [one, { type }] of await this.step(...going))
+        if (type === 'stop') stopped.add(one);
     }
   }
 
@@ -130,7 +164,10 @@ export class StepDriver {
     return count === 1 && position >= request.prompt.length;
   }
 
-  #learn({ request, count }: StepItem<TextSequence>, result: ItemResult | undefined): void {
+  #learn(
+    { request, count }: StepItem<TextSequence>,
+    result: ItemResult | undefined,
+  ): void {
     if (result === undefined) throw new Error('an item without a result');
     if (result.type === 'failed') throw result.error;
     const driven = this.#of(request);
@@ -145,7 +182,11 @@ export class StepDriver {
     this.#driven.set(one, driven);
     if (this.#held.has(one)) return driven;
     const capacity = one.prompt.length + one.maxTokens;
-    const computed = memory.allocate(one, { salt: one.salt, tokens: driven.tokens, capacity });
+    const computed = memory.allocate(one, {
+      salt: one.salt,
+      tokens: driven.tokens,
+      capacity,
+    });
     if (computed === undefined) throw new Error('no room is free');
     driven.computed = computed;
     this.#held.add(one);

@@ -8,10 +8,18 @@ export interface TextBackendSubject {
   kill(): void;
 }
 
-const TEXTS = ['the train is on the right track', 'a switch', 'signal box number nine', 'on the way'];
+const TEXTS = [
+  'the train is on the right track',
+  'a switch',
+  'signal box number nine',
+  'on the way',
+];
 
 /** The rules of `TextBackend`, run against every backend. */
-export function describeTextBackend(name: string, create: () => Promise<TextBackendSubject>): void {
+export function describeTextBackend(
+  name: string,
+  create: () => Promise<TextBackendSubject>,
+): void {
   describe(`${name} keeps the TextBackend contract`, () => {
     let subject: TextBackendSubject;
     let backend: TextBackend;
@@ -21,11 +29,17 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
       subject = await create();
       ({ backend } = subject);
       await backend.load();
-      prompts = await Promise.all(TEXTS.map(text => backend.encode({ type: 'text', text })));
+      prompts = await Promise.all(
+        TEXTS.map(text => backend.encode({ type: 'text', text })),
+      );
     }, 120_000);
     afterAll(() => backend.close());
 
-    const alone = async (prompt: readonly number[], count: number, sampling = GREEDY): Promise<number[]> => {
+    const alone = async (
+      prompt: readonly number[],
+      count: number,
+      sampling = GREEDY,
+    ): Promise<number[]> => {
       const one = sequence(prompt, sampling, 'alone');
       const driver = new StepDriver(backend);
       const [output] = await driver.generate(count, one);
@@ -49,17 +63,25 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
       const messages = [{ role: 'user', content: text }];
       const chat = await backend.encode({ type: 'chat', messages });
       expect(chat.length).toBeGreaterThan(0);
-      expect(await backend.encode({ type: 'tokens', tokens: prompts[0]! })).toEqual(prompts[0]);
+      expect(await backend.encode({ type: 'tokens', tokens: prompts[0]! })).toEqual(
+        prompts[0],
+      );
     });
 
     it('refuses tokens and biases that are not of its vocabulary, and grammars that are none', async () => {
       const stranger = 2_000_000_000;
       const tokens = { type: 'tokens', tokens: [stranger] } as const;
-      await expect(backend.encode(tokens)).rejects.toMatchObject({ code: 'invalid_value' });
+      await expect(backend.encode(tokens)).rejects.toMatchObject({
+        code: 'invalid_value',
+      });
       const biased = { ...GREEDY, logitBias: new Map([[stranger, 1]]) };
-      await expect(backend.check(biased)).rejects.toMatchObject({ code: 'invalid_value' });
+      await expect(backend.check(biased)).rejects.toMatchObject({
+        code: 'invalid_value',
+      });
       const grammar = { type: 'gbnf', text: 'no grammar' } as const;
-      await expect(backend.check({ ...GREEDY, grammar })).rejects.toMatchObject({ code: 'invalid_value' });
+      await expect(backend.check({ ...GREEDY, grammar })).rejects.toMatchObject({
+        code: 'invalid_value',
+      });
       await backend.check(GREEDY);
     });
 
@@ -80,15 +102,18 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
     it.each([
       ['greedy', GREEDY],
       ['drawn by a seed', DICED],
-    ])('gives each the tokens that it gets alone (%s), whoever else is there', async (_, sampling) => {
-      const solos = [];
-      for (const prompt of prompts) solos.push(await alone(prompt, 12, sampling));
-      const driver = new StepDriver(backend);
-      const together = prompts.map(prompt => sequence(prompt, sampling));
-      expect(await driver.generate(12, ...together)).toEqual(solos);
-      together.forEach(one => driver.leave(one));
-      await driver.step();
-    });
+    ])(
+      'gives each the tokens that it gets alone (%s), whoever else is there',
+      async (_, sampling) => {
+        const solos = [];
+        for (const prompt of prompts) solos.push(await alone(prompt, 12, sampling));
+        const driver = new StepDriver(backend);
+        const together = prompts.map(prompt => sequence(prompt, sampling));
+        expect(await driver.generate(12, ...together)).toEqual(solos);
+        together.forEach(one => driver.leave(one));
+        await driver.step();
+      },
+    );
 
     it('goes on in a step that is sent while another one runs, with the tokens which that one draws', async () => {
       const solos = [];
@@ -97,7 +122,9 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
       const together = prompts.map(prompt => sequence(prompt, DICED));
       await driver.generate(2, ...together);
       const before = backend.decodeCalls;
-      expect(await driver.stepTwice(...together)).toEqual(solos.map(solo => solo.slice(2)));
+      expect(await driver.stepTwice(...together)).toEqual(
+        solos.map(solo => solo.slice(2)),
+      );
       expect(backend.decodeCalls - before).toBe(2);
       together.forEach(one => driver.leave(one));
       await driver.step();
@@ -108,7 +135,8 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
       const solo = await alone(prompt!, 8, DICED);
       const driver = new StepDriver(backend);
       const one = sequence(prompt!, DICED, 'chunked');
-      for (let left = prompt!.length; left > 3; left -= 3) await driver.step({ sequence: one, tokens: 3 });
+      for (let left = prompt!.length; left > 3; left -= 3)
+        await driver.step({ sequence: one, tokens: 3 });
       await driver.generate(4, one);
       driver.preempt(one);
       expect(await driver.generate(8, one)).toEqual([solo]);

@@ -2,7 +2,10 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AlertListDto } from '../../../src/gateway/admin/status/alerts.controller.js';
-import { type CatalogueDto, type ModelAdditionListDto } from '../../../src/gateway/admin/catalogue.controller.js';
+import {
+  type CatalogueDto,
+  type ModelAdditionListDto,
+} from '../../../src/gateway/admin/catalogue.controller.js';
 import { type DoctorDto } from '../../../src/gateway/admin/doctor.controller.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
@@ -10,7 +13,13 @@ import { type ViewOf } from '../../../src/gateway/http/openapi/view.js';
 
 const AT = '2027-01-02T03:04:05.6789Z';
 const alert = (alertname: string, state: string, annotations: object = {}) => ({
-  ...{ labels: { alertname, severity: 'warning' }, annotations, state, activeAt: AT, value: '1' },
+  ...{
+    labels: { alertname, severity: 'warning' },
+    annotations,
+    state,
+    activeAt: AT,
+    value: '1',
+  },
 });
 
 describe('GET /admin/v1/alerts', () => {
@@ -21,7 +30,10 @@ describe('GET /admin/v1/alerts', () => {
   const alerts: object[] = [
     alert('SwitchyardBatchLate', 'pending'),
     alert('SwitchyardQueueFull', 'firing', {
-      ...{ summary: 'stt refuses requests.', runbook_url: 'docs/operate/runbook.md#switchyardqueuefull' },
+      ...{
+        summary: 'stt refuses requests.',
+        runbook_url: 'docs/operate/runbook.md#switchyardqueuefull',
+      },
     }),
     alert('Foreign', 'firing', { runbook_url: 'javascript:alert(1)' }),
     { state: 'firing' },
@@ -30,11 +42,16 @@ describe('GET /admin/v1/alerts', () => {
   beforeAll(async () => {
     prometheus = createServer((request, reply) => {
       asked.push(request.url ?? '');
-      reply.setHeader('content-type', 'application/json').end(JSON.stringify({ status: 'success', data: { alerts } }));
+      reply
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify({ status: 'success', data: { alerts } }));
     });
     await new Promise<void>(resolve => prometheus.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(prometheus.address() as AddressInfo).port}`;
-    rig = await GatewayRig.start({ models: [sttModel()], settings: { 'console.prometheus_url': `${url}/` } });
+    rig = await GatewayRig.start({
+      models: [sttModel()],
+      settings: { 'console.prometheus_url': `${url}/` },
+    });
   });
   afterAll(async () => {
     await rig.close();
@@ -43,7 +60,9 @@ describe('GET /admin/v1/alerts', () => {
 
   it('shows alerts of a Prometheus at a private address, firing ones first; several pages ask it once', async () => {
     const answers = await Promise.all(
-      [1, 2, 3].map(() => rig.json('/admin/v1/alerts') as Promise<ViewOf<typeof AlertListDto>>),
+      [1, 2, 3].map(
+        () => rig.json('/admin/v1/alerts') as Promise<ViewOf<typeof AlertListDto>>,
+      ),
     );
     const since = Math.floor(Date.parse(AT) / 1000);
     expect(answers[0]).toEqual({
@@ -52,7 +71,10 @@ describe('GET /admin/v1/alerts', () => {
         { name: 'Foreign', state: 'firing', severity: 'warning', since },
         {
           ...{ name: 'SwitchyardQueueFull', state: 'firing', severity: 'warning', since },
-          ...{ summary: 'stt refuses requests.', runbook_url: 'docs/operate/runbook.md#switchyardqueuefull' },
+          ...{
+            summary: 'stt refuses requests.',
+            runbook_url: 'docs/operate/runbook.md#switchyardqueuefull',
+          },
         },
         { name: 'SwitchyardBatchLate', state: 'pending', severity: 'warning', since },
       ],
@@ -63,9 +85,16 @@ describe('GET /admin/v1/alerts', () => {
   it('says why it shows none', async () => {
     const none = await GatewayRig.start({ models: [sttModel()] });
     const broken = await GatewayRig.start({
-      ...{ models: [sttModel()], settings: { 'console.prometheus_url': 'http://127.0.0.1:1' } },
+      ...{
+        models: [sttModel()],
+        settings: { 'console.prometheus_url': 'http://127.0.0.1:1' },
+      },
     });
-    expect(await none.json('/admin/v1/alerts')).toEqual({ object: 'list', configured: false, data: [] });
+    expect(await none.json('/admin/v1/alerts')).toEqual({
+      object: 'list',
+      configured: false,
+      data: [],
+    });
     expect(await broken.json('/admin/v1/alerts')).toEqual({
       ...{ object: 'list', configured: true, data: [] },
       problem: '`console.prometheus_url` cannot be fetched: ECONNREFUSED.',
@@ -83,24 +112,43 @@ describe('the command line of the product, over HTTP', () => {
 
   it('tells what doctor finds', async () => {
     const { checks } = (await rig.json('/admin/v1/doctor')) as ViewOf<typeof DoctorDto>;
-    expect(checks.find(({ what }) => what === 'Node')).toMatchObject({ state: 'ok', detail: expect.any(String) });
+    expect(checks.find(({ what }) => what === 'Node')).toMatchObject({
+      state: 'ok',
+      detail: expect.any(String),
+    });
   });
 
   it('lists models that can be downloaded', async () => {
-    const { data } = (await rig.json('/admin/v1/catalogue')) as ViewOf<typeof CatalogueDto>;
-    expect(data.find(({ name }) => name === 'whisper-small')).toMatchObject({ licence: expect.any(String) });
+    const { data } = (await rig.json('/admin/v1/catalogue')) as ViewOf<
+      typeof CatalogueDto
+    >;
+    expect(data.find(({ name }) => name === 'whisper-small')).toMatchObject({
+      licence: expect.any(String),
+    });
     expect(data.every(({ bytes }) => bytes >= 0)).toBe(true);
   });
 
   it('adds a model: says why it could not, one at a time', async () => {
     const add = (name: string) => rig.post(`/admin/v1/catalogue/${name}/add`, {});
     expect((await errorOf(add('..%2Fetc'))).code).toBe('model_not_found');
-    expect(await (await add('no-such-model')).json()).toMatchObject({ name: 'no-such-model', state: 'running' });
+    expect(await (await add('no-such-model')).json()).toMatchObject({
+      name: 'no-such-model',
+      state: 'running',
+    });
     expect((await errorOf(add('whisper-small'))).code).toBe('model_addition_running');
     const list = async () =>
-      ((await rig.json('/admin/v1/catalogue/additions')) as ViewOf<typeof ModelAdditionListDto>).data[0]!;
+      (
+        (await rig.json('/admin/v1/catalogue/additions')) as ViewOf<
+          typeof ModelAdditionListDto
+        >
+      ).data[0]!;
     while ((await list()).state === 'running');
-    expect(await list()).toMatchObject({ state: 'failed', lines: [expect.stringContaining('no-such-model')] });
-    expect((await errorOf(rig.post('/admin/v1/catalogue/other/cancel', {}))).code).toBe('model_not_found');
+    expect(await list()).toMatchObject({
+      state: 'failed',
+      lines: [expect.stringContaining('no-such-model')],
+    });
+    expect((await errorOf(rig.post('/admin/v1/catalogue/other/cancel', {}))).code).toBe(
+      'model_not_found',
+    );
   });
 });

@@ -16,7 +16,10 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
   beforeAll(async () => {
     rig = await GatewayRig.start({
       models: [
-        sttModel({ capabilities: ['transcribe', 'prompt'], addresses: [`127.0.0.1:${await machine.start()}`] }),
+        sttModel({
+          capabilities: ['transcribe', 'prompt'],
+          addresses: [`127.0.0.1:${await machine.start()}`],
+        }),
         sttModel({ id: 'asleep', aliases: [], replicas: 1, autostart: 'on_request' }),
       ],
     });
@@ -28,8 +31,10 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
     machine.stop();
   });
 
-  const status = async () => (await rig.json('/admin/v1/status')) as ViewOf<typeof StatusDto>;
-  const model = async (id = 'stt') => (await status()).models.find(found => found.id === id)!;
+  const status = async () =>
+    (await rig.json('/admin/v1/status')) as ViewOf<typeof StatusDto>;
+  const model = async (id = 'stt') =>
+    (await status()).models.find(found => found.id === id)!;
   const endStep = () => rig.app.get(RequestHistoryService, { strict: false }).endStep();
 
   const transcribe = (prompt = '') => {
@@ -44,18 +49,38 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
     while ((await status()).dependencies.some(({ state }) => state === 'unknown'));
     const { gateway, dependencies, ...rest } = await status();
     expect(gateway).toEqual({
-      ...{ id: expect.stringMatching(/^gw_/), version: expect.stringMatching(/^\d+\./), draining: false },
-      ...{ started_at: expect.any(Number), uptime_s: expect.any(Number), keys: 'not_required' },
+      ...{
+        id: expect.stringMatching(/^gw_/),
+        version: expect.stringMatching(/^\d+\./),
+        draining: false,
+      },
+      ...{
+        started_at: expect.any(Number),
+        uptime_s: expect.any(Number),
+        keys: 'not_required',
+      },
     });
     expect(dependencies).toEqual([
       { name: 'database', state: 'up', text: '' },
       { name: 'blobs', state: 'up', text: '' },
       { name: 'disk', state: 'up', text: expect.stringMatching(/GiB free\.$/) },
     ]);
-    expect(rest).toMatchObject({ object: 'status', bottleneck: null, batches: { running: 0, waiting: 0 } });
-    expect(await model('asleep')).toMatchObject({ state: 'unloaded', workers: { ready: 0, total: 1, drained: 0 } });
+    expect(rest).toMatchObject({
+      object: 'status',
+      bottleneck: null,
+      batches: { running: 0, waiting: 0 },
+    });
+    expect(await model('asleep')).toMatchObject({
+      state: 'unloaded',
+      workers: { ready: 0, total: 1, drained: 0 },
+    });
     expect(await model()).toMatchObject({
-      ...{ state: 'loaded', in_flight: 0, oldest_wait_ms: 0, slots: { total: 2, free: 2 } },
+      ...{
+        state: 'loaded',
+        in_flight: 0,
+        oldest_wait_ms: 0,
+        slots: { total: 2, free: 2 },
+      },
       waiting: { realtime: 0, batch: 0, aged: 0 },
     });
   });
@@ -64,7 +89,10 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
     const calls = [1, 2, 3, 4].map(() => transcribe(script.hold));
     while ((await model()).waiting.batch !== 2);
     const { bottleneck } = await status();
-    expect(bottleneck).toMatchObject({ kind: expect.stringMatching(/^(slots_full|queue_grows)$/), model: 'stt' });
+    expect(bottleneck).toMatchObject({
+      kind: expect.stringMatching(/^(slots_full|queue_grows)$/),
+      model: 'stt',
+    });
     expect(await model()).toMatchObject({ in_flight: 2, slots: { total: 2, free: 0 } });
     expect((await model()).rates.arrived_per_s).toBeGreaterThan(0);
     const answers = Promise.all(calls);
@@ -79,36 +107,73 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
     expect((await transcribe()).status).toBe(200);
     expect((await transcribe(script.fail('engine_failed'))).status).toBe(500);
     await endStep();
-    const history = (await rig.json('/admin/v1/history?minutes=1')) as ViewOf<typeof HistoryDto>;
+    const history = (await rig.json('/admin/v1/history?minutes=1')) as ViewOf<
+      typeof HistoryDto
+    >;
     const last = history.points.at(-1)!;
-    expect(history).toMatchObject({ object: 'history', step_s: 10, from: history.points[0]!.at - 10 });
+    expect(history).toMatchObject({
+      object: 'history',
+      step_s: 10,
+      from: history.points[0]!.at - 10,
+    });
     expect(Object.keys(last.models)).toEqual(['stt']);
     expect(last.models.stt).toMatchObject({
-      ...{ arrived: 2, completed: 1, failed: 1, cancelled: 0, refused: 0, waiting: 0, in_flight: 0 },
-      ...{ oldest_wait_ms: 0, wait_p50_ms: expect.any(Number), wait_p95_ms: expect.any(Number) },
+      ...{
+        arrived: 2,
+        completed: 1,
+        failed: 1,
+        cancelled: 0,
+        refused: 0,
+        waiting: 0,
+        in_flight: 0,
+      },
+      ...{
+        oldest_wait_ms: 0,
+        wait_p50_ms: expect.any(Number),
+        wait_p95_ms: expect.any(Number),
+      },
     });
-    const other = (await rig.json('/admin/v1/history?model=asleep')) as ViewOf<typeof HistoryDto>;
-    expect(other.points.map(({ models }) => models)).toEqual(other.points.map(() => ({})));
+    const other = (await rig.json('/admin/v1/history?model=asleep')) as ViewOf<
+      typeof HistoryDto
+    >;
+    expect(other.points.map(({ models }) => models)).toEqual(
+      other.points.map(() => ({})),
+    );
   });
 
-  it.each(['minutes=0', 'minutes=61', 'minutes=x', 'minute=5'])('refuses history?%s with 400', async query => {
-    const found = await errorOf(fetch(`${rig.url}/admin/v1/history?${query}`));
-    expect(found).toMatchObject({ status: 400, code: 'invalid_value', param: query.split('=')[0] });
-  });
+  it.each(['minutes=0', 'minutes=61', 'minutes=x', 'minute=5'])(
+    'refuses history?%s with 400',
+    async query => {
+      const found = await errorOf(fetch(`${rig.url}/admin/v1/history?${query}`));
+      expect(found).toMatchObject({
+        status: 400,
+        code: 'invalid_value',
+        param: query.split('=')[0],
+      });
+    },
+  );
 
   it('answers /healthz and /readyz as /health/live and /health/ready', async () => {
     for (const [alias, path] of [
       ['/healthz', '/health/live'],
       ['/readyz', '/health/ready'],
     ] as const) {
-      const [answer, original] = [await fetch(rig.url + alias), await fetch(rig.url + path)];
-      expect([answer.status, await answer.json()]).toEqual([original.status, await original.json()]);
+      const [answer, original] = [
+        await fetch(rig.url + alias),
+        await fetch(rig.url + path),
+      ];
+      expect([answer.status, await answer.json()]).toEqual([
+        original.status,
+        await original.json(),
+      ]);
       expect(answer.status).toBe(200);
     }
   });
 
   it('lists every setting with its value and source, and no secret', async () => {
-    const { data } = (await rig.json('/admin/v1/settings')) as ViewOf<typeof SettingListDto>;
+    const { data } = (await rig.json('/admin/v1/settings')) as ViewOf<
+      typeof SettingListDto
+    >;
     expect(data.map(({ name }) => name)).toEqual(SETTING_PATHS);
     const found = (name: string) => data.find(setting => setting.name === name);
     expect(found('queue.max_requests')).toMatchObject({
@@ -120,7 +185,14 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
         secret: false,
       },
     });
-    expect(found('workers.restart_min_ms')).toMatchObject({ source: 'argument', value: 10 });
-    expect(found('database.url')).toMatchObject({ secret: true, value: null, set: false });
+    expect(found('workers.restart_min_ms')).toMatchObject({
+      source: 'argument',
+      value: 10,
+    });
+    expect(found('database.url')).toMatchObject({
+      secret: true,
+      value: null,
+      set: false,
+    });
   });
 });

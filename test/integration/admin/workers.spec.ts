@@ -18,20 +18,32 @@ const capabilities = ['transcribe', 'prompt'] as const;
 
 describe('POST /admin/v1/workers/{id}/drain, resume and restart', () => {
   let rig: GatewayRig;
-  const machines = [1, 2].map(() => new FixtureWorker({ model: 'stt', maxBatch: 1, maxConcurrent: 1 }));
+  const machines = [1, 2].map(
+    () => new FixtureWorker({ model: 'stt', maxBatch: 1, maxConcurrent: 1 }),
+  );
   const [first, second] = machines as [FixtureWorker, FixtureWorker];
   let ids: string[];
 
   beforeAll(async () => {
-    const addresses = await Promise.all(machines.map(async machine => `127.0.0.1:${await machine.start()}`));
+    const addresses = await Promise.all(
+      machines.map(async machine => `127.0.0.1:${await machine.start()}`),
+    );
     ids = addresses.map(address => `stt@${address}`);
     rig = await GatewayRig.start({
       models: [
         sttModel({ capabilities: [...capabilities], addresses }),
-        sttModel({ id: 'local', aliases: [], capabilities: [...capabilities], replicas: 1 }),
+        sttModel({
+          id: 'local',
+          aliases: [],
+          capabilities: [...capabilities],
+          replicas: 1,
+        }),
         externalModel([], { id: 'script', aliases: [] }),
       ],
-      settings: { 'server.upload_limit_bytes': 25 * 1024 * 1024, 'logging.level': 'info' },
+      settings: {
+        'server.upload_limit_bytes': 25 * 1024 * 1024,
+        'logging.level': 'info',
+      },
     });
     await Promise.all([...ids, 'local-0', 'script-0'].map(id => worker(id, isReady)));
   });
@@ -83,14 +95,18 @@ describe('POST /admin/v1/workers/{id}/drain, resume and restart', () => {
     expect((await worker(id)).state).toBe('draining');
 
     await order(id, 'resume');
-    expect(await worker(id, ({ state }) => state === 'ready')).toMatchObject({ drained: false });
+    expect(await worker(id, ({ state }) => state === 'ready')).toMatchObject({
+      drained: false,
+    });
   });
 
   it('all drained: requests stay queued, the model says why, and a resume sends them', async () => {
     for (const id of ids) await order(id, 'drain');
     const waiting = transcribe();
     while ((await queued()) !== 1);
-    const models = (await rig.json('/admin/v1/models')) as { data: { id: string; state: string; reason: string }[] };
+    const models = (await rig.json('/admin/v1/models')) as {
+      data: { id: string; state: string; reason: string }[];
+    };
     expect(models.data.find(({ id }) => id === 'stt')).toMatchObject({
       state: 'failed',
       reason: 'all of its workers are drained',
@@ -112,12 +128,17 @@ describe('POST /admin/v1/workers/{id}/drain, resume and restart', () => {
     first.stop();
     await worker(id, ({ problem }) => problem !== undefined);
     await first.start(Number(id.split(':').at(-1)));
-    await worker(id, ({ state, problem }) => state === 'draining' && problem === undefined);
+    await worker(
+      id,
+      ({ state, problem }) => state === 'draining' && problem === undefined,
+    );
     await rig.post('/admin/v1/models/stt/unload', {});
     await worker(id, ({ state }) => state === 'stopped');
     await rig.post('/admin/v1/models/stt/load', {});
     await worker(ids[1]!, isReady);
-    expect(await worker(id, ({ state }) => state === 'draining')).toMatchObject({ drained: true });
+    expect(await worker(id, ({ state }) => state === 'draining')).toMatchObject({
+      drained: true,
+    });
   });
 
   it.each(['local', 'script'])(
@@ -127,10 +148,15 @@ describe('POST /admin/v1/workers/{id}/drain, resume and restart', () => {
       const { pid } = await worker(id, isReady);
       const running = transcribe(model === 'local' ? script.hold : 'sleep 1500', model);
       await worker(id, ({ slots }) => slots.inUse === 1);
-      expect(await (await order(id, 'restart')).json()).toMatchObject({ id, state: 'draining', drained: true });
+      expect(await (await order(id, 'restart')).json()).toMatchObject({
+        id,
+        state: 'draining',
+        drained: true,
+      });
       const late = transcribe('', model);
       expect((await worker(id)).pid).toBe(pid);
-      if (model === 'local') await rig.post(`/admin/v1/requests/cancel`, { model, state: 'running' });
+      if (model === 'local')
+        await rig.post(`/admin/v1/requests/cancel`, { model, state: 'running' });
       expect(await status(running)).toBe(model === 'local' ? 499 : 200);
       const next = await worker(id, view => isReady(view) && view.pid !== pid);
       expect(next).toMatchObject({ drained: false, restarts: 1, lastExit: undefined });
@@ -151,35 +177,56 @@ describe('POST /admin/v1/workers/{id}/drain, resume and restart', () => {
   });
 
   it('restart of a worker that somebody else runs is 409; an unknown id is 404', async () => {
-    expect(await errorOf(order(ids[0]!, 'restart'))).toMatchObject({ status: 409, code: 'worker_not_supervised' });
+    expect(await errorOf(order(ids[0]!, 'restart'))).toMatchObject({
+      status: 409,
+      code: 'worker_not_supervised',
+    });
     expect((await worker(ids[0]!)).state).toBe('ready');
     for (const what of ['drain', 'resume', 'restart'] as const)
-      expect(await errorOf(order('nobody', what))).toMatchObject({ status: 404, code: 'worker_not_found' });
+      expect(await errorOf(order('nobody', what))).toMatchObject({
+        status: 404,
+        code: 'worker_not_found',
+      });
   });
 
   describe('logs', () => {
-    const lines = async (path: string) => ((await rig.json(path)) as ViewOf<typeof LogDto>).data;
+    const lines = async (path: string) =>
+      ((await rig.json(path)) as ViewOf<typeof LogDto>).data;
 
     it('shows the last lines of a worker, of every level, and what happened to its process', async () => {
       const data = await lines('/admin/v1/workers/local-0/log?lines=500');
-      expect(data.some(({ text }) => text.startsWith('worker started {"childPid":'))).toBe(true);
-      expect(data.find(({ text }) => text.startsWith('fixture listens'))).toMatchObject({ level: 'info' });
+      expect(
+        data.some(({ text }) => text.startsWith('worker started {"childPid":')),
+      ).toBe(true);
+      expect(data.find(({ text }) => text.startsWith('fixture listens'))).toMatchObject({
+        level: 'info',
+      });
       expect(await lines('/admin/v1/workers/local-0/log?lines=1')).toHaveLength(1);
-      expect(await errorOf(fetch(`${rig.url}/admin/v1/workers/nobody/log`))).toMatchObject({ status: 404 });
-      expect(await errorOf(fetch(`${rig.url}/admin/v1/workers/local-0/log?lines=0`))).toMatchObject({ status: 400 });
+      expect(
+        await errorOf(fetch(`${rig.url}/admin/v1/workers/nobody/log`)),
+      ).toMatchObject({ status: 404 });
+      expect(
+        await errorOf(fetch(`${rig.url}/admin/v1/workers/local-0/log?lines=0`)),
+      ).toMatchObject({ status: 400 });
     });
 
     it('shows the log of the gateway, and follows it', async () => {
       expect(await status(transcribe('', 'local'))).toBe(200);
-      expect((await lines('/admin/v1/logs')).at(-1)?.text).toContain('/v1/audio/transcriptions');
+      expect((await lines('/admin/v1/logs')).at(-1)?.text).toContain(
+        '/v1/audio/transcriptions',
+      );
       const stop = new AbortController();
       const headers = { accept: 'text/event-stream' };
-      const stream = await fetch(`${rig.url}/admin/v1/logs?lines=1`, { headers, signal: stop.signal });
+      const stream = await fetch(`${rig.url}/admin/v1/logs?lines=1`, {
+        headers,
+        signal: stop.signal,
+      });
       expect(stream.headers.get('content-type')).toBe('text/event-stream');
       const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
       let read = (await reader.read()).value ?? '';
       await errorOf(order('nobody', 'drain'));
-      while (!read.includes('/admin/v1/workers/nobody/drain')) read += (await reader.read()).value ?? '';
+      while (!read.includes('/admin/v1/workers/nobody/drain'))
+        read += (await reader.read()).value ?? '';
       expect(read).toMatch(/^data: \{"at":[\d.]+,"level":"info","text":"/);
       stop.abort();
       expect(await lines('/admin/v1/logs?level=error')).toEqual([]);

@@ -16,8 +16,12 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-const post = (fields: Fields, path = TRANSCRIPTIONS) => rig.post(path, audioForm({ fields }));
-const ignoredOf = ({ status, headers }: Response) => [status, headers.get('x-switchyard-ignored')];
+const post = (fields: Fields, path = TRANSCRIPTIONS) =>
+  rig.post(path, audioForm({ fields }));
+const ignoredOf = ({ status, headers }: Response) => [
+  status,
+  headers.get('x-switchyard-ignored'),
+];
 
 describe('a field that only advises and that the model cannot use', () => {
   const cases: readonly (readonly [Fields, string])[] = [
@@ -32,7 +36,9 @@ describe('a field that only advises and that the model cannot use', () => {
   it.each(cases)('%j is accepted and reported as ignored', async (fields, ignored) => {
     const answer = await post(fields);
     expect(ignoredOf(answer)).toEqual([200, ignored]);
-    expect(answer.headers.get('access-control-expose-headers')).toContain('x-switchyard-ignored');
+    expect(answer.headers.get('access-control-expose-headers')).toContain(
+      'x-switchyard-ignored',
+    );
     const streamed = fields.stream === 'true' && fields.response_format === undefined;
     expect((await answer.text()).startsWith('data: ')).toBe(streamed);
   });
@@ -42,9 +48,20 @@ describe('a field that only advises and that the model cannot use', () => {
   });
 
   it('is reported of a translation and of speech, too', async () => {
-    expect(ignoredOf(await post({ prompt: 'None' }, '/v1/audio/translations'))).toEqual([200, 'prompt']);
-    const said = { model: 'tts', voice: 'alloy', input: 'Hello.', instructions: 'Whisper.' };
-    expect(ignoredOf(await rig.post('/v1/audio/speech', said))).toEqual([200, 'instructions']);
+    expect(ignoredOf(await post({ prompt: 'None' }, '/v1/audio/translations'))).toEqual([
+      200,
+      'prompt',
+    ]);
+    const said = {
+      model: 'tts',
+      voice: 'alloy',
+      input: 'Hello.',
+      instructions: 'Whisper.',
+    };
+    expect(ignoredOf(await rig.post('/v1/audio/speech', said))).toEqual([
+      200,
+      'instructions',
+    ]);
   });
 
   it('is not reported where it was not sent, or is the default', async () => {
@@ -54,9 +71,12 @@ describe('a field that only advises and that the model cannot use', () => {
   it.each([
     [{ response_format: 'diarized_json' }, 'response_format'],
     [{ 'timestamp_granularities[]': 'word' }, 'timestamp_granularities'],
-  ] as const)('does not make %j advice: what changes the meaning is refused', async (fields, param) => {
-    expect(await errorOf(post(fields))).toMatchObject({ status: 400, param });
-  });
+  ] as const)(
+    'does not make %j advice: what changes the meaning is refused',
+    async (fields, param) => {
+      expect(await errorOf(post(fields))).toMatchObject({ status: 400, param });
+    },
+  );
 });
 
 describe('languages', () => {
@@ -73,12 +93,23 @@ describe('languages', () => {
 
   it('that the model does not recognise are refused: none of them would be spoken to it', async () => {
     const error = await errorOf(post({ 'languages[]': ['de', 'fr'] }));
-    expect(error).toMatchObject({ status: 400, code: 'invalid_value', param: 'languages' });
-    expect(await errorOf(post({ language: 'german' }))).toMatchObject({ code: 'invalid_value', param: 'language' });
+    expect(error).toMatchObject({
+      status: 400,
+      code: 'invalid_value',
+      param: 'languages',
+    });
+    expect(await errorOf(post({ language: 'german' }))).toMatchObject({
+      code: 'invalid_value',
+      param: 'language',
+    });
   });
 });
 
 it('a voice is found in any case of letters', async () => {
-  const answer = await rig.post('/v1/audio/speech', { model: 'tts', voice: 'Alloy', input: 'Hello.' });
+  const answer = await rig.post('/v1/audio/speech', {
+    model: 'tts',
+    voice: 'Alloy',
+    input: 'Hello.',
+  });
   expect(answer.status).toBe(200);
 });

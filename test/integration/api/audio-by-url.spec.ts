@@ -17,7 +17,9 @@ const LIMIT = 200_000;
 const PREP_PARALLEL = 2;
 
 const routes = new Map<string, RequestListener>();
-const files = createServer((request, response) => routes.get(request.url ?? '')?.(request, response));
+const files = createServer((request, response) =>
+  routes.get(request.url ?? '')?.(request, response),
+);
 let origin: string;
 
 let echo: FixtureWorker;
@@ -27,10 +29,18 @@ beforeAll(async () => {
   await once(files, 'listening');
   origin = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
   routes.set('/a%20b.wav?signature=1', (_, response) => response.end(wav(2)));
-  routes.set('/moved', (_, response) => response.writeHead(302, { location: '/a%20b.wav?signature=1' }).end());
-  routes.set('/trap', (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end());
-  routes.set('/text.wav', (_, response) => response.end('This is not audio at all. '.repeat(100)));
-  routes.set('/page', (_, response) => response.setHeader('content-type', 'text/html').end('<p>'));
+  routes.set('/moved', (_, response) =>
+    response.writeHead(302, { location: '/a%20b.wav?signature=1' }).end(),
+  );
+  routes.set('/trap', (_, response) =>
+    response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
+  );
+  routes.set('/text.wav', (_, response) =>
+    response.end('This is not audio at all. '.repeat(100)),
+  );
+  routes.set('/page', (_, response) =>
+    response.setHeader('content-type', 'text/html').end('<p>'),
+  );
   routes.set('/gone', (_, response) => response.writeHead(410).end());
   routes.set('/large', (_, response) => response.end(Buffer.alloc(LIMIT + 1)));
 
@@ -41,7 +51,10 @@ beforeAll(async () => {
     'fetch.allow_hosts': new URL(origin).host,
   };
   const fetch = fetchRules(settingsFrom(settings));
-  const launch: WorkerLaunch = { ...sourceLaunch, environment: spec => sourceLaunch.environment({ ...spec, fetch }) };
+  const launch: WorkerLaunch = {
+    ...sourceLaunch,
+    environment: spec => sourceLaunch.environment({ ...spec, fetch }),
+  };
   const models = [
     sttModel({ replicas: 1, options: { maxBatch: 4 } }),
     sttModel({ id: 'ear', aliases: [], engine: 'pocketsphinx', replicas: 1 }),
@@ -69,18 +82,26 @@ const durationOf = async (response: Response) =>
   ((await response.json()) as { usage: { seconds: number } }).usage.seconds;
 
 describe('file_url', () => {
-  it.each(['/a%20b.wav?signature=1', '/moved'])('%s is fetched and decoded by the worker', async path => {
-    const response = await post(path, { model: 'ear' });
-    expect(response.status).toBe(200);
-    expect(await durationOf(response)).toBe(2);
-  });
+  it.each(['/a%20b.wav?signature=1', '/moved'])(
+    '%s is fetched and decoded by the worker',
+    async path => {
+      const response = await post(path, { model: 'ear' });
+      expect(response.status).toBe(200);
+      expect(await durationOf(response)).toBe(2);
+    },
+  );
 
-  it.each([TRANSCRIPTIONS, TRANSLATIONS])('reaches the worker of %s as it is, named after its path', async path => {
-    const form = byUrl('HTTPS://Example.com:443/x/a%20b.mp3?sig=%2F#t=1', { model: 'echo' });
-    expect(await (await rig.post(path, form)).json()).toMatchObject({
-      text: 'https://example.com/x/a%20b.mp3?sig=%2F of a b.mp3',
-    });
-  });
+  it.each([TRANSCRIPTIONS, TRANSLATIONS])(
+    'reaches the worker of %s as it is, named after its path',
+    async path => {
+      const form = byUrl('HTTPS://Example.com:443/x/a%20b.mp3?sig=%2F#t=1', {
+        model: 'echo',
+      });
+      expect(await (await rig.post(path, form)).json()).toMatchObject({
+        text: 'https://example.com/x/a%20b.mp3?sig=%2F of a b.mp3',
+      });
+    },
+  );
 
   it.each([
     ['/trap', 400, 'file_url_refused', 'public Internet'],
@@ -95,14 +116,17 @@ describe('file_url', () => {
     expect(error.headers.get('x-should-retry')).toBe('false');
   });
 
-  it.each(['http://127.0.0.1/', 'http://localhost:80/', 'http://0x7f.1/', 'http://[::1]/', 'http://1.1.1.1:22/'])(
-    'to %s is refused',
-    async url => {
-      expect(await errorOf(rig.post(TRANSCRIPTIONS, byUrl(url)))).toMatchObject({
-        ...{ status: 400, code: 'file_url_refused', param: 'file_url' },
-      });
-    },
-  );
+  it.each([
+    'http://127.0.0.1/',
+    'http://localhost:80/',
+    'http://0x7f.1/',
+    'http://[::1]/',
+    'http://1.1.1.1:22/',
+  ])('to %s is refused', async url => {
+    expect(await errorOf(rig.post(TRANSCRIPTIONS, byUrl(url)))).toMatchObject({
+      ...{ status: 400, code: 'file_url_refused', param: 'file_url' },
+    });
+  });
 
   it('that is slow delays only itself: every preparation place stays free', async () => {
     const slow: (() => void)[] = [];
@@ -124,7 +148,10 @@ describe('file_url', () => {
     });
     await expect(post('/stuck', {}, { signal: caller.signal })).rejects.toThrow();
     await closed;
-    await until(async () => (await rig.ready('stt')).slots.free === (await rig.ready('stt')).slots.total);
+    await until(
+      async () =>
+        (await rig.ready('stt')).slots.free === (await rig.ready('stt')).slots.total,
+    );
   });
 });
 
@@ -134,7 +161,11 @@ describe('a form', () => {
   it('with neither file nor file_url says what to send', async () => {
     for (const form of [audioForm({ file: undefined }), byUrl('')]) {
       const error = await errorOf(rig.post(TRANSCRIPTIONS, form));
-      expect(error).toMatchObject({ status: 400, code: 'missing_required_parameter', param: 'file' });
+      expect(error).toMatchObject({
+        status: 400,
+        code: 'missing_required_parameter',
+        param: 'file',
+      });
       expect(error.message).toContain('or send `file_url`');
     }
   });
@@ -145,7 +176,10 @@ describe('a form', () => {
     urlFirst.append('file', new Blob([new Uint8Array(wav(1))]), 'a.wav');
     for (const form of [fileFirst, urlFirst]) {
       const error = await errorOf(rig.post(TRANSCRIPTIONS, form));
-      expect(error).toMatchObject({ ...invalid, message: 'Send `file` or `file_url`, not both.' });
+      expect(error).toMatchObject({
+        ...invalid,
+        message: 'Send `file` or `file_url`, not both.',
+      });
     }
   });
 
@@ -156,7 +190,11 @@ describe('a form', () => {
     ['a file', 'file:///etc/passwd', 'must be http or https; got file'],
     ['credentials', 'https://me:secret@a.test/', 'must not hold a user name or password'],
     ['a user', 'https://me@a.test/', 'must not hold a user name or password'],
-    ['too long a URL', `https://a.test/${'x'.repeat(4096)}`, 'at most 4096 characters long; got 4111'],
+    [
+      'too long a URL',
+      `https://a.test/${'x'.repeat(4096)}`,
+      'at most 4096 characters long; got 4111',
+    ],
   ])('with %s is refused without repeating it', async (_, url, rule) => {
     const error = await errorOf(rig.post(TRANSCRIPTIONS, byUrl(url)));
     expect(error).toMatchObject(invalid);

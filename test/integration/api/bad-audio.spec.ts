@@ -18,7 +18,11 @@ afterEach(async () => {
 });
 
 const encode = (...args: readonly string[]): Buffer =>
-  execFileSync('ffmpeg', ['-hide_banner', '-loglevel', 'error', '-i', 'pipe:0', ...args, 'pipe:1'], { input: wav(2) });
+  execFileSync(
+    'ffmpeg',
+    ['-hide_banner', '-loglevel', 'error', '-i', 'pipe:0', ...args, 'pipe:1'],
+    { input: wav(2) },
+  );
 
 interface Verbose {
   readonly text: string;
@@ -27,16 +31,27 @@ interface Verbose {
 }
 
 async function heard(file: Buffer, filename: string): Promise<Verbose> {
-  const response = await rig.post(PATH, audioForm({ file, filename, fields: { response_format: 'verbose_json' } }));
+  const response = await rig.post(
+    PATH,
+    audioForm({ file, filename, fields: { response_format: 'verbose_json' } }),
+  );
   expect(response.status).toBe(200);
   return (await response.json()) as Verbose;
 }
 
 describe('audio that a real worker cannot use', () => {
   it.each([
-    ['a text renamed .wav', () => Buffer.from('This is not audio at all. '.repeat(100)), 'speech.wav'],
+    [
+      'a text renamed .wav',
+      () => Buffer.from('This is not audio at all. '.repeat(100)),
+      'speech.wav',
+    ],
     ['noise renamed .mp3', () => Buffer.alloc(5000, 0x5a), 'speech.mp3'],
-    ['an m4a cut before its index', () => Buffer.from('0000001c667479704d344120', 'hex'), 'speech.m4a'],
+    [
+      'an m4a cut before its index',
+      () => Buffer.from('0000001c667479704d344120', 'hex'),
+      'speech.m4a',
+    ],
   ])('%s is invalid_audio', async (_name, file, filename) => {
     const error = await errorOf(rig.post(PATH, audioForm({ file: file(), filename })));
     expect(error).toMatchObject({ status: 400, code: 'invalid_audio', param: 'file' });
@@ -52,7 +67,10 @@ describe('audio that a real worker cannot use', () => {
   });
 
   it('an mp3 of which only the header is left is refused, not guessed at', async () => {
-    const file = encode('-f', 'mp3', '-id3v2_version', '0', '-write_xing', '0').subarray(0, 20);
+    const file = encode('-f', 'mp3', '-id3v2_version', '0', '-write_xing', '0').subarray(
+      0,
+      20,
+    );
     const error = await errorOf(rig.post(PATH, audioForm({ file, filename: 'cut.mp3' })));
     expect(error.status).toBe(400);
     expect(['invalid_audio', 'audio_too_short']).toContain(error.code);
@@ -78,7 +96,10 @@ describe('audio of odd recordings', () => {
 
   it('a file with another extension than its content is heard by its content', async () => {
     expect((await heard(encode('-f', 'mp3'), 'really.flac')).duration).toBeCloseTo(2, 0);
-    expect((await heard(encode('-f', 'flac'), 'no-extension')).duration).toBeCloseTo(2, 1);
+    expect((await heard(encode('-f', 'flac'), 'no-extension')).duration).toBeCloseTo(
+      2,
+      1,
+    );
   });
 
   it('a WAV whose header promises more than there is is heard as far as it goes', async () => {
@@ -93,7 +114,9 @@ describe('audio of odd recordings', () => {
   it('a video without sound says so', async () => {
     const args = ['-f', 'lavfi', '-i', 'color=s=16x16:d=1', '-f', 'matroska', 'pipe:1'];
     const file = execFileSync('ffmpeg', ['-hide_banner', '-loglevel', 'error', ...args]);
-    const error = await errorOf(rig.post(PATH, audioForm({ file, filename: 'film.webm' })));
+    const error = await errorOf(
+      rig.post(PATH, audioForm({ file, filename: 'film.webm' })),
+    );
     expect(error).toMatchObject({ status: 400, code: 'invalid_audio', param: 'file' });
   });
 });
@@ -107,6 +130,9 @@ describe('audio as people send it', () => {
   ])('%s is transcribed', async (extension, args) => {
     const form = audioForm({ file: encode(...args), filename: `speech.${extension}` });
     const response = await rig.post(PATH, form);
-    expect([response.status, response.headers.get('x-switchyard-batch-size')]).toEqual([200, '1']);
+    expect([response.status, response.headers.get('x-switchyard-batch-size')]).toEqual([
+      200,
+      '1',
+    ]);
   });
 });

@@ -10,12 +10,22 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 const speak = (body: string, type = 'application/json') =>
-  fetch(`${rig.url}/v1/audio/speech`, { method: 'POST', headers: { 'content-type': type }, body });
+  fetch(`${rig.url}/v1/audio/speech`, {
+    method: 'POST',
+    headers: { 'content-type': type },
+    body,
+  });
 
 describe('JSON that is none', () => {
-  it.each(['{"model": "tts",', 'hello', '', '{"__proto__": {"a": 1}}'])('%j is invalid_json', async body => {
-    expect(await errorOf(await speak(body))).toMatchObject({ status: 400, code: 'invalid_json' });
-  });
+  it.each(['{"model": "tts",', 'hello', '', '{"__proto__": {"a": 1}}'])(
+    '%j is invalid_json',
+    async body => {
+      expect(await errorOf(await speak(body))).toMatchObject({
+        status: 400,
+        code: 'invalid_json',
+      });
+    },
+  );
 
   it.each([
     ['{"model": "tts", "input": }', "Unexpected token '}'"],
@@ -26,30 +36,49 @@ describe('JSON that is none', () => {
     expect((await errorOf(await speak(body))).message).toContain(reason);
   });
 
-  it.each(['[]', '"tts"', 'null', '7'])('%s, which is no object, is invalid_json', async body => {
-    expect(await errorOf(await speak(body))).toMatchObject({ status: 400, code: 'invalid_json' });
-  });
-
-  it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'multipart/form-data; boundary=x'])(
-    'as %s is unsupported_media_type',
-    async type => {
-      expect(await errorOf(await speak('{}', type))).toMatchObject({ status: 415, code: 'unsupported_media_type' });
+  it.each(['[]', '"tts"', 'null', '7'])(
+    '%s, which is no object, is invalid_json',
+    async body => {
+      expect(await errorOf(await speak(body))).toMatchObject({
+        status: 400,
+        code: 'invalid_json',
+      });
     },
   );
 
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/xml',
+    'multipart/form-data; boundary=x',
+  ])('as %s is unsupported_media_type', async type => {
+    expect(await errorOf(await speak('{}', type))).toMatchObject({
+      status: 415,
+      code: 'unsupported_media_type',
+    });
+  });
+
   it('over the limit is file_too_large', async () => {
-    const error = await errorOf(await speak(JSON.stringify({ input: 'x'.repeat(27_000_000) })));
+    const error = await errorOf(
+      await speak(JSON.stringify({ input: 'x'.repeat(27_000_000) })),
+    );
     expect(error).toMatchObject({ status: 413, code: 'file_too_large' });
   });
 });
 
 describe('a route that is none', () => {
-  it.each(['/v1', '/v1/audio', '/v1/nothing', '/v1/audio/transcriptions/a/b', `/v1/models/${'x'.repeat(600)}`])(
-    '%s is unknown_url',
-    async path => {
-      expect(await errorOf(await fetch(rig.url + path))).toMatchObject({ status: 404, code: 'unknown_url' });
-    },
-  );
+  it.each([
+    '/v1',
+    '/v1/audio',
+    '/v1/nothing',
+    '/v1/audio/transcriptions/a/b',
+    `/v1/models/${'x'.repeat(600)}`,
+  ])('%s is unknown_url', async path => {
+    expect(await errorOf(await fetch(rig.url + path))).toMatchObject({
+      status: 404,
+      code: 'unknown_url',
+    });
+  });
 
   it.each(['text/plain', 'application/json', 'multipart/form-data'])(
     'is told as such before a body of %s is looked at',
@@ -68,21 +97,31 @@ describe('a route that is none', () => {
     const raw = await RawHttp.open(rig.port);
     raw.send('GET /v1/models/%zz HTTP/1.1', 'Host: localhost', '', '');
     const { status, head, body } = await raw.answer();
-    expect([status, body]).toEqual([404, expect.stringContaining('"code":"unknown_url"')]);
+    expect([status, body]).toEqual([
+      404,
+      expect.stringContaining('"code":"unknown_url"'),
+    ]);
     expect(head).toContain('x-request-id: req_');
     raw.socket.destroy();
   });
 });
 
 describe('what an error quotes', () => {
-  it.each([`/v1/${'x'.repeat(15_000)}`, `/${'%41'.repeat(5000)}`])('is short however long the path is', async path => {
-    const error = await errorOf(await fetch(rig.url + path));
-    expect([error.status, error.message.length < 300]).toEqual([404, true]);
-  });
+  it.each([`/v1/${'x'.repeat(15_000)}`, `/${'%41'.repeat(5000)}`])(
+    'is short however long the path is',
+    async path => {
+      const error = await errorOf(await fetch(rig.url + path));
+      expect([error.status, error.message.length < 300]).toEqual([404, true]);
+    },
+  );
 
   it('is short however long a field is', async () => {
     const error = await errorOf(
-      await rig.post('/v1/audio/speech', { model: 'x'.repeat(100_000), input: 'a', voice: 'b' }),
+      await rig.post('/v1/audio/speech', {
+        model: 'x'.repeat(100_000),
+        input: 'a',
+        voice: 'b',
+      }),
     );
     expect([error.status, error.message.length <= 2000]).toEqual([404, true]);
   });
@@ -90,7 +129,11 @@ describe('what an error quotes', () => {
 
 describe('a header that says how the message travels', () => {
   const get = ['GET /v1/models HTTP/1.1', 'Host: localhost'];
-  const post = ['POST /v1/audio/speech HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
+  const post = [
+    'POST /v1/audio/speech HTTP/1.1',
+    'Host: localhost',
+    'Content-Type: application/json',
+  ];
 
   it.each([
     [
@@ -114,12 +157,21 @@ describe('a header that says how the message travels', () => {
       'Transfer-Encoding',
       [...post, 'Transfer-Encoding: gzip, chunked', '', '2', '{}', '0', '', ''],
     ],
-    ['a second Host', 400, 'invalid_value', 'Host', [...get, 'host: evil.example', '', '']],
+    [
+      'a second Host',
+      400,
+      'invalid_value',
+      'Host',
+      [...get, 'host: evil.example', '', ''],
+    ],
   ])('%s gets %i %s in the envelope', async (_name, status, code, param, lines) => {
     const raw = await RawHttp.open(rig.port);
     raw.send(...lines);
     const answer = await raw.answer();
-    expect([answer.status, JSON.parse(answer.body)]).toMatchObject([status, { error: { code, param } }]);
+    expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
+      status,
+      { error: { code, param } },
+    ]);
     expect(answer.head).toContain('x-request-id: ');
     raw.socket.destroy();
   });
@@ -128,12 +180,22 @@ describe('a header that says how the message travels', () => {
     const raw = await RawHttp.open(rig.port);
     raw.send(...post, 'Transfer-Encoding: gzip', '', '{}');
     const answer = await raw.answer(true);
-    expect([answer.status, JSON.parse(answer.body)]).toMatchObject([400, { error: { type: 'invalid_request_error' } }]);
+    expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
+      400,
+      { error: { type: 'invalid_request_error' } },
+    ]);
   });
 
   it('Expect: 100-continue and Content-Encoding: identity are served', async () => {
     const raw = await RawHttp.open(rig.port);
-    raw.send(...post, 'Expect: 100-continue', 'Content-Encoding: identity', 'Content-Length: 2', '', '{}');
+    raw.send(
+      ...post,
+      'Expect: 100-continue',
+      'Content-Encoding: identity',
+      'Content-Length: 2',
+      '',
+      '{}',
+    );
     expect((await raw.head()).status).toBe(100);
     raw.socket.destroy();
   });
@@ -144,17 +206,26 @@ describe('X-Request-Id that cannot be used', () => {
 
   it('is replaced where nothing can be cancelled by it', async () => {
     const answer = await fetch(`${rig.url}/v1/models`, { headers });
-    expect([answer.status, answer.headers.get('x-request-id')]).toEqual([200, expect.stringMatching(/^req_/)]);
+    expect([answer.status, answer.headers.get('x-request-id')]).toEqual([
+      200,
+      expect.stringMatching(/^req_/),
+    ]);
   });
 
   it('may come twice at a time there', async () => {
-    const twice = [1, 2].map(() => fetch(`${rig.url}/v1/models`, { headers: { 'x-request-id': 'trace-1' } }));
+    const twice = [1, 2].map(() =>
+      fetch(`${rig.url}/v1/models`, { headers: { 'x-request-id': 'trace-1' } }),
+    );
     expect((await Promise.all(twice)).map(({ status }) => status)).toEqual([200, 200]);
   });
 
   it('is refused where it names work', async () => {
     const error = await errorOf(await rig.post('/v1/audio/speech', {}, { headers }));
-    expect(error).toMatchObject({ status: 400, code: 'invalid_value', param: 'X-Request-Id' });
+    expect(error).toMatchObject({
+      status: 400,
+      code: 'invalid_value',
+      param: 'X-Request-Id',
+    });
   });
 });
 
@@ -167,8 +238,16 @@ describe('addresses that people and clients type', () => {
 
   it('GET / points to the API for programs, and sends browsers to the console', async () => {
     const answer = await fetch(rig.url);
-    expect(await answer.json()).toMatchObject({ name: 'switchyard', docs: '/docs', openapi: '/docs-json', api: '/v1' });
-    const page = await fetch(rig.url, { headers: { accept: 'text/html,*/*' }, redirect: 'manual' });
+    expect(await answer.json()).toMatchObject({
+      name: 'switchyard',
+      docs: '/docs',
+      openapi: '/docs-json',
+      api: '/v1',
+    });
+    const page = await fetch(rig.url, {
+      headers: { accept: 'text/html,*/*' },
+      redirect: 'manual',
+    });
     expect([page.status, page.headers.get('location')]).toEqual([302, '/console']);
   });
 });
@@ -192,20 +271,32 @@ it('a request of HTTP/1.1 without Host is invalid_value, in the envelope', async
   const raw = await RawHttp.open(rig.port);
   raw.send('GET /v1/models HTTP/1.1', '', '');
   const { status, body } = await raw.answer();
-  expect([status, JSON.parse(body)]).toMatchObject([400, { error: { code: 'invalid_value', param: 'Host' } }]);
+  expect([status, JSON.parse(body)]).toMatchObject([
+    400,
+    { error: { code: 'invalid_value', param: 'Host' } },
+  ]);
   raw.socket.destroy();
 });
 
 describe('bytes that are no HTTP', () => {
   it.each([
     ['garbage', 400, ['hello gateway', '', '']],
-    ['headers of 100 kB', 431, ['GET / HTTP/1.1', `X-Long: ${'x'.repeat(100_000)}`, '', '']],
-  ])('%s gets %i in the envelope, and the connection ends', async (_name, status, lines) => {
-    const raw = await RawHttp.open(rig.port);
-    raw.send(...lines);
-    const answer = await raw.answer(true);
-    expect(answer.status).toBe(status);
-    expect(JSON.parse(answer.body)).toMatchObject({ error: { type: 'invalid_request_error', code: null } });
-    expect(answer.head).toContain('x-should-retry: false');
-  });
+    [
+      'headers of 100 kB',
+      431,
+      ['GET / HTTP/1.1', `X-Long: ${'x'.repeat(100_000)}`, '', ''],
+    ],
+  ])(
+    '%s gets %i in the envelope, and the connection ends',
+    async (_name, status, lines) => {
+      const raw = await RawHttp.open(rig.port);
+      raw.send(...lines);
+      const answer = await raw.answer(true);
+      expect(answer.status).toBe(status);
+      expect(JSON.parse(answer.body)).toMatchObject({
+        error: { type: 'invalid_request_error', code: null },
+      });
+      expect(answer.head).toContain('x-should-retry: false');
+    },
+  );
 });

@@ -21,14 +21,22 @@ afterEach(async () => {
 describe('an upload that is not one audio file', () => {
   it('without a file is missing_required_parameter', async () => {
     const error = await errorOf(await rig.post(PATH, audioForm({ file: undefined })));
-    expect(error).toMatchObject({ status: 400, code: 'missing_required_parameter', param: 'file' });
+    expect(error).toMatchObject({
+      status: 400,
+      code: 'missing_required_parameter',
+      param: 'file',
+    });
   });
 
   it('with the file under another name says under which', async () => {
     const form = audioForm({ file: undefined });
     form.append('audio', new Blob(['x']), 'a.wav');
     const error = await errorOf(await rig.post(PATH, form));
-    expect(error).toMatchObject({ status: 400, code: 'missing_required_parameter', param: 'file' });
+    expect(error).toMatchObject({
+      status: 400,
+      code: 'missing_required_parameter',
+      param: 'file',
+    });
     expect(error.message).toContain('`audio`');
   });
 
@@ -53,7 +61,9 @@ describe('an upload that is not one audio file', () => {
   });
 
   it('of 0 bytes is empty_file', async () => {
-    const error = await errorOf(await rig.post(PATH, audioForm({ file: Buffer.alloc(0) })));
+    const error = await errorOf(
+      await rig.post(PATH, audioForm({ file: Buffer.alloc(0) })),
+    );
     expect(error).toMatchObject({ status: 400, code: 'empty_file', param: 'file' });
   });
 
@@ -64,9 +74,18 @@ describe('an upload that is not one audio file', () => {
 
   it('sent as JSON or as a form of another kind is unsupported_media_type', async () => {
     const json = await rig.post(PATH, { model: 'stt' });
-    expect(await errorOf(json)).toMatchObject({ status: 415, code: 'unsupported_media_type' });
-    const urlencoded = await fetch(rig.url + PATH, { method: 'POST', body: new URLSearchParams({ model: 'stt' }) });
-    expect(await errorOf(urlencoded)).toMatchObject({ status: 415, code: 'unsupported_media_type' });
+    expect(await errorOf(json)).toMatchObject({
+      status: 415,
+      code: 'unsupported_media_type',
+    });
+    const urlencoded = await fetch(rig.url + PATH, {
+      method: 'POST',
+      body: new URLSearchParams({ model: 'stt' }),
+    });
+    expect(await errorOf(urlencoded)).toMatchObject({
+      status: 415,
+      code: 'unsupported_media_type',
+    });
   });
 
   it('with an unknown model before the file is refused before the file is taken in', async () => {
@@ -87,7 +106,10 @@ describe('an upload that is not one audio file', () => {
 describe('an upload over the limit is file_too_large with Connection: close', () => {
   async function expect413(raw: RawHttp): Promise<void> {
     const { status, head, body } = await raw.answer();
-    expect([status, body]).toEqual([413, expect.stringContaining('"code":"file_too_large"')]);
+    expect([status, body]).toEqual([
+      413,
+      expect.stringContaining('"code":"file_too_large"'),
+    ]);
     expect(head).toContain('connection: close');
     expect(head).toContain('x-should-retry: false');
     raw.socket.destroy();
@@ -116,11 +138,18 @@ describe('an upload over the limit is file_too_large with Connection: close', ()
 
   it('and the client that only reads when all is sent still sees it', async () => {
     const response = await rig.post(PATH, audioForm({ file: Buffer.alloc(LIMIT * 8) }));
-    expect(await errorOf(response)).toMatchObject({ status: 413, code: 'file_too_large', param: 'file' });
+    expect(await errorOf(response)).toMatchObject({
+      status: 413,
+      code: 'file_too_large',
+      param: 'file',
+    });
   });
 
   it('and exactly the limit is not over', async () => {
-    const response = await rig.post(PATH, audioForm({ file: Buffer.alloc(LIMIT), fields: { language: '!!' } }));
+    const response = await rig.post(
+      PATH,
+      audioForm({ file: Buffer.alloc(LIMIT), fields: { language: '!!' } }),
+    );
     expect(await errorOf(response)).toMatchObject({ status: 400, param: 'language' });
   });
 });
@@ -131,7 +160,10 @@ describe('a Content-Length that lies', () => {
     raw.send(...multipartHead('Content-Length: 5000'));
     raw.send(filePartHead() + 'x'.repeat(5000 - filePartHead().length));
     const { status, body } = await raw.answer();
-    expect([status, body]).toEqual([400, expect.stringContaining('"code":"invalid_multipart"')]);
+    expect([status, body]).toEqual([
+      400,
+      expect.stringContaining('"code":"invalid_multipart"'),
+    ]);
     raw.socket.destroy();
   });
 
@@ -140,12 +172,19 @@ describe('a Content-Length that lies', () => {
     raw.send(...multipartHead('Content-Length: 5000'));
     raw.send(filePartHead(), 'x'.repeat(20_000), `\r\n--${BOUNDARY}--\r\n`);
     const { status, body } = await raw.answer(true);
-    expect([status, body]).toEqual([400, expect.stringContaining('"type":"invalid_request_error"')]);
+    expect([status, body]).toEqual([
+      400,
+      expect.stringContaining('"type":"invalid_request_error"'),
+    ]);
   });
 
   it('by promising more, with the client gone then, leaves nothing behind', async () => {
     const raw = await RawHttp.open(rig.port);
-    raw.send(...multipartHead('Content-Length: 900000'), filePartHead(), 'x'.repeat(50_000));
+    raw.send(
+      ...multipartHead('Content-Length: 900000'),
+      filePartHead(),
+      'x'.repeat(50_000),
+    );
     await untilSpooled(1);
     raw.socket.destroy();
     await untilSpooled(0);
@@ -155,32 +194,58 @@ describe('a Content-Length that lies', () => {
 describe('a client that leaves in the middle of its upload', () => {
   it('leaves nothing in the spool, and nothing is enqueued', async () => {
     const raw = await RawHttp.open(rig.port);
-    raw.send(...multipartHead('Transfer-Encoding: chunked', 'X-Request-Id: gone-mid-upload'));
+    raw.send(
+      ...multipartHead('Transfer-Encoding: chunked', 'X-Request-Id: gone-mid-upload'),
+    );
     raw.send(chunk(`${filePartHead()}${'x'.repeat(MEMORY * 2)}`));
     await untilSpooled(1);
     raw.socket.destroy();
     await untilSpooled(0);
     const found = await fetch(`${rig.url}/v1/requests/gone-mid-upload`);
-    expect(await errorOf(found)).toMatchObject({ status: 404, code: 'request_not_found' });
+    expect(await errorOf(found)).toMatchObject({
+      status: 404,
+      code: 'request_not_found',
+    });
   });
 });
 
 describe('multipart that is malformed', () => {
   it.each([
     ['without a boundary in its Content-Type', 'multipart/form-data', 'x'],
-    ['that never begins', `multipart/form-data; boundary=${BOUNDARY}`, 'nothing of the kind'],
-    ['that breaks off in a part', `multipart/form-data; boundary=${BOUNDARY}`, `${filePartHead()}abc`],
-    ['with a part without headers', `multipart/form-data; boundary=${BOUNDARY}`, `--${BOUNDARY}\r\n\r\nabc`],
+    [
+      'that never begins',
+      `multipart/form-data; boundary=${BOUNDARY}`,
+      'nothing of the kind',
+    ],
+    [
+      'that breaks off in a part',
+      `multipart/form-data; boundary=${BOUNDARY}`,
+      `${filePartHead()}abc`,
+    ],
+    [
+      'with a part without headers',
+      `multipart/form-data; boundary=${BOUNDARY}`,
+      `--${BOUNDARY}\r\n\r\nabc`,
+    ],
     // prettier-ignore
     ['with a field named __proto__', `multipart/form-data; boundary=${BOUNDARY}`,
       `--${BOUNDARY}\r\nContent-Disposition: form-data; name="__proto__"\r\n\r\nx\r\n--${BOUNDARY}--\r\n`],
   ])('%s is invalid_multipart', async (_name, type, body) => {
-    const response = await fetch(rig.url + PATH, { method: 'POST', headers: { 'content-type': type }, body });
-    expect(await errorOf(response)).toMatchObject({ status: 400, code: 'invalid_multipart' });
+    const response = await fetch(rig.url + PATH, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body,
+    });
+    expect(await errorOf(response)).toMatchObject({
+      status: 400,
+      code: 'invalid_multipart',
+    });
   });
 
   it('with 150 fields is invalid_multipart', async () => {
-    const fields = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`field${index}`, 'x']));
+    const fields = Object.fromEntries(
+      Array.from({ length: 150 }, (_, index) => [`field${index}`, 'x']),
+    );
     const error = await errorOf(await rig.post(PATH, audioForm({ fields })));
     expect(error).toMatchObject({ status: 400, code: 'invalid_multipart' });
   });
@@ -197,15 +262,26 @@ describe('multipart that is malformed', () => {
 
 describe('a defect of our own', () => {
   it('is internal_error that tells nothing of the inside, and is not to be retried', async () => {
-    const broken = await GatewayRig.start({ models: [sttModel()], settings: { 'spool.memory_bytes': 0 } });
+    const broken = await GatewayRig.start({
+      models: [sttModel()],
+      settings: { 'spool.memory_bytes': 0 },
+    });
     await broken.loseSpool();
     const error = await errorOf(broken.post(PATH, audioForm()));
-    expect(error).toMatchObject({ status: 500, code: 'internal_error', type: 'server_error', param: null });
-    expect(error.message).toBe('Something went wrong on our side; the log has the details.');
+    expect(error).toMatchObject({
+      status: 500,
+      code: 'internal_error',
+      type: 'server_error',
+      param: null,
+    });
+    expect(error.message).toBe(
+      'Something went wrong on our side; the log has the details.',
+    );
     expect(error.headers.get('x-should-retry')).toBe('false');
     await broken.close();
   });
 });
 
 /** Waits on the spool folder itself: it is what must change. */
-const untilSpooled = (count: number) => until(async () => (await rig.spooled()).length === count);
+const untilSpooled = (count: number) =>
+  until(async () => (await rig.spooled()).length === count);

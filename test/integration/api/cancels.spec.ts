@@ -16,7 +16,10 @@ afterEach(async () => {
   await until(async () => (await rig.spooled()).length === 0);
   await until(async () => {
     const { id } = await rig.ready('stt');
-    return (await rig.metric(`switchyard_worker_slots_in_use{worker="${id}",model="stt"}`)) === 0;
+    return (
+      (await rig.metric(`switchyard_worker_slots_in_use{worker="${id}",model="stt"}`)) ===
+      0
+    );
   });
 });
 
@@ -45,31 +48,57 @@ describe('cancel', () => {
     await cancel('twice');
     await answer;
     expect(await cancel('twice')).toEqual({ request_id: 'twice', cancelled: false });
-    expect(await cancel('never-seen')).toEqual({ request_id: 'never-seen', cancelled: false });
+    expect(await cancel('never-seen')).toEqual({
+      request_id: 'never-seen',
+      cancelled: false,
+    });
   });
 
   it('with no body at all is accepted', async () => {
-    const response = await fetch(`${rig.url}/v1/requests/none/cancel`, { method: 'POST' });
-    expect([response.status, await response.json()]).toEqual([200, { request_id: 'none', cancelled: false }]);
+    const response = await fetch(`${rig.url}/v1/requests/none/cancel`, {
+      method: 'POST',
+    });
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { request_id: 'none', cancelled: false },
+    ]);
   });
 
   it('with the type of a body that is none, as the Python SDK sends it, is accepted', async () => {
     const headers = { 'content-type': 'application/json' };
-    const response = await fetch(`${rig.url}/v1/requests/unknown/cancel`, { method: 'POST', headers });
+    const response = await fetch(`${rig.url}/v1/requests/unknown/cancel`, {
+      method: 'POST',
+      headers,
+    });
     expect(await response.json()).toEqual({ request_id: 'unknown', cancelled: false });
   });
 
   it('of a waiting request settles it, and no worker ever sees it', async () => {
     const before = worker.received.length;
-    const running = Array.from({ length: SLOTS }, (_, index) => gateway.held(`running-${index}`));
+    const running = Array.from({ length: SLOTS }, (_, index) =>
+      gateway.held(`running-${index}`),
+    );
     await worker.arrivals(before + SLOTS);
     const waiting = gateway.held('waiting');
-    await until(async () => ((await rig.json('/v1/requests/waiting')) as { state?: string }).state === 'queued');
-    expect(await rig.json('/v1/requests/waiting')).toMatchObject({ position: 1, waits_for: 'slot', attempts: 0 });
+    await until(
+      async () =>
+        ((await rig.json('/v1/requests/waiting')) as { state?: string }).state ===
+        'queued',
+    );
+    expect(await rig.json('/v1/requests/waiting')).toMatchObject({
+      position: 1,
+      waits_for: 'slot',
+      attempts: 0,
+    });
     expect(await cancel('waiting')).toEqual({ request_id: 'waiting', cancelled: true });
-    expect(await errorOf(waiting)).toMatchObject({ status: 499, code: 'request_cancelled' });
+    expect(await errorOf(waiting)).toMatchObject({
+      status: 499,
+      code: 'request_cancelled',
+    });
     worker.releaseAll();
-    expect((await Promise.all(running)).map(({ status }) => status)).toEqual(Array<number>(SLOTS).fill(200));
+    expect((await Promise.all(running)).map(({ status }) => status)).toEqual(
+      Array<number>(SLOTS).fill(200),
+    );
     expect(worker.received).not.toContain('waiting');
   });
 });
@@ -82,19 +111,31 @@ describe('a client that disconnects', () => {
     leaving.abort();
     await expect(answer).rejects.toThrow();
     await until(() => worker.cancelled.includes('left-running'));
-    await until(async () => ((await rig.json('/v1/requests/left-running')) as { state: string }).state === 'cancelled');
+    await until(
+      async () =>
+        ((await rig.json('/v1/requests/left-running')) as { state: string }).state ===
+        'cancelled',
+    );
   });
 
   it('while its request waits takes it out of the queue', async () => {
     const before = worker.received.length;
-    const running = Array.from({ length: SLOTS }, (_, index) => gateway.held(`busy-${index}`));
+    const running = Array.from({ length: SLOTS }, (_, index) =>
+      gateway.held(`busy-${index}`),
+    );
     await worker.arrivals(before + SLOTS);
     const leaving = new AbortController();
     const answer = gateway.held('left-waiting', { signal: leaving.signal });
-    await until(async () => (await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) === 1);
+    await until(
+      async () =>
+        (await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) === 1,
+    );
     leaving.abort();
     await expect(answer).rejects.toThrow();
-    await until(async () => (await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) === 0);
+    await until(
+      async () =>
+        (await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) === 0,
+    );
     worker.releaseAll();
     await Promise.all(running);
     expect(worker.received).not.toContain('left-waiting');

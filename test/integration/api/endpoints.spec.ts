@@ -6,7 +6,11 @@ import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type OpenAPIObject } from '@nestjs/swagger';
 import { ENDPOINTS, isWork } from '../../../src/contracts/endpoints.js';
 import { ERROR_REGISTRY } from '../../../src/core/shared/domain-error.js';
-import { APPLICATION_OPTIONS, configureGateway, gatewayAdapter } from '../../../src/gateway/bootstrap.js';
+import {
+  APPLICATION_OPTIONS,
+  configureGateway,
+  gatewayAdapter,
+} from '../../../src/gateway/bootstrap.js';
 import { GatewayModule } from '../../../src/gateway/gateway.module.js';
 import { PUBLIC_ROUTES } from '../../../src/platform/auth/access-hooks.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
@@ -18,19 +22,27 @@ let app: NestFastifyApplication;
 let document: OpenAPIObject;
 const routes = new Set<string>();
 beforeAll(async () => {
-  const settings = settingsFrom({ 'logging.level': 'silent', 'data.dir': join(tmpdir(), 'switchyard-endpoints-spec') });
+  const settings = settingsFrom({
+    'logging.level': 'silent',
+    'data.dir': join(tmpdir(), 'switchyard-endpoints-spec'),
+  });
   const adapter = gatewayAdapter(settings);
   adapter.getInstance().addHook('onRoute', ({ method, url }) => {
-    for (const verb of [method].flat()) routes.add(`${verb} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
+    for (const verb of [method].flat())
+      routes.add(`${verb} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
   });
   const module = GatewayModule.forRoot(settings, [sttModel(), ttsModel()]);
-  app = await NestFactory.create<NestFastifyApplication>(module, adapter, { ...APPLICATION_OPTIONS, logger: false });
+  app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
+    ...APPLICATION_OPTIONS,
+    logger: false,
+  });
   await configureGateway(app, settings).init();
   document = (await get('/docs-json')).json();
 });
 afterAll(() => app.close());
 
-const get = (url: string) => app.getHttpAdapter().getInstance().inject({ method: 'GET', url });
+const get = (url: string) =>
+  app.getHttpAdapter().getInstance().inject({ method: 'GET', url });
 
 describe('the endpoint table', () => {
   it('is equal to the routes that are served', () => {
@@ -54,7 +66,10 @@ describe('the endpoint table', () => {
 describe('/docs', () => {
   it('is Swagger UI, ready to try requests', async () => {
     const page = await get('/docs');
-    expect([page.statusCode, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
+    expect([page.statusCode, page.headers['content-type']]).toEqual([
+      200,
+      expect.stringContaining('text/html'),
+    ]);
     const script = await get('/docs/swagger-ui-init.js');
     expect(script.body).toContain('"tryItOutEnabled": true');
   });
@@ -87,26 +102,41 @@ describe('/docs', () => {
         ...(name.startsWith('POST') ? ['413', '415', '417', '501'] : []),
         ...(path.includes('{') ? ['404'] : []),
       ];
-      return wanted.filter(status => !(status in responses)).map(status => `${name} ${status}`);
+      return wanted
+        .filter(status => !(status in responses))
+        .map(status => `${name} ${status}`);
     });
     expect(missing).toEqual([]);
   });
 
   it('names 422 on the 9 routes that work can be repeated on, and 206 and 304 of a file', () => {
-    const repeated = operations().filter(({ path, name }) => name.startsWith('POST') && isWork(path));
-    expect(repeated.map(({ responses }) => '422' in responses)).toEqual(Array(9).fill(true));
-    const { responses } = operations().find(({ name }) => name === 'GET /v1/files/{id}/content')!;
-    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '206', '304', '404', '416']));
+    const repeated = operations().filter(
+      ({ path, name }) => name.startsWith('POST') && isWork(path),
+    );
+    expect(repeated.map(({ responses }) => '422' in responses)).toEqual(
+      Array(9).fill(true),
+    );
+    const { responses } = operations().find(
+      ({ name }) => name === 'GET /v1/files/{id}/content',
+    )!;
+    expect(Object.keys(responses)).toEqual(
+      expect.arrayContaining(['200', '206', '304', '404', '416']),
+    );
   });
 
   it('gives every property a type, and every event stream a description and an example', () => {
-    const untyped = Object.entries(document.components?.schemas ?? {}).flatMap(([name, schema]) =>
-      Object.entries((schema as { properties?: Record<string, { type?: string }> }).properties ?? {})
-        .filter(([, property]) => JSON.stringify(property) === '{"type":"object"}')
-        .map(([property]) => `${name}.${property}`),
+    const untyped = Object.entries(document.components?.schemas ?? {}).flatMap(
+      ([name, schema]) =>
+        Object.entries(
+          (schema as { properties?: Record<string, { type?: string }> }).properties ?? {},
+        )
+          .filter(([, property]) => JSON.stringify(property) === '{"type":"object"}')
+          .map(([property]) => `${name}.${property}`),
     );
     expect(untyped).toEqual([]);
-    expect(document.components?.schemas?.RequestDto).toMatchObject({ properties: { code: { type: 'string' } } });
+    expect(document.components?.schemas?.RequestDto).toMatchObject({
+      properties: { code: { type: 'string' } },
+    });
     const streams = operations().flatMap(({ name, responses }) => {
       const stream = responses['200']?.content?.['text/event-stream'];
       return stream ? [[name, stream.schema.description, stream.example]] : [];
@@ -129,17 +159,21 @@ describe('/docs', () => {
 
   const operations = (): Operation[] =>
     Object.entries(document.paths).flatMap(([path, methods]) =>
-      (Object.entries(methods) as unknown as [string, Pick<Operation, 'responses'>][]).map(
-        ([method, { responses }]) => ({
-          ...{ name: `${method.toUpperCase()} ${path}`, path, responses },
-        }),
-      ),
+      (
+        Object.entries(methods) as unknown as [string, Pick<Operation, 'responses'>][]
+      ).map(([method, { responses }]) => ({
+        ...{ name: `${method.toUpperCase()} ${path}`, path, responses },
+      })),
     );
 
   it('gives errors from the registry, each with an example in the envelope', () => {
     const { responses } = document.paths['/v1/audio/transcriptions']?.post ?? {};
     const example = {
-      error: { code: 'queue_full', type: 'rate_limit_error', message: ERROR_REGISTRY.queue_full.help },
+      error: {
+        code: 'queue_full',
+        type: 'rate_limit_error',
+        message: ERROR_REGISTRY.queue_full.help,
+      },
     };
     expect(responses?.['429']).toMatchObject({
       content: { 'application/json': { examples: { queue_full: { value: example } } } },

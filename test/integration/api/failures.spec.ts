@@ -18,7 +18,9 @@ async function startRig(options: RigOptions): Promise<GatewayRig> {
   return rig;
 }
 
-async function startWorker(port = 0): Promise<{ worker: FixtureWorker; addresses: string[] }> {
+async function startWorker(
+  port = 0,
+): Promise<{ worker: FixtureWorker; addresses: string[] }> {
   const worker = new FixtureWorker({ model: 'stt' });
   const addresses = [`127.0.0.1:${await worker.start(port)}`];
   open.push({ close: () => worker.stop() });
@@ -27,7 +29,11 @@ async function startWorker(port = 0): Promise<{ worker: FixtureWorker; addresses
 
 const scripted = sttModel({ capabilities: ['transcribe', 'prompt'] });
 const transcribe = (rig: GatewayRig, prompt = '', id?: string): Promise<Response> =>
-  rig.post(PATH, audioForm({ fields: { prompt } }), id ? { headers: { 'x-request-id': id } } : {});
+  rig.post(
+    PATH,
+    audioForm({ fields: { prompt } }),
+    id ? { headers: { 'x-request-id': id } } : {},
+  );
 
 describe('what the worker says about the audio reaches the caller', () => {
   it.each([
@@ -48,7 +54,10 @@ describe('what the worker says about the audio reaches the caller', () => {
 
 describe('no worker', () => {
   it('at all is no_worker with Retry-After when the time in the queue is over', async () => {
-    const rig = await startRig({ models: [sttModel()], settings: { 'queue.timeout_ms': 50 } });
+    const rig = await startRig({
+      models: [sttModel()],
+      settings: { 'queue.timeout_ms': 50 },
+    });
     const error = await errorOf(transcribe(rig));
     expect(error).toMatchObject({ status: 503, code: 'no_worker', type: 'server_error' });
     expect(error.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
@@ -58,23 +67,46 @@ describe('no worker', () => {
 
   it('for a while: what waited is answered when one comes', async () => {
     const port = await freePort();
-    const rig = await startRig({ models: [sttModel({ addresses: [`127.0.0.1:${port}`] })] });
-    expect(await rig.json('/health')).toMatchObject({ status: 'unavailable', models: [{ id: 'stt', ready: false }] });
+    const rig = await startRig({
+      models: [sttModel({ addresses: [`127.0.0.1:${port}`] })],
+    });
+    expect(await rig.json('/health')).toMatchObject({
+      status: 'unavailable',
+      models: [{ id: 'stt', ready: false }],
+    });
     expect((await fetch(`${rig.url}/health/ready`)).status).toBe(503);
     expect((await fetch(`${rig.url}/health/live`)).status).toBe(200);
     const answers = Array.from({ length: 3 }, () => transcribe(rig));
-    await until(async () => (await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) === 3);
+    await until(
+      async () =>
+        (await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) === 3,
+    );
     await startWorker(port);
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(await rig.json('/health/ready')).toMatchObject({ status: 'ok', models: [{ id: 'stt', ready: true }] });
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([
+      200, 200, 200,
+    ]);
+    expect(await rig.json('/health/ready')).toMatchObject({
+      status: 'ok',
+      models: [{ id: 'stt', ready: true }],
+    });
   });
 
   it('and a full queue is queue_full with Retry-After, at the door', async () => {
-    const rig = await startRig({ models: [sttModel()], settings: { 'queue.max_requests_per_model': 1 } });
+    const rig = await startRig({
+      models: [sttModel()],
+      settings: { 'queue.max_requests_per_model': 1 },
+    });
     const waiting = transcribe(rig, '', 'first');
-    await until(async () => (await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) === 1);
+    await until(
+      async () =>
+        (await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) === 1,
+    );
     const error = await errorOf(transcribe(rig));
-    expect(error).toMatchObject({ status: 429, code: 'queue_full', type: 'rate_limit_error' });
+    expect(error).toMatchObject({
+      status: 429,
+      code: 'queue_full',
+      type: 'rate_limit_error',
+    });
     expect(error.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     await rig.post('/v1/requests/first/cancel', {});
     expect((await waiting).status).toBe(499);
@@ -91,9 +123,21 @@ describe('kill -9 of the worker', () => {
       process.kill(rig.pool.workers()[0]?.pid ?? NaN, 'SIGKILL');
     }
     const { status, code, headers } = await answer;
-    expect([status, code, headers.get('x-should-retry')]).toEqual([500, 'worker_crashed', 'false']);
-    expect(await rig.metric('switchyard_requests_accepted_total{priority="batch",model="stt"}')).toBe(1);
-    expect(await rig.metric('scheduler_requests_total{status="failed",priority="batch",model="stt"}')).toBe(1);
+    expect([status, code, headers.get('x-should-retry')]).toEqual([
+      500,
+      'worker_crashed',
+      'false',
+    ]);
+    expect(
+      await rig.metric(
+        'switchyard_requests_accepted_total{priority="batch",model="stt"}',
+      ),
+    ).toBe(1);
+    expect(
+      await rig.metric(
+        'scheduler_requests_total{status="failed",priority="batch",model="stt"}',
+      ),
+    ).toBe(1);
     expect(await rig.spooled()).toEqual([]);
     await rig.ready('stt');
     expect((await transcribe(rig)).status).toBe(200);
@@ -113,7 +157,9 @@ describe('kill -9 of the worker', () => {
       await again.worker.arrivals(arrived);
       again.worker.releaseAll();
     }
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array<number>(8).fill(200));
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(
+      Array<number>(8).fill(200),
+    );
   });
 });
 

@@ -4,10 +4,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import { APPLICATION_OPTIONS, configureGateway, gatewayAdapter } from '../../../src/gateway/bootstrap.js';
+import {
+  APPLICATION_OPTIONS,
+  configureGateway,
+  gatewayAdapter,
+} from '../../../src/gateway/bootstrap.js';
 import { GatewayModule } from '../../../src/gateway/gateway.module.js';
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
-import { WORKER_LAUNCH, type WorkerLaunch } from '../../../src/gateway/worker-pool/worker-roster.js';
+import {
+  WORKER_LAUNCH,
+  type WorkerLaunch,
+} from '../../../src/gateway/worker-pool/worker-roster.js';
 import { type WorkerView } from '../../../src/gateway/worker-pool/worker-view.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
@@ -61,14 +68,23 @@ export class GatewayRig {
     readonly connections: OpenConnections,
   ) {}
 
-  static async start({ models, settings = {}, launch = fixtureLaunch }: RigOptions): Promise<GatewayRig> {
+  static async start({
+    models,
+    settings = {},
+    launch = fixtureLaunch,
+  }: RigOptions): Promise<GatewayRig> {
     const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-api-'));
     const effective = settingsFrom({ ...QUICK, 'data.dir': dataDir, ...settings });
-    const module = await Test.createTestingModule({ imports: [GatewayModule.forRoot(effective, models)] })
+    const module = await Test.createTestingModule({
+      imports: [GatewayModule.forRoot(effective, models)],
+    })
       .overrideProvider(WORKER_LAUNCH)
       .useValue(launch)
       .compile();
-    const built = module.createNestApplication<NestFastifyApplication>(gatewayAdapter(effective), APPLICATION_OPTIONS);
+    const built = module.createNestApplication<NestFastifyApplication>(
+      gatewayAdapter(effective),
+      APPLICATION_OPTIONS,
+    );
     const app = configureGateway(built, effective);
     const connections = new OpenConnections(app.getHttpServer());
     leftover(() => app.close());
@@ -85,13 +101,23 @@ export class GatewayRig {
   }
 
   async ready(model: string): Promise<WorkerView> {
-    return workerThat(this.pool, worker => worker.model === model && worker.state === 'ready');
+    return workerThat(
+      this.pool,
+      worker => worker.model === model && worker.state === 'ready',
+    );
   }
 
   post(path: string, body: FormData | object, init: RequestInit = {}): Promise<Response> {
     const isForm = body instanceof FormData;
-    const headers = isForm ? init.headers : { 'content-type': 'application/json', ...init.headers };
-    return fetch(this.url + path, { ...init, method: 'POST', headers, body: isForm ? body : JSON.stringify(body) });
+    const headers = isForm
+      ? init.headers
+      : { 'content-type': 'application/json', ...init.headers };
+    return fetch(this.url + path, {
+      ...init,
+      method: 'POST',
+      headers,
+      body: isForm ? body : JSON.stringify(body),
+    });
   }
 
   async json(path: string): Promise<unknown> {
@@ -102,7 +128,9 @@ export class GatewayRig {
   async metric(sample: string): Promise<number> {
     const text = await (await fetch(`${this.url}/metrics`)).text();
     const wanted = sortedLabels(sample);
-    const line = text.split('\n').find(candidate => sortedLabels(candidate.replace(/ [^ ]*$/, '')) === wanted);
+    const line = text
+      .split('\n')
+      .find(candidate => sortedLabels(candidate.replace(/ [^ ]*$/, '')) === wanted);
     return Number(line?.split(' ').at(-1) ?? NaN);
   }
 
@@ -144,10 +172,14 @@ export interface ErrorAnswer {
 }
 
 /** Fails unless the answer is exactly OpenAI's envelope with a request id. */
-export async function errorOf(response: Response | Promise<Response>): Promise<ErrorAnswer> {
+export async function errorOf(
+  response: Response | Promise<Response>,
+): Promise<ErrorAnswer> {
   const answer = await response;
   const { status, headers } = answer;
-  const body = (await answer.json()) as { error: Omit<ErrorAnswer, 'status' | 'headers'> };
+  const body = (await answer.json()) as {
+    error: Omit<ErrorAnswer, 'status' | 'headers'>;
+  };
   const keys = Object.keys(body.error).sort().join();
   if (keys !== 'code,message,param,type' || Object.keys(body).length !== 1) {
     throw new Error(`not the envelope: ${JSON.stringify(body)}`);

@@ -40,13 +40,30 @@ async function sent(...lines: readonly string[]): Promise<RawHttp> {
 describe('a connection whose peer never closes its side', () => {
   const refused: readonly [name: string, status: number, lines: readonly string[]][] = [
     ['a WebSocket to no route', 404, upgradeTo('/x', key(), 'Sec-WebSocket-Version: 13')],
-    ['a live session without Sec-WebSocket-Key', 400, upgradeTo('/v1/realtime', 'Sec-WebSocket-Version: 13')],
-    ['a live session of another version', 400, upgradeTo('/v1/realtime', key(), 'Sec-WebSocket-Version: 7')],
-    ['the live feed without Sec-WebSocket-Key', 400, upgradeTo('/events/?EIO=4&transport=websocket')],
+    [
+      'a live session without Sec-WebSocket-Key',
+      400,
+      upgradeTo('/v1/realtime', 'Sec-WebSocket-Version: 13'),
+    ],
+    [
+      'a live session of another version',
+      400,
+      upgradeTo('/v1/realtime', key(), 'Sec-WebSocket-Version: 7'),
+    ],
+    [
+      'the live feed without Sec-WebSocket-Key',
+      400,
+      upgradeTo('/events/?EIO=4&transport=websocket'),
+    ],
     [
       'a live session with subprotocols that cannot be read',
       400,
-      upgradeTo('/v1/realtime', key(), 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Protocol: a,,b'),
+      upgradeTo(
+        '/v1/realtime',
+        key(),
+        'Sec-WebSocket-Version: 13',
+        'Sec-WebSocket-Protocol: a,,b',
+      ),
     ],
     ['bytes that are no HTTP', 400, ['BROKEN', '', '']],
   ];
@@ -55,7 +72,9 @@ describe('a connection whose peer never closes its side', () => {
     for (const [name, status, lines] of refused) {
       const answer = await (await sent(...lines)).answer(true);
       expect([name, answer.status]).toEqual([name, status]);
-      expect(JSON.parse(answer.body)).toMatchObject({ error: { type: 'invalid_request_error' } });
+      expect(JSON.parse(answer.body)).toMatchObject({
+        error: { type: 'invalid_request_error' },
+      });
     }
     await until(() => rig.connections.size === 0);
   });
@@ -73,13 +92,20 @@ describe('a malformed upgrade to /v1/realtime', () => {
   it('holds no place of `limits.concurrent_requests`: 2 places serve after 20 of them', async () => {
     const broken = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        sent(...upgradeTo('/v1/realtime', ...(index % 2 ? [] : ['Sec-WebSocket-Key: short']))),
+        sent(
+          ...upgradeTo(
+            '/v1/realtime',
+            ...(index % 2 ? [] : ['Sec-WebSocket-Key: short']),
+          ),
+        ),
       ),
     );
     for (const raw of broken) raw.socket.end();
     await until(() => rig.connections.size === 0);
     const places = await Promise.all(
-      [1, 2].map(() => sent(...upgradeTo('/v1/realtime', key(), 'Sec-WebSocket-Version: 13'))),
+      [1, 2].map(() =>
+        sent(...upgradeTo('/v1/realtime', key(), 'Sec-WebSocket-Version: 13')),
+      ),
     );
     for (const raw of places) expect((await raw.head()).status).toBe(101);
     for (const raw of places) raw.socket.destroy();
@@ -88,13 +114,17 @@ describe('a malformed upgrade to /v1/realtime', () => {
   it('returns its place when the peer has closed its side meanwhile', async () => {
     await until(() => rig.connections.size === 0);
     for (let turn = 0; turn < 10; turn++) {
-      const raw = await sent(...upgradeTo('/v1/realtime', key(), 'Sec-WebSocket-Version: 13'));
+      const raw = await sent(
+        ...upgradeTo('/v1/realtime', key(), 'Sec-WebSocket-Version: 13'),
+      );
       raw.socket.end();
       await raw.answer(true);
     }
     await until(() => rig.connections.size === 0);
     const init = { headers: { connection: 'close' } };
-    expect((await rig.post('/v1/audio/transcriptions', new FormData(), init)).status).toBe(400);
+    expect(
+      (await rig.post('/v1/audio/transcriptions', new FormData(), init)).status,
+    ).toBe(400);
   });
 });
 
@@ -104,14 +134,19 @@ describe('a request body that stalls', () => {
   it.each([
     ['silent from its first byte on', head],
     ['silent in the middle', [...head, filePartHead() + 'x'.repeat(5000)]],
-  ])('%s is ended with 408, which may be sent again, and its connection closed', async (_name, lines) => {
-    const raw = await sent(...lines);
-    const answer = await raw.answer(true);
-    expect([answer.status, answer.closed]).toEqual([408, true]);
-    expect(answer.head).toContain('x-should-retry: true');
-    expect(JSON.parse(answer.body)).toMatchObject({ error: { type: 'invalid_request_error' } });
-    await until(() => rig.connections.size === 0);
-  });
+  ])(
+    '%s is ended with 408, which may be sent again, and its connection closed',
+    async (_name, lines) => {
+      const raw = await sent(...lines);
+      const answer = await raw.answer(true);
+      expect([answer.status, answer.closed]).toEqual([408, true]);
+      expect(answer.head).toContain('x-should-retry: true');
+      expect(JSON.parse(answer.body)).toMatchObject({
+        error: { type: 'invalid_request_error' },
+      });
+      await until(() => rig.connections.size === 0);
+    },
+  );
 
   it('by a byte now and then is ended too', async () => {
     const raw = await sent(...head, filePartHead());
@@ -127,7 +162,13 @@ describe('the end of the server', () => {
       sent(...upgradeTo('/x', key(), 'Sec-WebSocket-Version: 13')),
       sent(...upgradeTo('/v1/realtime', 'Sec-WebSocket-Version: 13')),
       sent(...upgradeTo('/v1/realtime', key(), 'Sec-WebSocket-Version: 13')),
-      sent(...upgradeTo('/events/?EIO=4&transport=websocket', key(), 'Sec-WebSocket-Version: 13')),
+      sent(
+        ...upgradeTo(
+          '/events/?EIO=4&transport=websocket',
+          key(),
+          'Sec-WebSocket-Version: 13',
+        ),
+      ),
       sent('BROKEN', '', ''),
       sent(''),
       sent(...multipartHead('Content-Length: 1000000')),

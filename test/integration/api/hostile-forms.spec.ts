@@ -18,21 +18,41 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 const part = (name: string, value: string, ...head: readonly string[]): string =>
-  [`--${BOUNDARY}`, `Content-Disposition: form-data; name="${name}"`, ...head, '', value, ''].join('\r\n');
+  [
+    `--${BOUNDARY}`,
+    `Content-Disposition: form-data; name="${name}"`,
+    ...head,
+    '',
+    value,
+    '',
+  ].join('\r\n');
 
 const filePart = (name: string, bytes: Buffer, ...head: readonly string[]): Buffer => {
-  const lines = [`--${BOUNDARY}`, `Content-Disposition: form-data; name="${name}"; filename="a.wav"`, ...head, '', ''];
+  const lines = [
+    `--${BOUNDARY}`,
+    `Content-Disposition: form-data; name="${name}"; filename="a.wav"`,
+    ...head,
+    '',
+    '',
+  ];
   return Buffer.concat([Buffer.from(lines.join('\r\n')), bytes, Buffer.from('\r\n')]);
 };
 
 /** Without a length, as a client sends what it makes on the way. */
-function send(path: string, pieces: readonly (string | Buffer)[], boundary = BOUNDARY): Promise<Response> {
-  const body = ReadableStream.from([...pieces, `--${boundary}--\r\n`].map(piece => Buffer.from(piece)));
+function send(
+  path: string,
+  pieces: readonly (string | Buffer)[],
+  boundary = BOUNDARY,
+): Promise<Response> {
+  const body = ReadableStream.from(
+    [...pieces, `--${boundary}--\r\n`].map(piece => Buffer.from(piece)),
+  );
   const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
   return fetch(rig.url + path, { method: 'POST', headers, body, duplex: 'half' });
 }
 
-const transcribe = (...pieces: readonly (string | Buffer)[]) => send('/v1/audio/transcriptions', pieces);
+const transcribe = (...pieces: readonly (string | Buffer)[]) =>
+  send('/v1/audio/transcriptions', pieces);
 
 describe.each([
   ['/v1/audio/transcriptions', 'file'],
@@ -40,12 +60,17 @@ describe.each([
   ['/v1/files', 'file'],
   ['/v1/uploads/ID/parts', 'data'],
 ])('a form for %s', (route, name) => {
-  const post = (...pieces: readonly (string | Buffer)[]) => send(route.replace('ID', upload), pieces);
+  const post = (...pieces: readonly (string | Buffer)[]) =>
+    send(route.replace('ID', upload), pieces);
 
   it('with names of 60,000 brackets is invalid_multipart and answers at once', async () => {
     const names = Array.from({ length: 20 }, () => part('['.repeat(60_000), 'x'));
     const error = await errorOf(await post(...names));
-    expect(error).toMatchObject({ status: 400, code: 'invalid_multipart', message: expect.stringMatching(/128/) });
+    expect(error).toMatchObject({
+      status: 400,
+      code: 'invalid_multipart',
+      message: expect.stringMatching(/128/),
+    });
     expect(error.message.length).toBeLessThan(300);
   });
 
@@ -61,20 +86,34 @@ describe.each([
     const body = ReadableStream.from(lines()).pipeThrough(new TextEncoderStream());
     const headers = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
     const request = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
-    const error = await errorOf(await fetch(rig.url + route.replace('ID', upload), request));
-    expect(error).toMatchObject({ status: 400, code: expect.stringMatching(/invalid_(value|multipart)/) });
+    const error = await errorOf(
+      await fetch(rig.url + route.replace('ID', upload), request),
+    );
+    expect(error).toMatchObject({
+      status: 400,
+      code: expect.stringMatching(/invalid_(value|multipart)/),
+    });
     expect(sent).toBeLessThan(120 * MIB);
   });
 
   it('with megabytes in parts that the parser skips is invalid_multipart', async () => {
     const skipped = `--${BOUNDARY}\r\nX-Header: no name\r\n\r\n${'x'.repeat(MIB)}\r\n`;
-    const error = await errorOf(await post(...Array.from({ length: 14 }, () => skipped), filePart(name, wav(0.1))));
-    expect(error).toMatchObject({ status: 400, code: 'invalid_multipart', message: expect.stringMatching(/besides/) });
+    const error = await errorOf(
+      await post(...Array.from({ length: 14 }, () => skipped), filePart(name, wav(0.1))),
+    );
+    expect(error).toMatchObject({
+      status: 400,
+      code: 'invalid_multipart',
+      message: expect.stringMatching(/besides/),
+    });
   });
 
   it('with a part without a name is invalid_multipart', async () => {
     const nameless = `--${BOUNDARY}\r\nContent-Disposition: form-data\r\n\r\nx\r\n`;
-    expect(await errorOf(await post(nameless))).toMatchObject({ status: 400, code: 'invalid_multipart' });
+    expect(await errorOf(await post(nameless))).toMatchObject({
+      status: 400,
+      code: 'invalid_multipart',
+    });
   });
 
   it('with a boundary of 10,000 characters is invalid_multipart', async () => {
@@ -88,15 +127,24 @@ describe('a text field whose part says application/json', () => {
   it('is the text that it holds, and is never parsed', async () => {
     const json = 'Content-Type: application/json';
     const nested = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
-    const head = [part('model', 'stt', json), part('response_format', 'verbose_json', json)];
-    const known = await transcribe(...head, part('unknown', nested, json), filePart('file', wav(1)));
+    const head = [
+      part('model', 'stt', json),
+      part('response_format', 'verbose_json', json),
+    ];
+    const known = await transcribe(
+      ...head,
+      part('unknown', nested, json),
+      filePart('file', wav(1)),
+    );
     expect(known.status).toBe(200);
     expect(await known.json()).toMatchObject({ task: 'transcribe' });
   });
 
   it('counts with its bytes', async () => {
     const long = part('prompt', 'x'.repeat(2 * MIB), 'Content-Type: application/json');
-    const error = await errorOf(await transcribe(part('model', 'stt'), long, filePart('file', wav(1))));
+    const error = await errorOf(
+      await transcribe(part('model', 'stt'), long, filePart('file', wav(1))),
+    );
     expect(error).toMatchObject({ status: 400, code: 'invalid_value', param: 'prompt' });
   });
 });
@@ -105,6 +153,12 @@ it('a file of application/octet-stream without a filename is stored under the na
   const head =
     `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"\r\n` +
     `Content-Type: application/octet-stream\r\n\r\n`;
-  const answer = await send('/v1/files', [part('purpose', 'user_data'), `${head}hello\r\n`]);
-  expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ filename: 'file', bytes: 5 })]);
+  const answer = await send('/v1/files', [
+    part('purpose', 'user_data'),
+    `${head}hello\r\n`,
+  ]);
+  expect([answer.status, await answer.json()]).toEqual([
+    200,
+    expect.objectContaining({ filename: 'file', bytes: 5 }),
+  ]);
 });

@@ -14,15 +14,26 @@ beforeAll(async () => {
     aliases: [],
     capabilities: ['chat', 'completions', 'tools'],
   });
-  const vectors = sttModel({ ...text, id: 'vectors', kind: 'embedding', aliases: [], capabilities: ['embeddings'] });
+  const vectors = sttModel({
+    ...text,
+    id: 'vectors',
+    kind: 'embedding',
+    aliases: [],
+    capabilities: ['embeddings'],
+  });
   rig = await GatewayRig.start({ models: [sttModel(), ttsModel(), llm, vectors] });
 });
 afterAll(() => rig.close());
 
 const post = (path: string, body: string): Promise<Response> =>
-  fetch(rig.url + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  fetch(rig.url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
 
-const keys = (count: number): string => `{${Array.from({ length: count }, (_, index) => `"k${index}":1`).join()}}`;
+const keys = (count: number): string =>
+  `{${Array.from({ length: count }, (_, index) => `"k${index}":1`).join()}}`;
 
 describe.each([
   '/v1/chat/completions',
@@ -36,12 +47,20 @@ describe.each([
 ])('JSON for %s', path => {
   it('of 400,000 keys is invalid_json, and is never parsed', async () => {
     const error = await errorOf(await post(path, keys(400_000)));
-    expect(error).toMatchObject({ status: 400, code: 'invalid_json', message: expect.stringContaining('100000') });
+    expect(error).toMatchObject({
+      status: 400,
+      code: 'invalid_json',
+      message: expect.stringContaining('100000'),
+    });
   });
 
   it('of 1,900,000 brackets is invalid_json', async () => {
     const error = await errorOf(await post(path, `{"session":${'['.repeat(1_900_000)}`));
-    expect(error).toMatchObject({ status: 400, code: 'invalid_json', message: expect.stringContaining('256 levels') });
+    expect(error).toMatchObject({
+      status: 400,
+      code: 'invalid_json',
+      message: expect.stringContaining('256 levels'),
+    });
   });
 
   it('of 9 MiB is file_too_large and names the setting', async () => {
@@ -53,12 +72,18 @@ describe.each([
 
 it('messages of 300,000 empty objects are invalid_json', async () => {
   const body = `{"model":"llm","messages":[${'{},'.repeat(299_999)}{}]}`;
-  expect(await errorOf(await post('/v1/chat/completions', body))).toMatchObject({ status: 400, code: 'invalid_json' });
+  expect(await errorOf(await post('/v1/chat/completions', body))).toMatchObject({
+    status: 400,
+    code: 'invalid_json',
+  });
 });
 
 it('a list of 2,048 inputs of 300,000 tokens in all is read', async () => {
   const tokens = `[${Array.from({ length: 146 }, () => '50000').join()}]`;
   const body = `{"model":"nobody","input":[${Array.from({ length: 2048 }, () => tokens).join()}]}`;
   // Known as what it is by a model that does not exist: the body was parsed and found good.
-  expect(await errorOf(await post('/v1/embeddings', body))).toMatchObject({ status: 404, code: 'model_not_found' });
+  expect(await errorOf(await post('/v1/embeddings', body))).toMatchObject({
+    status: 404,
+    code: 'model_not_found',
+  });
 });

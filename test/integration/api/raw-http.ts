@@ -30,7 +30,10 @@ export class RawHttp {
   }
 
   /** @param options `allowHalfOpen`: a peer that never closes its own side */
-  static async open(port: number, options: Pick<TcpNetConnectOpts, 'allowHalfOpen'> = {}): Promise<RawHttp> {
+  static async open(
+    port: number,
+    options: Pick<TcpNetConnectOpts, 'allowHalfOpen'> = {},
+  ): Promise<RawHttp> {
     const socket = connect({ port, host: '127.0.0.1', ...options });
     await once(socket, 'connect');
     return new RawHttp(socket);
@@ -90,7 +93,13 @@ export const multipartHead = (...extra: readonly string[]): string[] => [
 ];
 
 export const filePartHead = (): string =>
-  [`--${BOUNDARY}`, 'Content-Disposition: form-data; name="file"; filename="a.wav"', '', ''].join('\r\n');
+  [
+    `--${BOUNDARY}`,
+    'Content-Disposition: form-data; name="file"; filename="a.wav"',
+    '',
+    '',
+  ].join('\r\n');
 
 /** One piece of a chunked body. */
-export const chunk = (text: string): string => `${Buffer.byteLength(text, 'latin1').toString(16)}\r\n${text}\r\n`;
+export const chunk = (text: string): string =>
+  `${Buffer.byteLength(text, 'latin1').toString(16)}\r\n${text}\r\n`;

@@ -45,24 +45,35 @@ async function exported(): Promise<OtlpSpan[]> {
   return spansIn(collector.calls);
 }
 
-const named = (spans: readonly OtlpSpan[], name: string): OtlpSpan => spans.find(span => span.name === name)!;
+const named = (spans: readonly OtlpSpan[], name: string): OtlpSpan =>
+  spans.find(span => span.name === name)!;
 
 describe('one request, one trace', () => {
   it("goes from the caller's span over the gateway, its queue and its worker to the upstream", async () => {
     await started();
-    await (await rig!.post('/v1/chat/completions', CHAT, { headers: header('01') })).text();
+    await (
+      await rig!.post('/v1/chat/completions', CHAT, { headers: header('01') })
+    ).text();
     const { headers } = await upstream.post(0);
     const spans = await exported();
     const http = named(spans, 'POST /v1/chat/completions');
     expect(http.parentSpanId).toBe(CALLER);
-    const parents = Object.fromEntries(spans.map(({ name, parentSpanId }) => [name, parentSpanId]));
+    const parents = Object.fromEntries(
+      spans.map(({ name, parentSpanId }) => [name, parentSpanId]),
+    );
     const call = named(spans, 'worker call').spanId;
     expect(parents).toEqual({
-      ...{ 'POST /v1/chat/completions': CALLER, queue: http.spanId, 'worker call': http.spanId },
+      ...{
+        'POST /v1/chat/completions': CALLER,
+        queue: http.spanId,
+        'worker call': http.spanId,
+      },
       ...{ preparation: call, device: call, 'upstream /chat/completions': http.spanId },
     });
     expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
-    expect(headers.traceparent).toBe(`00-${TRACE}-${named(spans, 'upstream /chat/completions').spanId}-01`);
+    expect(headers.traceparent).toBe(
+      `00-${TRACE}-${named(spans, 'upstream /chat/completions').spanId}-01`,
+    );
   });
 
   it('shows the batch window, inside the time in the queue', async () => {
@@ -85,21 +96,34 @@ describe('one request, one trace', () => {
     await started();
     const headers = { ...header('01'), prefer: 'respond-async', 'x-request-id': 'later' };
     expect((await rig!.post('/v1/chat/completions', CHAT, { headers })).status).toBe(202);
-    await until(async () => ((await rig!.json('/v1/requests/later')) as { status: string }).status === 'completed');
+    await until(
+      async () =>
+        ((await rig!.json('/v1/requests/later')) as { status: string }).status ===
+        'completed',
+    );
     const spans = await exported();
-    expect(spans.find(({ name, traceId }) => name === 'worker call' && traceId === TRACE)).toBeDefined();
+    expect(
+      spans.find(({ name, traceId }) => name === 'worker call' && traceId === TRACE),
+    ).toBeDefined();
   });
 
   it('says with status and code why a request failed', async () => {
     await started();
     const body = { ...CHAT, messages: [{ role: 'user', content: 'FAIL' }] };
-    await (await rig!.post('/v1/chat/completions', body, { headers: header('01') })).text();
-    expect(named(await exported(), 'worker call').status).toEqual({ code: 2, message: 'invalid_value' });
+    await (
+      await rig!.post('/v1/chat/completions', body, { headers: header('01') })
+    ).text();
+    expect(named(await exported(), 'worker call').status).toEqual({
+      code: 2,
+      message: 'invalid_value',
+    });
   });
 
   it('records nothing of a trace whose caller does not record it, and passes that on', async () => {
     await started();
-    await (await rig!.post('/v1/chat/completions', CHAT, { headers: header('00') })).text();
+    await (
+      await rig!.post('/v1/chat/completions', CHAT, { headers: header('00') })
+    ).text();
     const { headers } = await upstream.post(0);
     expect(headers.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`));
     expect(await exported()).toEqual([]);
@@ -109,16 +133,27 @@ describe('one request, one trace', () => {
     process.env.OTEL_TRACES_SAMPLER_ARG = '0';
     await started();
     await (await rig!.post('/v1/chat/completions', CHAT)).text();
-    await (await rig!.post('/v1/chat/completions', CHAT, { headers: header('01') })).text();
-    expect(new Set((await exported()).map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
+    await (
+      await rig!.post('/v1/chat/completions', CHAT, { headers: header('01') })
+    ).text();
+    expect(new Set((await exported()).map(({ traceId }) => traceId))).toEqual(
+      new Set([TRACE]),
+    );
   });
 
   it("passes the caller's own traceparent on while only the caller traces, and none that is nonsense", async () => {
     delete process.env[ENDPOINT];
     await started();
-    await (await rig!.post('/v1/chat/completions', CHAT, { headers: header('01') })).text();
-    await (await rig!.post('/v1/chat/completions', CHAT, { headers: { traceparent: 'x' } })).text();
-    const seen = [(await upstream.post(0)).headers.traceparent, (await upstream.post(1)).headers.traceparent];
+    await (
+      await rig!.post('/v1/chat/completions', CHAT, { headers: header('01') })
+    ).text();
+    await (
+      await rig!.post('/v1/chat/completions', CHAT, { headers: { traceparent: 'x' } })
+    ).text();
+    const seen = [
+      (await upstream.post(0)).headers.traceparent,
+      (await upstream.post(1)).headers.traceparent,
+    ];
     expect(seen).toEqual([header('01').traceparent, undefined]);
   });
 });

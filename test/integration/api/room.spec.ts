@@ -27,7 +27,8 @@ async function busy(settings: Partial<Record<SettingPath, SettingValue>>): Promi
   }
 }
 
-const stateOf = async (id: string) => ((await gateway.rig.json(`/v1/requests/${id}`)) as { state?: string }).state;
+const stateOf = async (id: string) =>
+  ((await gateway.rig.json(`/v1/requests/${id}`)) as { state?: string }).state;
 
 describe('Retry-After of a 429', () => {
   it('is when the request would start, for a queue at its bound', async () => {

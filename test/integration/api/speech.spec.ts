@@ -21,7 +21,11 @@ afterAll(async () => {
 });
 
 const speak = (fields: Record<string, unknown>, init?: RequestInit): Promise<Response> =>
-  rig.post('/v1/audio/speech', { model: 'tts-1', voice: 'alloy', input: 'Hello.', ...fields }, init);
+  rig.post(
+    '/v1/audio/speech',
+    { model: 'tts-1', voice: 'alloy', input: 'Hello.', ...fields },
+    init,
+  );
 
 describe('speech', () => {
   it.each([
@@ -55,7 +59,10 @@ describe('speech', () => {
   });
 
   it('leaves before the synthesis is done: the first bytes come while the worker still holds it', async () => {
-    const response = await speak({ input: script.hold }, { headers: { 'x-request-id': 'early' } });
+    const response = await speak(
+      { input: script.hold },
+      { headers: { 'x-request-id': 'early' } },
+    );
     expect(response.headers.get('x-switchyard-queue-ms')).toMatch(/^\d+\.\d\d$/);
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     expect((await reader.read()).value?.length).toBeGreaterThan(0);
@@ -73,8 +80,12 @@ describe('speech', () => {
       type: 'speech.audio.done',
       usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0, seconds: 1.5 },
     });
-    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['speech.audio.delta']));
-    const audio = Buffer.concat(events.map(event => Buffer.from(event.audio as string, 'base64')));
+    expect(new Set(events.map(({ type }) => type))).toEqual(
+      new Set(['speech.audio.delta']),
+    );
+    const audio = Buffer.concat(
+      events.map(event => Buffer.from(event.audio as string, 'base64')),
+    );
     expect(audio.equals(Buffer.alloc(CHUNK_BYTES, 1))).toBe(true);
   });
 
@@ -107,9 +118,14 @@ describe('speech that fails', () => {
   });
 
   it('in the middle of events ends them with the error', async () => {
-    const response = await speak({ input: script.fail('engine_failed'), stream_format: 'sse' });
+    const response = await speak({
+      input: script.fail('engine_failed'),
+      stream_format: 'sse',
+    });
     const events = eventsOf(await response.text());
-    expect(events.at(-1)).toMatchObject({ error: { code: 'engine_failed', type: 'server_error' } });
+    expect(events.at(-1)).toMatchObject({
+      error: { code: 'engine_failed', type: 'server_error' },
+    });
     expect(events.some(({ type }) => type === 'speech.audio.done')).toBe(false);
   });
 
@@ -122,8 +138,13 @@ describe('speech that fails', () => {
   });
 
   it('because it was cancelled in the middle ends the connection', async () => {
-    const response = await speak({ input: script.hold }, { headers: { 'x-request-id': 'cancelled-speech' } });
-    expect(await (await rig.post('/v1/audio/speech/cancelled-speech/cancel', {})).json()).toMatchObject({
+    const response = await speak(
+      { input: script.hold },
+      { headers: { 'x-request-id': 'cancelled-speech' } },
+    );
+    expect(
+      await (await rig.post('/v1/audio/speech/cancelled-speech/cancel', {})).json(),
+    ).toMatchObject({
       cancelled: true,
     });
     await expect(response.arrayBuffer()).rejects.toThrow();
@@ -132,22 +153,36 @@ describe('speech that fails', () => {
 
 describe('the four TTS metrics', () => {
   it('count what was spoken', async () => {
-    const completed = () => rig.metric('tts_requests_total{status="completed",model="tts"}');
+    const completed = () =>
+      rig.metric('tts_requests_total{status="completed",model="tts"}');
     await until(async () => (await rig.metric('tts_active_sessions{model="tts"}')) === 0);
     const before = (await completed()) || 0;
     await (await speak({})).arrayBuffer();
     await until(async () => (await completed()) === before + 1);
-    expect(await rig.metric('tts_ttfb_seconds_count{model="tts"}')).toBeGreaterThan(before);
-    expect(await rig.metric('tts_synthesis_duration_seconds_count{model="tts"}')).toBe(before + 1);
-    expect(await rig.metric('tts_requests_total{status="failed",model="tts"}')).toBeGreaterThan(0);
-    expect(await rig.metric('tts_requests_total{status="cancelled",model="tts"}')).toBeGreaterThan(0);
+    expect(await rig.metric('tts_ttfb_seconds_count{model="tts"}')).toBeGreaterThan(
+      before,
+    );
+    expect(await rig.metric('tts_synthesis_duration_seconds_count{model="tts"}')).toBe(
+      before + 1,
+    );
+    expect(
+      await rig.metric('tts_requests_total{status="failed",model="tts"}'),
+    ).toBeGreaterThan(0);
+    expect(
+      await rig.metric('tts_requests_total{status="cancelled",model="tts"}'),
+    ).toBeGreaterThan(0);
   });
 });
 
 describe('speech by workers that are all gone', () => {
   it('is no_worker with Retry-After once its time in the queue is over', async () => {
-    const alone = await GatewayRig.start({ models: [ttsModel()], settings: { 'queue.timeout_ms': 50 } });
-    const error = await errorOf(alone.post('/v1/audio/speech', { model: 'tts', voice: 'alloy', input: 'Hello.' }));
+    const alone = await GatewayRig.start({
+      models: [ttsModel()],
+      settings: { 'queue.timeout_ms': 50 },
+    });
+    const error = await errorOf(
+      alone.post('/v1/audio/speech', { model: 'tts', voice: 'alloy', input: 'Hello.' }),
+    );
     expect(error).toMatchObject({ status: 503, code: 'no_worker' });
     expect(Number(error.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     await alone.close();
@@ -157,5 +192,7 @@ describe('speech by workers that are all gone', () => {
 function eventsOf(body: string): Record<string, unknown>[] {
   const frames = body.split('\n\n');
   expect(frames.pop()).toBe('');
-  return frames.map(frame => JSON.parse(frame.replace(/^data: /, '')) as Record<string, unknown>);
+  return frames.map(
+    frame => JSON.parse(frame.replace(/^data: /, '')) as Record<string, unknown>,
+  );
 }

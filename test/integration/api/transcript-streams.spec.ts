@@ -32,7 +32,9 @@ describe('stream=true', () => {
   let rig: GatewayRig;
   beforeAll(async () => {
     const port = await worker.start();
-    rig = await GatewayRig.start({ models: [modelSpec({ ...ABLE, id: 'm', addresses: [`127.0.0.1:${port}`] })] });
+    rig = await GatewayRig.start({
+      models: [modelSpec({ ...ABLE, id: 'm', addresses: [`127.0.0.1:${port}`] })],
+    });
     await rig.ready('m');
   });
   afterAll(async () => {
@@ -40,12 +42,22 @@ describe('stream=true', () => {
     worker.stop();
   });
 
-  const stream = (prompt: string, fields: Record<string, string> = {}, init: RequestInit = {}) =>
-    rig.post(PATH, audioForm({ fields: { model: 'm', stream: 'true', prompt, ...fields } }), init);
+  const stream = (
+    prompt: string,
+    fields: Record<string, string> = {},
+    init: RequestInit = {},
+  ) =>
+    rig.post(
+      PATH,
+      audioForm({ fields: { model: 'm', stream: 'true', prompt, ...fields } }),
+      init,
+    );
 
   it('tells each segment while the rest is still recognised; the deltas are the text', async () => {
     const events = eventsOf(await stream(script.sayAndHold('one two', 'three')));
-    const first = [await events.next(), await events.next()].map(({ value }) => value as Event);
+    const first = [await events.next(), await events.next()].map(
+      ({ value }) => value as Event,
+    );
     expect(first.map(({ delta }) => delta)).toEqual(['one two', ' three']);
     expect(worker.holding).toHaveLength(1);
     worker.releaseAll();
@@ -56,20 +68,29 @@ describe('stream=true', () => {
   });
 
   it('writes numbers alike in deltas and text', async () => {
-    const events = eventsOf(await stream(script.say('twenty five percent', 'of it'), { itn: 'true' }));
+    const events = eventsOf(
+      await stream(script.say('twenty five percent', 'of it'), { itn: 'true' }),
+    );
     const all: Event[] = [];
     for await (const event of events) all.push(event);
     expect(all.map(({ delta }) => delta ?? '').join('')).toBe('25% of it');
-    expect(all.find(({ type }) => type === 'transcript.text.done')?.text).toBe('25% of it');
+    expect(all.find(({ type }) => type === 'transcript.text.done')?.text).toBe(
+      '25% of it',
+    );
   });
 
   it('answers a failure before the first segment with its own status', async () => {
-    expect(await errorOf(stream(script.fail('invalid_audio')))).toMatchObject({ status: 400, code: 'invalid_audio' });
+    expect(await errorOf(stream(script.fail('invalid_audio')))).toMatchObject({
+      status: 400,
+      code: 'invalid_audio',
+    });
   });
 
   it('tells a failure after the first segment inside the stream, in the envelope, as its end', async () => {
     const id = 'cancelled-in-the-middle';
-    const events = eventsOf(await stream(script.sayAndHold('one'), {}, { headers: { 'x-request-id': id } }));
+    const events = eventsOf(
+      await stream(script.sayAndHold('one'), {}, { headers: { 'x-request-id': id } }),
+    );
     await events.next();
     await rig.post(`/v1/requests/${id}/cancel`, {});
     const rest: Event[] = [];
@@ -94,11 +115,21 @@ describe('stream=true', () => {
 
 describe('stream=true, and the worker dies after the first segment', () => {
   it('goes on with another worker: the upload is sent again, nothing is told twice', async () => {
-    const [one, two] = [new FixtureWorker({ model: 'm' }), new FixtureWorker({ model: 'm' })];
-    const addresses = [`127.0.0.1:${await one.start()}`, `127.0.0.1:${await two.start()}`];
-    const rig = await GatewayRig.start({ models: [modelSpec({ ...ABLE, id: 'm', addresses })] });
+    const [one, two] = [
+      new FixtureWorker({ model: 'm' }),
+      new FixtureWorker({ model: 'm' }),
+    ];
+    const addresses = [
+      `127.0.0.1:${await one.start()}`,
+      `127.0.0.1:${await two.start()}`,
+    ];
+    const rig = await GatewayRig.start({
+      models: [modelSpec({ ...ABLE, id: 'm', addresses })],
+    });
     await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
-    const form = audioForm({ fields: { model: 'm', stream: 'true', prompt: script.sayAndHold('one', 'two') } });
+    const form = audioForm({
+      fields: { model: 'm', stream: 'true', prompt: script.sayAndHold('one', 'two') },
+    });
     const events = eventsOf(await rig.post(PATH, form));
     expect([(await events.next()).value, (await events.next()).value]).toMatchObject([
       { delta: 'one' },
@@ -110,7 +141,10 @@ describe('stream=true, and the worker dies after the first segment', () => {
     heir.releaseAll();
     const rest: Event[] = [];
     for await (const event of events) rest.push(event);
-    expect(rest).toMatchObject([{ type: 'transcript.text.done', text: 'one two' }, { type: '[DONE]' }]);
+    expect(rest).toMatchObject([
+      { type: 'transcript.text.done', text: 'one two' },
+      { type: '[DONE]' },
+    ]);
     expect(await rig.spooled()).toEqual([]);
     await rig.close();
     heir.stop();

@@ -11,7 +11,10 @@ let rig: GatewayRig;
 beforeAll(async () => {
   worker = new FixtureWorker({ model: 'stt' });
   const addresses = [`127.0.0.1:${await worker.start()}`];
-  rig = await GatewayRig.start({ models: [sttModel({ addresses })], settings: { 'spool.memory_bytes': 100_000 } });
+  rig = await GatewayRig.start({
+    models: [sttModel({ addresses })],
+    settings: { 'spool.memory_bytes': 100_000 },
+  });
   await rig.ready('stt');
 });
 afterAll(async () => {
@@ -74,13 +77,21 @@ describe('a transcription', () => {
 
   it('reaches the worker whole, from memory and from disk', async () => {
     for (const seconds of [1, 30]) {
-      const { text } = (await (await rig.post(PATH, audioForm({ file: wav(seconds) }))).json()) as { text: string };
+      const { text } = (await (
+        await rig.post(PATH, audioForm({ file: wav(seconds) }))
+      ).json()) as { text: string };
       expect(text).toBe(`${44 + seconds * 32_000} bytes of speech.wav`);
     }
   });
 
   it('may come with fields before or after the file, unknown ones, and defaults spelt out', async () => {
-    const fields = { temperature: '0', prompt: '', new_field: 'x', chunking_strategy: 'auto', language: '' };
+    const fields = {
+      temperature: '0',
+      prompt: '',
+      new_field: 'x',
+      chunking_strategy: 'auto',
+      language: '',
+    };
     expect((await rig.post(PATH, audioForm({ fields }))).status).toBe(200);
     const form = new FormData();
     form.append('model', 'whisper-1');
@@ -94,7 +105,9 @@ describe('a transcription', () => {
   });
 
   it('tells where its time went', async () => {
-    const { headers } = await rig.post(PATH, audioForm(), { headers: { 'x-request-id': 'timed' } });
+    const { headers } = await rig.post(PATH, audioForm(), {
+      headers: { 'x-request-id': 'timed' },
+    });
     expect(headers.get('server-timing')).toMatch(
       /^queue;dur=.*, grpc;dur=.*, prep;dur=1\.00, ready;dur=2\.00, device;dur=3\.00, total;dur=/,
     );
@@ -103,7 +116,9 @@ describe('a transcription', () => {
     expect(headers.get('x-switchyard-device-share-ms')).toBe('3.00');
     expect(headers.get('x-request-id')).toBe('timed');
     expect(headers.get('openai-processing-ms')).toMatch(/^\d+$/);
-    expect(headers.get('access-control-expose-headers')).toContain('x-switchyard-queue-ms');
+    expect(headers.get('access-control-expose-headers')).toContain(
+      'x-switchyard-queue-ms',
+    );
   });
 
   it.each([
@@ -115,8 +130,14 @@ describe('a transcription', () => {
   ])('with X-Priority %j and service_tier %j is %s', async (header, tier, priority) => {
     const id = `priority-${header}-${tier}`;
     const headers = { 'x-request-id': id, ...(header && { 'x-priority': header }) };
-    await rig.post(PATH, audioForm({ fields: tier ? { service_tier: tier } : {} }), { headers });
-    expect(await rig.json(`/v1/requests/${id}`)).toMatchObject({ request_id: id, state: 'completed', priority });
+    await rig.post(PATH, audioForm({ fields: tier ? { service_tier: tier } : {} }), {
+      headers,
+    });
+    expect(await rig.json(`/v1/requests/${id}`)).toMatchObject({
+      request_id: id,
+      state: 'completed',
+      priority,
+    });
   });
 });
 
@@ -124,6 +145,10 @@ describe('a translation by a model that knows English only', () => {
   it('is the transcript', async () => {
     const form = audioForm({ fields: { response_format: 'verbose_json' } });
     const answer = await (await rig.post('/v1/audio/translations', form)).json();
-    expect(answer).toMatchObject({ task: 'translate', text: '32044 bytes of speech.wav', segments: [] });
+    expect(answer).toMatchObject({
+      task: 'translate',
+      text: '32044 bytes of speech.wav',
+      segments: [],
+    });
   });
 });

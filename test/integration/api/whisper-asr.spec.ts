@@ -6,7 +6,11 @@ import { sttModel, ttsModel } from './models.js';
 
 let rig: GatewayRig;
 beforeAll(async () => {
-  const able = { id: 'able', aliases: [], capabilities: ['transcribe', 'prompt', 'word_timestamps'] };
+  const able = {
+    id: 'able',
+    aliases: [],
+    capabilities: ['transcribe', 'prompt', 'word_timestamps'],
+  };
   rig = await GatewayRig.start({
     models: [sttModel({ replicas: 1 }), sttModel({ ...able, replicas: 1 }), ttsModel()],
     settings: { 'compat.asr_model': 'able' },
@@ -21,25 +25,48 @@ const form = (audio: Buffer = wav(1), part = 'audio_file'): FormData => {
   body.append(part, new Blob([new Uint8Array(audio)]), 'film.mkv');
   return body;
 };
-const query = (fields: Record<string, string>): string => `?${new URLSearchParams(fields).toString()}`;
-const asr = (fields: Record<string, string> = {}, audio?: Buffer) => rig.post(`/asr${query(fields)}`, form(audio));
+const query = (fields: Record<string, string>): string =>
+  `?${new URLSearchParams(fields).toString()}`;
+const asr = (fields: Record<string, string> = {}, audio?: Buffer) =>
+  rig.post(`/asr${query(fields)}`, form(audio));
 
 describe('POST /asr', () => {
   it.each([
     ['txt', 'one two\nthree\n'],
-    ['srt', '1\n00:00:00,000 --> 00:00:01,000\none two\n\n2\n00:00:01,000 --> 00:00:02,000\nthree\n\n'],
-    ['vtt', 'WEBVTT\n\n00:00:00.000 --> 00:00:01.000\none two\n\n00:00:01.000 --> 00:00:02.000\nthree\n\n'],
+    [
+      'srt',
+      '1\n00:00:00,000 --> 00:00:01,000\none two\n\n2\n00:00:01,000 --> 00:00:02,000\nthree\n\n',
+    ],
+    [
+      'vtt',
+      'WEBVTT\n\n00:00:00.000 --> 00:00:01.000\none two\n\n00:00:01.000 --> 00:00:02.000\nthree\n\n',
+    ],
     ['tsv', 'start\tend\ttext\n0\t1000\tone two\n1000\t2000\tthree\n'],
   ])('answers %s as whisper-asr-webservice does', async (output, expected) => {
     const answer = await asr({ output, initial_prompt: SAID, language: 'english' });
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      200,
+      'text/plain; charset=utf-8',
+    ]);
     expect(await answer.text()).toBe(expected);
   });
 
   it('answers JSON with segments, the language, and words where they are wanted', async () => {
-    const answer = await asr({ output: 'json', initial_prompt: SAID, language: 'en', word_timestamps: 'true' });
-    const body = (await answer.json()) as { text: string; segments: unknown[]; words: unknown[] };
-    expect(body).toMatchObject({ segments: [{ text: 'one two' }, { text: 'three' }], language: 'en' });
+    const answer = await asr({
+      output: 'json',
+      initial_prompt: SAID,
+      language: 'en',
+      word_timestamps: 'true',
+    });
+    const body = (await answer.json()) as {
+      text: string;
+      segments: unknown[];
+      words: unknown[];
+    };
+    expect(body).toMatchObject({
+      segments: [{ text: 'one two' }, { text: 'three' }],
+      language: 'en',
+    });
     expect(body.words).toHaveLength(3);
   });
 
@@ -49,7 +76,10 @@ describe('POST /asr', () => {
     [{ word_timestamps: 'true' }, 'word_timestamps'],
   ])('%j only advises: accepted and reported', async (fields, ignored) => {
     const answer = await asr(fields);
-    expect([answer.status, answer.headers.get('x-switchyard-ignored')]).toEqual([200, ignored]);
+    expect([answer.status, answer.headers.get('x-switchyard-ignored')]).toEqual([
+      200,
+      ignored,
+    ]);
   });
 
   it.each<[Record<string, string>, string, string]>([
@@ -70,18 +100,30 @@ describe('POST /asr', () => {
     ['no audio', new FormData(), 'missing_required_parameter'],
     ['empty audio', form(Buffer.alloc(0)), 'empty_file'],
   ])('refuses %s', async (_what, body, code) => {
-    expect(await errorOf(rig.post('/asr', body))).toMatchObject({ code, param: 'audio_file' });
+    expect(await errorOf(rig.post('/asr', body))).toMatchObject({
+      code,
+      param: 'audio_file',
+    });
   });
 });
 
 describe('POST /detect-language', () => {
   it('tells name and code of the language', async () => {
-    const answer = await rig.post('/detect-language?encode=false', form(Buffer.alloc(64_000)));
-    expect(await answer.json()).toEqual({ detected_language: 'english', language_code: 'en', confidence: null });
+    const answer = await rig.post(
+      '/detect-language?encode=false',
+      form(Buffer.alloc(64_000)),
+    );
+    expect(await answer.json()).toEqual({
+      detected_language: 'english',
+      language_code: 'en',
+      confidence: null,
+    });
   });
 
   it('refuses what /asr refuses', async () => {
-    expect(await errorOf(rig.post('/detect-language?model=nope', form()))).toMatchObject({ code: 'model_not_found' });
+    expect(await errorOf(rig.post('/detect-language?model=nope', form()))).toMatchObject({
+      code: 'model_not_found',
+    });
   });
 });
 
@@ -97,6 +139,9 @@ describe('GET /v1/audio/voices', () => {
     ['model=stt', 'model_kind_mismatch'],
     ['model=a&model=b', 'invalid_value'],
   ])('refuses %s', async (asked, code) => {
-    expect(await errorOf(fetch(`${rig.url}/v1/audio/voices?${asked}`))).toMatchObject({ code, param: 'model' });
+    expect(await errorOf(fetch(`${rig.url}/v1/audio/voices?${asked}`))).toMatchObject({
+      code,
+      param: 'model',
+    });
   });
 });

@@ -5,7 +5,10 @@ import { errorOf, GatewayRig } from './gateway-rig.js';
 import { sttModel } from './models.js';
 
 const TRANSCRIPTIONS = '/v1/audio/transcriptions';
-const SAID = script.say('it cost twenty five dollars', 'on may fifth at three thirty p m');
+const SAID = script.say(
+  'it cost twenty five dollars',
+  'on may fifth at three thirty p m',
+);
 const SPOKEN = 'it cost twenty five dollars on may fifth at three thirty p m';
 const WRITTEN = 'it cost $25 on May 5 at 3:30 p.m.';
 
@@ -22,7 +25,12 @@ beforeAll(async () => {
     specs.map(async spec => {
       const worker = new FixtureWorker({ model: spec.id });
       workers.push(worker);
-      return sttModel({ ...spec, capabilities, aliases: [], addresses: [`127.0.0.1:${await worker.start()}`] });
+      return sttModel({
+        ...spec,
+        capabilities,
+        aliases: [],
+        addresses: [`127.0.0.1:${await worker.start()}`],
+      });
     }),
   );
   rig = await GatewayRig.start({ models });
@@ -35,7 +43,10 @@ afterAll(async () => {
 
 type Fields = NonNullable<FormOptions['fields']>;
 const post = (fields: Fields, path = TRANSCRIPTIONS) =>
-  rig.post(path, audioForm({ fields: { model: 'spoken', prompt: SAID, language: 'en', ...fields } }));
+  rig.post(
+    path,
+    audioForm({ fields: { model: 'spoken', prompt: SAID, language: 'en', ...fields } }),
+  );
 const bodyOf = async (fields: Fields, path?: string) => (await post(fields, path)).text();
 const textOf = async (fields: Fields, path?: string) =>
   ((await (await post(fields, path)).json()) as { text: string }).text;
@@ -62,13 +73,23 @@ describe('itn on a model that does not say', () => {
         'data: {"type":"transcript.text.delta","delta":" on May 5 at 3:30 p.m."}\n\n' +
         `data: {"type":"transcript.text.done","text":"${WRITTEN}"`,
     );
-    const verbose = { itn: 'true', response_format: 'verbose_json', 'timestamp_granularities[]': ['word', 'segment'] };
-    const { text, segments, words } = JSON.parse(await bodyOf(verbose)) as Record<string, never> & {
+    const verbose = {
+      itn: 'true',
+      response_format: 'verbose_json',
+      'timestamp_granularities[]': ['word', 'segment'],
+    };
+    const { text, segments, words } = JSON.parse(await bodyOf(verbose)) as Record<
+      string,
+      never
+    > & {
       segments: { text: string }[];
       words: { word: string }[];
     };
     expect(text).toBe(WRITTEN);
-    expect(segments.map(segment => segment.text)).toEqual(['it cost $25', 'on May 5 at 3:30 p.m.']);
+    expect(segments.map(segment => segment.text)).toEqual([
+      'it cost $25',
+      'on May 5 at 3:30 p.m.',
+    ]);
     expect(words.map(({ word }) => word).join(' ')).toBe(SPOKEN);
   });
 

@@ -59,19 +59,28 @@ const form = (fields: Record<string, string> = {}): FormData => {
 };
 /** Its worker keeps it until it is released or cancelled. */
 const held = (): FormData => form({ prompt: script.hold });
-const ask = (rig: GatewayRig, headers: Record<string, string>, body = form()): Promise<Response> =>
+const ask = (
+  rig: GatewayRig,
+  headers: Record<string, string>,
+  body = form(),
+): Promise<Response> =>
   rig.post('/v1/audio/transcriptions', body, {
     headers: { ...bearer(keys.acme), prefer: 'respond-async', ...headers },
   });
 const look = async (rig: GatewayRig, id: string, key = keys.acme) => {
   const answer = await fetch(`${rig.url}/v1/requests/${id}`, { headers: bearer(key) });
-  const view: Record<string, unknown> = { http: answer.status, ...((await answer.json()) as object) };
+  const view: Record<string, unknown> = {
+    http: answer.status,
+    ...((await answer.json()) as object),
+  };
   return view;
 };
 const content = (rig: GatewayRig, id: string, key = keys.acme): Promise<Response> =>
   fetch(`${rig.url}/v1/requests/${id}/content`, { headers: bearer(key) });
 const ended = (rig: GatewayRig, id: string) =>
-  until(async () => ['completed', 'failed', 'cancelled'].includes((await look(rig, id)).status as string));
+  until(async () =>
+    ['completed', 'failed', 'cancelled'].includes((await look(rig, id)).status as string),
+  );
 
 describe('Prefer: respond-async', () => {
   it('answers 202 with where the answer will be, which every gateway then has', async () => {
@@ -79,11 +88,24 @@ describe('Prefer: respond-async', () => {
     expect(accepted.status).toBe(202);
     expect(accepted.headers.get('location')).toBe('/v1/requests/hold-a1');
     expect(accepted.headers.get('preference-applied')).toBe('respond-async');
-    expect(await accepted.json()).toMatchObject({ request_id: 'hold-a1', status: 'queued' });
+    expect(await accepted.json()).toMatchObject({
+      request_id: 'hold-a1',
+      status: 'queued',
+    });
     await until(() => worker.holding.includes('hold-a1'));
-    expect(await look(one, 'hold-a1')).toMatchObject({ status: 'running', state: 'running', model: 'stt' });
-    expect(await look(other, 'hold-a1')).toMatchObject({ status: 'running', endpoint: '/v1/audio/transcriptions' });
-    expect(await errorOf(content(other, 'hold-a1'))).toMatchObject({ status: 409, code: 'request_not_finished' });
+    expect(await look(one, 'hold-a1')).toMatchObject({
+      status: 'running',
+      state: 'running',
+      model: 'stt',
+    });
+    expect(await look(other, 'hold-a1')).toMatchObject({
+      status: 'running',
+      endpoint: '/v1/audio/transcriptions',
+    });
+    expect(await errorOf(content(other, 'hold-a1'))).toMatchObject({
+      status: 409,
+      code: 'request_not_finished',
+    });
     worker.release('hold-a1');
     await ended(other, 'hold-a1');
     const view = await look(other, 'hold-a1');
@@ -110,7 +132,9 @@ describe('Prefer: respond-async', () => {
   });
 
   it('refuses at once what is wrong, and keeps nothing of it', async () => {
-    const refused = await errorOf(ask(one, { 'x-request-id': 'a-bad' }, form({ model: 'nobody' })));
+    const refused = await errorOf(
+      ask(one, { 'x-request-id': 'a-bad' }, form({ model: 'nobody' })),
+    );
     expect(refused).toMatchObject({ status: 404, code: 'model_not_found' });
     expect((await look(one, 'a-bad')).http).toBe(404);
   });
@@ -125,10 +149,17 @@ describe('Prefer: respond-async', () => {
   it('is cancelled through another gateway, and tells its error', async () => {
     await ask(one, { 'x-request-id': 'hold-a2' }, held());
     await until(() => worker.holding.includes('hold-a2'));
-    const cancel = await other.post('/v1/requests/hold-a2/cancel', {}, { headers: bearer(keys.acme) });
+    const cancel = await other.post(
+      '/v1/requests/hold-a2/cancel',
+      {},
+      { headers: bearer(keys.acme) },
+    );
     expect(await cancel.json()).toEqual({ request_id: 'hold-a2', cancelled: true });
     await ended(other, 'hold-a2');
-    expect(await look(other, 'hold-a2')).toMatchObject({ status: 'cancelled', error: { code: 'request_cancelled' } });
+    expect(await look(other, 'hold-a2')).toMatchObject({
+      status: 'cancelled',
+      error: { code: 'request_cancelled' },
+    });
     expect((await content(one, 'hold-a2')).status).toBe(499);
     worker.release('hold-a2');
   });
@@ -157,7 +188,9 @@ describe('Prefer: respond-async', () => {
       ...(status === 'failed' && { error: { code: 'gateway_lost' }, attempts: 3 }),
     });
     expect(view).not.toMatchObject({ model: '' });
-    expect(worker.received.filter(received => received === id)).toHaveLength(status === 'failed' ? 0 : 1);
+    expect(worker.received.filter(received => received === id)).toHaveLength(
+      status === 'failed' ? 0 : 1,
+    );
   });
 
   it('forgets it, bytes and all, once it has expired', async () => {
@@ -169,7 +202,10 @@ describe('Prefer: respond-async', () => {
     expect((await look(one, 'a-old')).http).toBe(200);
     expect((await content(one, 'a-old')).status).toBe(404);
     const keysLeft: string[] = [];
-    for await (const { key } of one.app.get<BlobStore>(BLOB_STORE, { strict: false }).keys('kept/')) keysLeft.push(key);
+    for await (const { key } of one.app
+      .get<BlobStore>(BLOB_STORE, { strict: false })
+      .keys('kept/'))
+      keysLeft.push(key);
     expect(keysLeft).toEqual([]);
   });
 });
@@ -188,10 +224,20 @@ async function abandoned(id: string, attempts: number): Promise<void> {
   const path = '/v1/audio/transcriptions';
   const headers = { 'content-type': sent.headers.get('content-type')! };
   const times = { createdAtMs: Date.now(), expiresAtMs: Date.now() + 60_000 };
-  const request = { tenant: 'acme', name: `id:${id}`, requestId: id, mode: 'async', path, headers, ...times } as const;
+  const request = {
+    tenant: 'acme',
+    name: `id:${id}`,
+    requestId: id,
+    mode: 'async',
+    path,
+    headers,
+    ...times,
+  } as const;
   const dead = { owner: 'dead', leaseMs: 3_600_000 };
   const blob = `kept/${id}`;
-  await one.app.get(StoredAnswers, { strict: false }).storeBody({ blob }, Readable.from([body]));
+  await one.app
+    .get(StoredAnswers, { strict: false })
+    .storeBody({ blob }, Readable.from([body]));
   await store.open({ ...request, fingerprint: 'f', blob, status: 'running' }, dead);
   for (let count = 1; count < attempts; count++) {
     await store.renewLeases({ ...dead, leaseMs: 0 });

@@ -2,7 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  describe,
+  expect,
+  it,
+  jest,
+} from '@jest/globals';
 import { filter, firstValueFrom } from 'rxjs';
 import { type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
 import { StoredAnswers } from '../../../src/gateway/requests/stored-answers.js';
@@ -55,10 +63,13 @@ const send = (headers: Record<string, string>, prompt = ''): Promise<Response> =
   rig.post(PATH, form(prompt), { headers });
 const later = (id: string, prompt = ''): Promise<Response> =>
   send({ prefer: 'respond-async', 'x-request-id': id }, prompt);
-const stored = async (id: string) => (await store.find({ tenant: TENANT, name: `id:${id}` }))!;
-const content = (id: string): Promise<Response> => fetch(`${rig.url}/v1/requests/${id}/content`);
+const stored = async (id: string) =>
+  (await store.find({ tenant: TENANT, name: `id:${id}` }))!;
+const content = (id: string): Promise<Response> =>
+  fetch(`${rig.url}/v1/requests/${id}/content`);
 const ended = (id: string) => until(async () => (await stored(id)).answer !== undefined);
-const times = (id: string): number => worker.received.filter(received => received === id).length;
+const times = (id: string): number =>
+  worker.received.filter(received => received === id).length;
 
 /** As a gateway does that finds its lease lapsed. */
 async function takenOver(id: string) {
@@ -73,7 +84,12 @@ describe('an async request that another gateway has taken over', () => {
     const taken = await takenOver('hold-lost');
     await leases.renew();
     await until(() => worker.cancelled.includes('hold-lost'));
-    await until(async () => !(await rig.json('/admin/v1/requests').then(JSON.stringify)).includes('hold-lost'));
+    await until(
+      async () =>
+        !(await rig.json('/admin/v1/requests').then(JSON.stringify)).includes(
+          'hold-lost',
+        ),
+    );
     expect(await stored('hold-lost')).toMatchObject({ status: 'running', attempts: 2 });
     await store.drop(taken);
   });
@@ -82,10 +98,17 @@ describe('an async request that another gateway has taken over', () => {
     await later('hold-first', script.hold);
     await until(() => worker.holding.includes('hold-first'));
     const taken = await takenOver('hold-first');
-    await answers.store(taken, { headers: {} }, Readable.from([Buffer.from('of the second attempt')]));
+    await answers.store(
+      taken,
+      { headers: {} },
+      Readable.from([Buffer.from('of the second attempt')]),
+    );
     worker.release('hold-first');
     await ended('hold-first');
-    expect(await stored('hold-first')).toMatchObject({ status: 'completed', attempts: 1 });
+    expect(await stored('hold-first')).toMatchObject({
+      status: 'completed',
+      attempts: 1,
+    });
     const ending = { answer: { status: 409, headers: {} }, keepMs: 1000 };
     expect(await store.end(taken, { ...ending, status: 'failed' })).toBe('lost');
     const answer = await content('hold-first');
@@ -98,13 +121,21 @@ describe('an async request that another gateway has taken over', () => {
     await until(() => worker.holding.includes('hold-in-use'));
     await abandoned('hold-in-use');
     const { events$ } = rig.app.get(DispatchEventBus, { strict: false });
-    const refused = firstValueFrom(events$.pipe(filter(({ type }) => type === 'rejected')));
+    const refused = firstValueFrom(
+      events$.pipe(filter(({ type }) => type === 'rejected')),
+    );
     await leases.renew();
-    expect(await refused).toMatchObject({ requestId: 'hold-in-use', code: 'duplicate_request_id' });
+    expect(await refused).toMatchObject({
+      requestId: 'hold-in-use',
+      code: 'duplicate_request_id',
+    });
     worker.release('hold-in-use');
     expect((await interactive).status).toBe(200);
     await ended('hold-in-use');
-    expect(await stored('hold-in-use')).toMatchObject({ status: 'completed', answer: { status: 200 } });
+    expect(await stored('hold-in-use')).toMatchObject({
+      status: 'completed',
+      answer: { status: 200 },
+    });
   });
 });
 
@@ -121,8 +152,14 @@ describe('a cancel of an async request', () => {
       }),
     );
     for (const id of ids) await ended(id);
-    const statuses = await Promise.all(ids.map(async id => `${told.get(id)}: ${(await stored(id)).status}`));
-    expect([...new Set(statuses)].filter(one => !['true: cancelled', 'false: completed'].includes(one))).toEqual([]);
+    const statuses = await Promise.all(
+      ids.map(async id => `${told.get(id)}: ${(await stored(id)).status}`),
+    );
+    expect(
+      [...new Set(statuses)].filter(
+        one => !['true: cancelled', 'false: completed'].includes(one),
+      ),
+    ).toEqual([]);
   });
 
   it('that comes while the end is being written, wins', async () => {
@@ -139,7 +176,10 @@ describe('a cancel of an async request', () => {
     written();
     await ended('at-the-end');
     expect(await stored('at-the-end')).toMatchObject({ status: 'cancelled' });
-    expect(await errorOf(content('at-the-end'))).toMatchObject({ status: 499, code: 'request_cancelled' });
+    expect(await errorOf(content('at-the-end'))).toMatchObject({
+      status: 499,
+      code: 'request_cancelled',
+    });
   });
 });
 
@@ -170,13 +210,19 @@ describe('an end whose outcome is unknown', () => {
       return end(...call);
     });
     let isAnswered = false;
-    const first = send({ 'idempotency-key': 'held back' }).finally(() => (isAnswered = true));
+    const first = send({ 'idempotency-key': 'held back' }).finally(
+      () => (isAnswered = true),
+    );
     await until(() => ending.mock.calls.length > 0);
     expect(isAnswered).toBe(false);
-    expect((await store.find({ tenant: TENANT, name: 'key:held back' }))?.status).toBe('running');
+    expect((await store.find({ tenant: TENANT, name: 'key:held back' }))?.status).toBe(
+      'running',
+    );
     back();
     expect((await first).status).toBe(200);
-    expect((await store.find({ tenant: TENANT, name: 'key:held back' }))?.status).toBe('completed');
+    expect((await store.find({ tenant: TENANT, name: 'key:held back' }))?.status).toBe(
+      'completed',
+    );
   });
 
   it('of an attempt that was replaced gives its caller 409 to try again, never a second answer', async () => {
@@ -190,7 +236,10 @@ describe('an end whose outcome is unknown', () => {
     const error = await errorOf(first);
     expect(error).toMatchObject({ status: 409, code: 'duplicate_request_id' });
     expect(error.headers.get('x-should-retry')).toBe('true');
-    expect(await store.find({ tenant: TENANT, name })).toMatchObject({ status: 'running', blob: 'kept/replaced' });
+    expect(await store.find({ tenant: TENANT, name })).toMatchObject({
+      status: 'running',
+      blob: 'kept/replaced',
+    });
   });
 });
 
@@ -206,7 +255,10 @@ describe('a stored answer whose bytes are gone', () => {
     await later('emptied');
     await ended('emptied');
     await answers.remove([await stored('emptied')]);
-    expect(await errorOf(content('emptied'))).toMatchObject({ status: 404, code: 'request_not_found' });
+    expect(await errorOf(content('emptied'))).toMatchObject({
+      status: 404,
+      code: 'request_not_found',
+    });
   });
 });
 
@@ -219,8 +271,12 @@ describe('a shutdown with stored requests in the queue', () => {
     const settings = { 'server.shutdown_grace_ms': 200, 'data.dir': data };
     const ending = await GatewayRig.start({ models, settings });
     await ending.ready('stt');
-    const table = ending.app.get<StoredRequestStore>(STORED_REQUEST_STORE, { strict: false });
-    const calls = (['release', 'drop', 'end'] as const).map(name => jest.spyOn(table, name));
+    const table = ending.app.get<StoredRequestStore>(STORED_REQUEST_STORE, {
+      strict: false,
+    });
+    const calls = (['release', 'drop', 'end'] as const).map(name =>
+      jest.spyOn(table, name),
+    );
     const ids = Array.from({ length: 40 }, (_, index) => `hold-queued-${index}`);
     for (const id of ids) {
       const headers = { prefer: 'respond-async', 'x-request-id': id };
@@ -232,7 +288,11 @@ describe('a shutdown with stored requests in the queue', () => {
     const database = connectDatabase(join(data, 'switchyard.db'));
     const others = new KyselyStoredRequestStore(database);
     const released: string[] = [];
-    for (let taken = await others.takeOver(STRANGER); taken; taken = await others.takeOver(STRANGER))
+    for (
+      let taken = await others.takeOver(STRANGER);
+      taken;
+      taken = await others.takeOver(STRANGER)
+    )
       released.push(taken.requestId);
     expect(released.sort()).toEqual([...ids].sort());
     await database.db.destroy();
@@ -245,7 +305,10 @@ async function abandoned(id: string): Promise<void> {
   const sent = new Response(form());
   const headers = { 'content-type': sent.headers.get('content-type')! };
   const blob = answers.newBlob();
-  await answers.storeBody({ blob }, Readable.from([Buffer.from(await sent.arrayBuffer())]));
+  await answers.storeBody(
+    { blob },
+    Readable.from([Buffer.from(await sent.arrayBuffer())]),
+  );
   const times = { createdAtMs: Date.now(), expiresAtMs: Date.now() + 60_000 };
   const request = {
     tenant: TENANT,
@@ -257,5 +320,8 @@ async function abandoned(id: string): Promise<void> {
     blob,
     ...times,
   };
-  await store.open({ ...request, mode: 'async', status: 'running' }, { owner: 'dead', leaseMs: 0 });
+  await store.open(
+    { ...request, mode: 'async', status: 'running' },
+    { owner: 'dead', leaseMs: 0 },
+  );
 }

@@ -15,7 +15,10 @@ beforeAll(async () => {
   rig = await GatewayRig.start({
     models: [
       sttModel({
-        ...{ addresses: [`127.0.0.1:${await worker.start()}`], capabilities: ['transcribe', 'prompt'] },
+        ...{
+          addresses: [`127.0.0.1:${await worker.start()}`],
+          capabilities: ['transcribe', 'prompt'],
+        },
       }),
     ],
     settings: { 'data.dir': join(disk.path, 'data') },
@@ -28,23 +31,36 @@ afterAll(async () => {
   disk[Symbol.dispose]();
 });
 
-const ask = (bytes: number, headers: Record<string, string>, prompt = ''): Promise<Response> => {
+const ask = (
+  bytes: number,
+  headers: Record<string, string>,
+  prompt = '',
+): Promise<Response> => {
   const body = new FormData();
   body.set('model', 'stt');
   body.set('prompt', prompt);
   body.set('file', new Blob([Buffer.alloc(bytes)]), 'a.wav');
   return rig.post('/v1/audio/transcriptions', body, { headers });
 };
-const keep = (bytes: number, headers: Record<string, string>, prompt?: string): Promise<Response> =>
-  ask(bytes, { prefer: 'respond-async', ...headers }, prompt);
+const keep = (
+  bytes: number,
+  headers: Record<string, string>,
+  prompt?: string,
+): Promise<Response> => ask(bytes, { prefer: 'respond-async', ...headers }, prompt);
 const blobs = async (): Promise<string[]> => {
-  const entries = await readdir(join(disk.path, 'data'), { recursive: true, withFileTypes: true });
-  return entries.filter(entry => entry.isFile() && entry.parentPath.includes('blobs')).map(({ name }) => name);
+  const entries = await readdir(join(disk.path, 'data'), {
+    recursive: true,
+    withFileTypes: true,
+  });
+  return entries
+    .filter(entry => entry.isFile() && entry.parentPath.includes('blobs'))
+    .map(({ name }) => name);
 };
 
 describe('respond-async on a disk without room', () => {
   it('is 507 storage_full, which no client tries again by itself, and leaves nothing of the body behind', async () => {
-    const counted = () => rig.metric('switchyard_http_errors_total{area="api",status="507"}');
+    const counted = () =>
+      rig.metric('switchyard_http_errors_total{area="api",status="507"}');
     const before = (await counted()) || 0;
     const error = await errorOf(keep(9 * 1_048_576, { 'idempotency-key': 'too-much' }));
     expect(error).toMatchObject({ status: 507, code: 'storage_full' });
@@ -61,13 +77,17 @@ describe('respond-async on a disk without room', () => {
     const taken = await keep(1000, { 'idempotency-key': 'too-much' });
     expect(taken.status).toBe(202);
     const location = taken.headers.get('location')!;
-    await until(async () => ((await rig.json(location)) as { state: string }).state === 'completed');
+    await until(
+      async () => ((await rig.json(location)) as { state: string }).state === 'completed',
+    );
   });
 });
 
 describe('an answer that finds no room', () => {
   it('is 507 for a caller who waits with a key', async () => {
-    const waiting = errorOf(ask(1000, { 'idempotency-key': 'no-room', 'x-request-id': 'no-room' }, script.hold));
+    const waiting = errorOf(
+      ask(1000, { 'idempotency-key': 'no-room', 'x-request-id': 'no-room' }, script.hold),
+    );
     await until(() => worker.holding.includes('no-room'));
     await disk.fill();
     worker.release('no-room');
@@ -84,7 +104,8 @@ describe('an answer that finds no room', () => {
     await until(() => worker.holding.includes('later'));
     await disk.makeRoom();
     worker.release('later');
-    const view = async () => (await rig.json('/v1/requests/later')) as { status: string; status_code: number };
+    const view = async () =>
+      (await rig.json('/v1/requests/later')) as { status: string; status_code: number };
     await until(async () => (await view()).status !== 'running');
     expect(await view()).toMatchObject({ status: 'completed', status_code: 200 });
   });

@@ -26,13 +26,24 @@ beforeAll(async () => {
   keys.other = folder.add('other', 'inference');
   data = await mkdtemp(join(tmpdir(), 'switchyard-replay-'));
   const models = [
-    sttModel({ addresses: [`127.0.0.1:${await stt.start()}`], capabilities: ['transcribe', 'prompt'] }),
+    sttModel({
+      addresses: [`127.0.0.1:${await stt.start()}`],
+      capabilities: ['transcribe', 'prompt'],
+    }),
     ttsModel({ addresses: [`127.0.0.1:${await tts.start()}`] }),
   ];
-  const settings = { 'auth.keys_file': folder.file, 'data.dir': data, 'requests.idempotency': 'request_id' };
+  const settings = {
+    'auth.keys_file': folder.file,
+    'data.dir': data,
+    'requests.idempotency': 'request_id',
+  };
   one = await GatewayRig.start({ models, settings });
-  other = await GatewayRig.start({ models, settings: { ...settings, 'requests.join_ms': 0 } });
-  for (const rig of [one, other]) for (const model of ['stt', 'tts']) await rig.ready(model);
+  other = await GatewayRig.start({
+    models,
+    settings: { ...settings, 'requests.join_ms': 0 },
+  });
+  for (const rig of [one, other])
+    for (const model of ['stt', 'tts']) await rig.ready(model);
 });
 afterAll(async () => {
   await one.close();
@@ -52,7 +63,9 @@ const transcribe = (
   body.set('model', 'stt');
   body.set('prompt', prompt);
   body.set('file', new Blob(['audio']), 'a.wav');
-  return rig.post('/v1/audio/transcriptions', body, { headers: { ...bearer(key), ...headers } });
+  return rig.post('/v1/audio/transcriptions', body, {
+    headers: { ...bearer(key), ...headers },
+  });
 };
 const BOUNDARY = 'one-boundary';
 /** The bytes of a form, with a boundary that is known. */
@@ -60,17 +73,27 @@ const form = (): Response =>
   new Response(
     [
       ...[`--${BOUNDARY}`, 'Content-Disposition: form-data; name="model"', '', 'stt'],
-      ...[`--${BOUNDARY}`, 'Content-Disposition: form-data; name="file"; filename="a.wav"', '', 'audio'],
+      ...[
+        `--${BOUNDARY}`,
+        'Content-Disposition: form-data; name="file"; filename="a.wav"',
+        '',
+        'audio',
+      ],
       ...[`--${BOUNDARY}--`, ''],
     ].join('\r\n'),
   );
-const speak = (rig: GatewayRig, headers: Record<string, string>, input: string): Promise<Response> =>
+const speak = (
+  rig: GatewayRig,
+  headers: Record<string, string>,
+  input: string,
+): Promise<Response> =>
   rig.post(
     '/v1/audio/speech',
     { model: 'tts', input, voice: 'alloy' },
     { headers: { ...bearer(keys.acme), ...headers } },
   );
-const times = (worker: FixtureWorker, id: string): number => worker.received.filter(received => received === id).length;
+const times = (worker: FixtureWorker, id: string): number =>
+  worker.received.filter(received => received === id).length;
 
 describe('a retry under the same id', () => {
   it('gets the answer of the first attempt, from any gateway, and no worker works twice', async () => {
@@ -133,13 +156,19 @@ describe('a retry under the same id', () => {
 
   it('runs anew, however many retries wait, when the first attempt failed and its row could not be removed', async () => {
     const id = { 'x-request-id': 'unremoved' };
-    const table = one.app.get<StoredRequestStore>(STORED_REQUEST_STORE, { strict: false });
-    const drop = jest.spyOn(table, 'drop').mockRejectedValueOnce(new Error('the disk is full'));
+    const table = one.app.get<StoredRequestStore>(STORED_REQUEST_STORE, {
+      strict: false,
+    });
+    const drop = jest
+      .spyOn(table, 'drop')
+      .mockRejectedValueOnce(new Error('the disk is full'));
     expect((await transcribe(one, id, script.fail('engine_failed'))).status).toBe(500);
     expect(drop).toHaveBeenCalledTimes(1);
     drop.mockRestore();
     const looks = jest.spyOn(table, 'find');
-    const retries = [1, 2].map(async () => (await transcribe(one, id, script.fail('engine_failed'))).status);
+    const retries = [1, 2].map(
+      async () => (await transcribe(one, id, script.fail('engine_failed'))).status,
+    );
     const answered = Promise.all(retries);
     let statuses: readonly number[] = [];
     void answered.then(all => (statuses = all));
@@ -160,12 +189,17 @@ describe('a retry under the same id', () => {
     form.set('prompt', script.hold);
     form.set('file', new Blob(['audio']), 'a.wav');
     const headers = { ...bearer(keys.acme), 'x-request-id': 'left' };
-    const first = one.post('/v1/audio/transcriptions', form, { headers, signal: leaving.signal });
+    const first = one.post('/v1/audio/transcriptions', form, {
+      headers,
+      signal: leaving.signal,
+    });
     await until(() => stt.holding.includes('left'));
     leaving.abort();
     await expect(first).rejects.toThrow();
     await until(() => stt.cancelled.includes('left'));
-    await until(async () => (await transcribe(other, { 'x-request-id': 'left' })).status === 200);
+    await until(
+      async () => (await transcribe(other, { 'x-request-id': 'left' })).status === 200,
+    );
     expect(times(stt, 'left')).toBe(2);
   });
 
@@ -173,20 +207,29 @@ describe('a retry under the same id', () => {
     const store = one.app.get<StoredRequestStore>(STORED_REQUEST_STORE);
     const open = store.open.bind(store);
     const raw = await RawHttp.open(one.port);
-    const opening = jest.spyOn(store, 'open').mockImplementationOnce(async (request, lease) => {
-      raw.socket.destroy();
-      await pause(100);
-      return open(request, lease);
-    });
+    const opening = jest
+      .spyOn(store, 'open')
+      .mockImplementationOnce(async (request, lease) => {
+        raw.socket.destroy();
+        await pause(100);
+        return open(request, lease);
+      });
     const body = await form().text();
-    const head = ['POST /v1/audio/transcriptions HTTP/1.1', 'Host: x', 'X-Request-ID: left-early'];
+    const head = [
+      'POST /v1/audio/transcriptions HTTP/1.1',
+      'Host: x',
+      'X-Request-ID: left-early',
+    ];
     const credentials = `Authorization: ${bearer(keys.acme).authorization}`;
     const type = `Content-Type: multipart/form-data; boundary=${BOUNDARY}`;
     raw.send(...head, credentials, type, `Content-Length: ${body.length}`, '', body);
     await until(() => opening.mock.calls.length > 0);
     opening.mockRestore();
     await pause(150);
-    await until(async () => (await transcribe(other, { 'x-request-id': 'left-early' })).status === 200);
+    await until(
+      async () =>
+        (await transcribe(other, { 'x-request-id': 'left-early' })).status === 200,
+    );
     expect(times(stt, 'left-early')).toBe(1);
   });
 
@@ -199,12 +242,22 @@ describe('a retry under the same id', () => {
       param: 'Idempotency-Key',
     });
     const later = { ...key, prefer: 'respond-async' };
-    expect(await errorOf(speak(other, later, script.chunks(1)))).toMatchObject({ status: 422 });
+    expect(await errorOf(speak(other, later, script.chunks(1)))).toMatchObject({
+      status: 422,
+    });
   });
 
   it('of another tenant meets nothing', async () => {
-    const mine = await transcribe(one, { 'idempotency-key': 'shared', 'x-request-id': 't-acme' });
-    const theirs = await transcribe(other, { 'idempotency-key': 'shared', 'x-request-id': 't-other' }, '', keys.other);
+    const mine = await transcribe(one, {
+      'idempotency-key': 'shared',
+      'x-request-id': 't-acme',
+    });
+    const theirs = await transcribe(
+      other,
+      { 'idempotency-key': 'shared', 'x-request-id': 't-other' },
+      '',
+      keys.other,
+    );
     expect([mine.status, theirs.status]).toEqual([200, 200]);
     expect(theirs.headers.get('idempotent-replayed')).toBeNull();
     expect(times(stt, 't-other')).toBe(1);
@@ -212,7 +265,10 @@ describe('a retry under the same id', () => {
 
   it('with a key nobody can spell is refused', async () => {
     const key = { 'idempotency-key': 'x'.repeat(256) };
-    expect(await errorOf(transcribe(one, key))).toMatchObject({ status: 400, param: 'Idempotency-Key' });
+    expect(await errorOf(transcribe(one, key))).toMatchObject({
+      status: 400,
+      param: 'Idempotency-Key',
+    });
   });
 });
 
@@ -235,7 +291,9 @@ describe('a retry whose first upload still arrives', () => {
   /** The first half of a form, sent with `Prefer: respond-async`. */
   const half = async (key: string): Promise<RawHttp> => {
     const { byteLength } = await form().arrayBuffer();
-    const store = one.app.get<StoredRequestStore>(STORED_REQUEST_STORE, { strict: false });
+    const store = one.app.get<StoredRequestStore>(STORED_REQUEST_STORE, {
+      strict: false,
+    });
     const raw = await RawHttp.open(one.port);
     raw.send(
       'POST /v1/audio/transcriptions HTTP/1.1',
@@ -250,7 +308,10 @@ describe('a retry whose first upload still arrives', () => {
       '',
     );
     raw.send(`Content-Length: ${byteLength}`, '', `--${BOUNDARY}`);
-    await until(async () => (await store.find({ tenant: 'acme', name: `key:${key}` })) !== undefined);
+    await until(
+      async () =>
+        (await store.find({ tenant: 'acme', name: `key:${key}` })) !== undefined,
+    );
     return raw;
   };
   const whole = async (rig: GatewayRig, key: string): Promise<Response> =>
@@ -278,7 +339,8 @@ describe('a retry whose first upload still arrives', () => {
     const accepted = await retry;
     expect(accepted.status).toBe(202);
     const { location } = (await accepted.json()) as { location: string };
-    const content = () => fetch(`${one.url}${location}/content`, { headers: bearer(keys.acme) });
+    const content = () =>
+      fetch(`${one.url}${location}/content`, { headers: bearer(keys.acme) });
     await until(async () => (await content()).status === 200);
   });
 });

@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { APPLICATION_OPTIONS, configureGateway, gatewayAdapter } from '../../../src/gateway/bootstrap.js';
+import {
+  APPLICATION_OPTIONS,
+  configureGateway,
+  gatewayAdapter,
+} from '../../../src/gateway/bootstrap.js';
 import { GatewayModule } from '../../../src/gateway/gateway.module.js';
 import { PUBLIC_ROUTES } from '../../../src/platform/auth/access-hooks.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
@@ -19,7 +23,8 @@ const keys = { inference: '', admin: '', events: '' };
 
 beforeAll(async () => {
   folder = await KeysFolder.create();
-  for (const scope of ['inference', 'admin', 'events'] as const) keys[scope] = folder.add('acme', scope);
+  for (const scope of ['inference', 'admin', 'events'] as const)
+    keys[scope] = folder.add('acme', scope);
   const settings = settingsFrom({
     'logging.level': 'silent',
     'data.dir': join(tmpdir(), 'switchyard-access-spec'),
@@ -31,11 +36,15 @@ beforeAll(async () => {
   const adapter = gatewayAdapter(settings);
   adapter.getInstance().addHook('onRoute', ({ method, url }) => {
     for (const verb of [method].flat()) {
-      if (['GET', 'POST', 'DELETE'].includes(verb)) routes.push({ method: verb as Method, url });
+      if (['GET', 'POST', 'DELETE'].includes(verb))
+        routes.push({ method: verb as Method, url });
     }
   });
   const module = GatewayModule.forRoot(settings, [sttModel()]);
-  app = await NestFactory.create<NestFastifyApplication>(module, adapter, { ...APPLICATION_OPTIONS, logger: false });
+  app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
+    ...APPLICATION_OPTIONS,
+    logger: false,
+  });
   await configureGateway(app, settings).init();
 });
 afterAll(async () => {
@@ -44,21 +53,37 @@ afterAll(async () => {
 });
 
 async function ask(method: Method, url: string, headers: Record<string, string> = {}) {
-  const answer = await app.inject({ method, url: url.replaceAll(/:\w+/g, 'x').replace('*', 'x'), headers });
+  const answer = await app.inject({
+    method,
+    url: url.replaceAll(/:\w+/g, 'x').replace('*', 'x'),
+    headers,
+  });
   const isJson = answer.headers['content-type']?.toString().includes('json');
-  const { error } = isJson ? answer.json<{ error?: { code: string; type: string; message: string } }>() : {};
+  const { error } = isJson
+    ? answer.json<{ error?: { code: string; type: string; message: string } }>()
+    : {};
   return { status: answer.statusCode, code: error?.code, error, headers: answer.headers };
 }
 
 const guarded = () => routes.filter(({ url }) => !PUBLIC_ROUTES.includes(url));
 
 describe('a key without a scheme', () => {
-  it.each(['api-key', 'x-api-key'])('in %s is read as a bearer key, which wins over it', async name => {
-    expect((await ask('GET', '/v1/models', { [name]: keys.inference })).status).toBe(200);
-    expect((await ask('GET', '/admin/v1/keys', { [name]: keys.inference })).status).toBe(403);
-    const wrong = await ask('GET', '/v1/models', { [name]: keys.inference, ...bearer('sk-wrong') });
-    expect([wrong.status, wrong.code]).toEqual([401, 'invalid_api_key']);
-  });
+  it.each(['api-key', 'x-api-key'])(
+    'in %s is read as a bearer key, which wins over it',
+    async name => {
+      expect((await ask('GET', '/v1/models', { [name]: keys.inference })).status).toBe(
+        200,
+      );
+      expect(
+        (await ask('GET', '/admin/v1/keys', { [name]: keys.inference })).status,
+      ).toBe(403);
+      const wrong = await ask('GET', '/v1/models', {
+        [name]: keys.inference,
+        ...bearer('sk-wrong'),
+      });
+      expect([wrong.status, wrong.code]).toEqual([401, 'invalid_api_key']);
+    },
+  );
 });
 
 describe('every registered route', () => {
@@ -74,7 +99,8 @@ describe('every registered route', () => {
       ];
       for (const headers of wrong) {
         const { status, code } = await ask(method, url, headers);
-        if (status !== 401 || code !== 'invalid_api_key') open.push(`${method} ${url} ${status}`);
+        if (status !== 401 || code !== 'invalid_api_key')
+          open.push(`${method} ${url} ${status}`);
       }
     }
     expect(open).toEqual([]);
@@ -99,7 +125,9 @@ describe('every registered route', () => {
     expect(await refusedTo(keys.inference)).toEqual(new Set(['/admin', '/metrics']));
     const inference = ['/v1', '/asr', '/detect-language', '/tokenize', '/detokenize'];
     expect(await refusedTo(keys.admin)).toEqual(new Set(inference));
-    expect(await refusedTo(keys.events)).toEqual(new Set([...inference, '/admin', '/metrics']));
+    expect(await refusedTo(keys.events)).toEqual(
+      new Set([...inference, '/admin', '/metrics']),
+    );
   });
 });
 
@@ -116,7 +144,10 @@ describe('paths that try to slip by', () => {
   });
 
   it('an unknown path is a 404 for those with a key', async () => {
-    expect(await ask('GET', '/nowhere', bearer(keys.events))).toMatchObject({ status: 404, code: 'unknown_url' });
+    expect(await ask('GET', '/nowhere', bearer(keys.events))).toMatchObject({
+      status: 404,
+      code: 'unknown_url',
+    });
   });
 });
 
@@ -129,12 +160,17 @@ describe('a refusal', () => {
       param: null,
       message: 'The API key is not valid: unknown, withdrawn or expired.',
     });
-    expect(headers).toMatchObject({ 'x-should-retry': 'false', 'www-authenticate': 'Bearer' });
+    expect(headers).toMatchObject({
+      'x-should-retry': 'false',
+      'www-authenticate': 'Bearer',
+    });
     expect(headers['x-request-id']).toMatch(/^req_/);
   });
 
   it('of the docs makes a browser ask, and the key is taken as the password there only', async () => {
-    expect((await ask('GET', '/docs')).headers['www-authenticate']).toMatch(/^Basic realm=/);
+    expect((await ask('GET', '/docs')).headers['www-authenticate']).toMatch(
+      /^Basic realm=/,
+    );
     const authorization = `Basic ${Buffer.from(`me:${keys.inference}`).toString('base64')}`;
     expect((await ask('GET', '/docs', { authorization })).status).toBe(200);
     expect((await ask('GET', '/v1/models', { authorization })).status).toBe(401);
@@ -146,7 +182,11 @@ describe('cross-origin requests', () => {
     app.inject({
       method: 'OPTIONS',
       url: '/v1/audio/speech',
-      headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization',
+      },
     });
 
   it('are announced as allowed to a named origin, before any key is asked for', async () => {
@@ -160,8 +200,12 @@ describe('cross-origin requests', () => {
   });
 
   it('are not allowed to others, and a refusal can be read by the allowed page', async () => {
-    expect((await preflight('https://evil.example')).headers).not.toHaveProperty('access-control-allow-origin');
-    const { headers } = await ask('GET', '/v1/models', { origin: 'https://app.example.com' });
+    expect((await preflight('https://evil.example')).headers).not.toHaveProperty(
+      'access-control-allow-origin',
+    );
+    const { headers } = await ask('GET', '/v1/models', {
+      origin: 'https://app.example.com',
+    });
     expect(headers).toMatchObject({
       'access-control-allow-origin': 'https://app.example.com',
       'access-control-expose-headers': expect.stringContaining('x-request-id'),

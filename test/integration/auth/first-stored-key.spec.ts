@@ -12,7 +12,10 @@ describe('the first key of a database', () => {
   let dataDir: string;
   let rig: GatewayRig;
   const start = (settings = {}) =>
-    GatewayRig.start({ models: [sttModel()], settings: { 'data.dir': dataDir, ...settings } });
+    GatewayRig.start({
+      models: [sttModel()],
+      settings: { 'data.dir': dataDir, ...settings },
+    });
 
   beforeEach(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'switchyard-first-'));
@@ -24,9 +27,14 @@ describe('the first key of a database', () => {
   });
 
   const status = async (key?: string, at = rig) =>
-    (await fetch(`${at.url}/v1/models`, { headers: key === undefined ? {} : bearer(key) })).status;
+    (
+      await fetch(`${at.url}/v1/models`, {
+        headers: key === undefined ? {} : bearer(key),
+      })
+    ).status;
   const command = (...args: string[]) => runHere([...args, '--url', rig.url]);
-  const create = (...args: string[]) => command('keys', 'create', '--tenant', 'ops', ...args);
+  const create = (...args: string[]) =>
+    command('keys', 'create', '--tenant', 'ops', ...args);
   const shown = async (key: string) => (await command('status', '--api-key', key)).stdout;
 
   it('makes keys required at once, at the other gateways of the database, and after a restart', async () => {
@@ -35,9 +43,14 @@ describe('the first key of a database', () => {
       expect(await status()).toBe(200);
       expect((await command('status')).stdout).toMatch(/^keys +not required/m);
       const { code, stdout, stderr } = await create('--scope', 'admin', 'inference');
-      expect([code, stderr]).toEqual([0, expect.stringContaining('From now on every request needs a key')]);
+      expect([code, stderr]).toEqual([
+        0,
+        expect.stringContaining('From now on every request needs a key'),
+      ]);
       const key = stdout.trim();
-      expect([await status(), await status('sk-wrong'), await status(key)]).toEqual([401, 401, 200]);
+      expect([await status(), await status('sk-wrong'), await status(key)]).toEqual([
+        401, 401, 200,
+      ]);
       await until(async () => (await status(undefined, other)) === 401);
       expect(await shown(key)).toMatch(/^keys +required/m);
       await rig.close();
@@ -50,17 +63,29 @@ describe('the first key of a database', () => {
 
   it('needs the scope admin, so that its operator is not locked out; later ones do not', async () => {
     const { code, stderr } = await create();
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/scopes.*first key.*--scope admin/s)]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/scopes.*first key.*--scope admin/s),
+    ]);
     expect(await status()).toBe(200);
     const key = (await create('--scope', 'admin')).stdout.trim();
-    const later = await create('--limit', 'requests_per_minute=1', '--scope', 'inference', '--api-key', key);
+    const later = await create(
+      '--limit',
+      'requests_per_minute=1',
+      '--scope',
+      'inference',
+      '--api-key',
+      key,
+    );
     expect(later.stderr).not.toContain('From now on');
     expect(await status(later.stdout.trim())).toBe(200);
   });
 
   it('leaves keys required when it is revoked: nobody is let in without one', async () => {
     const key = (await create('--scope', 'admin')).stdout.trim();
-    const { data } = (await (await fetch(`${rig.url}/admin/v1/keys`, { headers: bearer(key) })).json()) as {
+    const { data } = (await (
+      await fetch(`${rig.url}/admin/v1/keys`, { headers: bearer(key) })
+    ).json()) as {
       data: { id: string }[];
     };
     await command('keys', 'revoke', data[0]!.id, '--api-key', key);
@@ -70,13 +95,29 @@ describe('the first key of a database', () => {
   it('is printed alone on stdout; list, rotate and revoke find it and later ones by their ids', async () => {
     const admin = (await create('--scope', 'admin')).stdout.trim();
     const run = (...args: string[]) => command('keys', ...args, '--api-key', admin);
-    const made = await run('create', '--tenant', 'acme', '--name', 'web shop', '--model', 'stt');
-    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^sk-switchyard-\S+\n$/) });
+    const made = await run(
+      'create',
+      '--tenant',
+      'acme',
+      '--name',
+      'web shop',
+      '--model',
+      'stt',
+    );
+    expect(made).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^sk-switchyard-\S+\n$/),
+    });
     const [id = ''] = made.stderr.split(' ');
     const rotated = await run('rotate', id);
     expect([rotated.code, rotated.stdout === made.stdout]).toEqual([0, false]);
-    expect((await run('list')).stdout).toMatch(new RegExp(`^${id} +web shop +acme +inference +stt +data`, 'm'));
-    expect(await run('revoke', id)).toMatchObject({ code: 0, stdout: `${id} of acme revoked\n` });
+    expect((await run('list')).stdout).toMatch(
+      new RegExp(`^${id} +web shop +acme +inference +stt +data`, 'm'),
+    );
+    expect(await run('revoke', id)).toMatchObject({
+      code: 0,
+      stdout: `${id} of acme revoked\n`,
+    });
     expect(await run('revoke', 'key_none')).toMatchObject({ code: 5, stdout: '' });
   });
 
@@ -87,6 +128,8 @@ describe('the first key of a database', () => {
     expect(await status()).toBe(200);
     const { code, stderr } = await create('--scope', 'admin');
     expect([code, stderr]).toEqual([1, expect.stringContaining('auth.allow_anonymous')]);
-    expect((await command('status')).stdout).toMatch(/^keys +not required, and without effect: auth.allow_anonymous/m);
+    expect((await command('status')).stdout).toMatch(
+      /^keys +not required, and without effect: auth.allow_anonymous/m,
+    );
   });
 });

@@ -11,9 +11,16 @@ const principal = (keyId?: string) => ({
   scopes: new Set(['inference'] as const),
   ...(keyId && { keyId }),
 });
-const tenantOf = (trusted: string, user: string, address = '192.0.2.1', keyId = 'front') =>
-  new ForwardedUsers(trusted).principalOf(principal(keyId), { headers: { [USER.toLowerCase()]: user }, ip: address })
-    .tenant;
+const tenantOf = (
+  trusted: string,
+  user: string,
+  address = '192.0.2.1',
+  keyId = 'front',
+) =>
+  new ForwardedUsers(trusted).principalOf(principal(keyId), {
+    headers: { [USER.toLowerCase()]: user },
+    ip: address,
+  }).tenant;
 
 describe('users that a front end names', () => {
   it.each([
@@ -34,7 +41,8 @@ describe('users that a front end names', () => {
   });
 
   it('never have the name of a tenant that a key or a claim can have', () => {
-    for (const user of ['ada', 'x'.repeat(64)]) expect(tenantOf('front', user)).not.toMatch(/^[A-Za-z0-9._-]{1,64}$/);
+    for (const user of ['ada', 'x'.repeat(64)])
+      expect(tenantOf('front', user)).not.toMatch(/^[A-Za-z0-9._-]{1,64}$/);
   });
 
   it('are believed from no request of the gateway itself, and from none without a key', () => {
@@ -65,11 +73,15 @@ describe('behind the gateway', () => {
     const form = new FormData();
     form.set('purpose', 'user_data');
     form.set('file', new Blob(['x']), 'x.txt');
-    const answer = await rig.post('/v1/files', form, { headers: { ...bearer(key), [USER]: user } });
+    const answer = await rig.post('/v1/files', form, {
+      headers: { ...bearer(key), [USER]: user },
+    });
     return ((await answer.json()) as { id: string }).id;
   };
   const files = async (user: string, key = keys.front): Promise<string[]> => {
-    const answer = await fetch(`${rig.url}/v1/files`, { headers: { ...bearer(key), [USER]: user } });
+    const answer = await fetch(`${rig.url}/v1/files`, {
+      headers: { ...bearer(key), [USER]: user },
+    });
     return ((await answer.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
   };
 

@@ -26,4 +26,6 @@ export class KeysFolder {
   }
 }
 
-export const bearer = (key: string): { authorization: string } => ({ authorization: `Bearer ${key}` });
+export const bearer = (key: string): { authorization: string } => ({
+  authorization: `Bearer ${key}`,
+});

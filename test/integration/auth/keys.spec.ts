@@ -41,22 +41,35 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-async function call(method: string, path: string, { key = admin, body, at = rig }: CallOptions = {}) {
-  const headers = { ...bearer(key), ...(body !== undefined && { 'content-type': 'application/json' }) };
+async function call(
+  method: string,
+  path: string,
+  { key = admin, body, at = rig }: CallOptions = {},
+) {
+  const headers = {
+    ...bearer(key),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+  };
   const answer = await fetch(at.url + path, {
     ...{ method, headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  return {
+    status: answer.status,
+    body: (await answer.json()) as Record<string, unknown>,
+  };
 }
 
 async function issue(fields: object = {}): Promise<Issued> {
-  const { status, body } = await call('POST', '/admin/v1/keys', { body: { name: 'shop', tenant: 'acme', ...fields } });
+  const { status, body } = await call('POST', '/admin/v1/keys', {
+    body: { name: 'shop', tenant: 'acme', ...fields },
+  });
   expect(status).toBe(201);
   return body as unknown as Issued;
 }
 
-const works = async (key: string, at = rig) => (await call('GET', '/v1/models', { key, at })).status;
+const works = async (key: string, at = rig) =>
+  (await call('GET', '/v1/models', { key, at })).status;
 const codeOf = ({ status, body }: Awaited<ReturnType<typeof call>>) => [
   status,
   (body.error as { code?: string } | undefined)?.code,
@@ -64,15 +77,32 @@ const codeOf = ({ status, body }: Awaited<ReturnType<typeof call>>) => [
 
 describe('a key in the database', () => {
   it('is shown once, listed without its secret, and works on this gateway at once, on others soon', async () => {
-    const { id, secret } = await issue({ expires_in_days: 30, limits: { requests_per_minute: 9 } });
+    const { id, secret } = await issue({
+      expires_in_days: 30,
+      limits: { requests_per_minute: 9 },
+    });
     expect(secret).toMatch(/^sk-switchyard-/);
     expect(await works(secret)).toBe(200);
     await until(async () => (await works(secret, other)) === 200);
     const { body } = await call('GET', '/admin/v1/keys');
     const [file, stored] = body.data as Record<string, unknown>[];
-    expect(file).toMatchObject({ object: 'api_key', source: 'file', tenant: 'ops', created_at: null });
-    expect(stored).toMatchObject({ id, source: 'database', tenant: 'acme', prefix: secret.slice(0, 18), models: null });
-    expect(stored).toMatchObject({ revoked_at: null, limits: { requests_per_minute: 9 } });
+    expect(file).toMatchObject({
+      object: 'api_key',
+      source: 'file',
+      tenant: 'ops',
+      created_at: null,
+    });
+    expect(stored).toMatchObject({
+      id,
+      source: 'database',
+      tenant: 'acme',
+      prefix: secret.slice(0, 18),
+      models: null,
+    });
+    expect(stored).toMatchObject({
+      revoked_at: null,
+      limits: { requests_per_minute: 9 },
+    });
     expect(stored!.expires_at).toBeGreaterThan(Date.now() / 1000);
     expect(JSON.stringify(body)).not.toContain(secret.slice(20));
     expect(JSON.stringify(body)).not.toContain('sha256');
@@ -81,11 +111,16 @@ describe('a key in the database', () => {
   it('is revoked here at once, and on other gateways within seconds, where its sessions end', async () => {
     const { id, secret } = await issue();
     await until(async () => (await works(secret, other)) === 200);
-    const socket = new WebSocket(`${other.url.replace('http', 'ws')}/v1/realtime?model=stt`, {
-      headers: bearer(secret),
-    });
+    const socket = new WebSocket(
+      `${other.url.replace('http', 'ws')}/v1/realtime?model=stt`,
+      {
+        headers: bearer(secret),
+      },
+    );
     const closed = new Promise(resolve => socket.once('close', resolve));
-    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+    await new Promise((resolve, reject) =>
+      socket.once('open', resolve).once('error', reject),
+    );
     expect(await call('DELETE', `/admin/v1/keys/${id}`)).toMatchObject({
       status: 200,
       body: { id, revoked_at: expect.any(Number) },
@@ -94,17 +129,24 @@ describe('a key in the database', () => {
     await until(async () => (await works(secret, other)) === 401);
     await closed;
     expect((await call('DELETE', `/admin/v1/keys/${id}`)).status).toBe(200);
-    expect(codeOf(await call('POST', `/admin/v1/keys/${id}/rotate`))).toEqual([404, 'key_not_found']);
+    expect(codeOf(await call('POST', `/admin/v1/keys/${id}/rotate`))).toEqual([
+      404,
+      'key_not_found',
+    ]);
   });
 
   it('is rotated: the old secret ends at once, or stays for the grace time', async () => {
     const { id, secret: first } = await issue();
-    const { body: second } = await call('POST', `/admin/v1/keys/${id}/rotate`, { body: { grace_s: 3600 } });
+    const { body: second } = await call('POST', `/admin/v1/keys/${id}/rotate`, {
+      body: { grace_s: 3600 },
+    });
     expect([await works(first), await works(String(second.secret))]).toEqual([200, 200]);
     const { body: third } = await call('POST', `/admin/v1/keys/${id}/rotate`);
     expect(third).toMatchObject({ id, tenant: 'acme' });
     const secrets = [first, String(second.secret), String(third.secret)];
-    expect(await Promise.all(secrets.map(secret => works(secret)))).toEqual([401, 401, 200]);
+    expect(await Promise.all(secrets.map(secret => works(secret)))).toEqual([
+      401, 401, 200,
+    ]);
   });
 
   it('that expired is refused with a message that says so', async () => {
@@ -112,7 +154,10 @@ describe('a key in the database', () => {
     await until(async () => (await works(secret)) === 401);
     const { body } = await call('GET', '/v1/models', { key: secret });
     expect(body).toMatchObject({
-      error: { code: 'invalid_api_key', message: expect.stringContaining(`${id} expired`) },
+      error: {
+        code: 'invalid_api_key',
+        message: expect.stringContaining(`${id} expired`),
+      },
     });
   });
 
@@ -120,12 +165,17 @@ describe('a key in the database', () => {
     const { secret: key } = await issue({ models: ['tts-1'] });
     const { body } = await call('GET', '/v1/models', { key });
     expect((body.data as { id: string }[]).map(({ id }) => id)).toEqual(['tts', 'tts-1']);
-    expect(codeOf(await call('GET', '/v1/models/stt', { key }))).toEqual([404, 'model_not_found']);
+    expect(codeOf(await call('GET', '/v1/models/stt', { key }))).toEqual([
+      404,
+      'model_not_found',
+    ]);
     const form = new FormData();
     form.set('model', 'whisper-1');
     form.set('file', new Blob(['RIFF']), 'a.wav');
     for (const extra of [{}, { 'idempotency-key': 'i1' }, { prefer: 'respond-async' }]) {
-      const answer = await rig.post('/v1/audio/transcriptions', form, { headers: { ...bearer(key), ...extra } });
+      const answer = await rig.post('/v1/audio/transcriptions', form, {
+        headers: { ...bearer(key), ...extra },
+      });
       expect(answer.status).toBe(404);
     }
   });
@@ -136,13 +186,21 @@ describe('a key in the database', () => {
       const form = new FormData();
       form.set('model', 'stt');
       form.set('file', new Blob(['audio']), 'a.wav');
-      void rig.post('/v1/audio/transcriptions', form, { headers: { ...bearer(key), 'x-request-id': id, ...headers } });
+      void rig.post('/v1/audio/transcriptions', form, {
+        headers: { ...bearer(key), 'x-request-id': id, ...headers },
+      });
     };
     run('unsaid');
     run('said', { 'x-priority': 'batch' });
-    const priorityOf = async (id: string) => (await call('GET', `/admin/v1/requests/${id}`)).body.priority;
-    await until(async () => (await priorityOf('unsaid')) === 'realtime' && (await priorityOf('said')) === 'batch');
-    for (const id of ['unsaid', 'said']) await call('POST', `/admin/v1/requests/${id}/cancel`);
+    const priorityOf = async (id: string) =>
+      (await call('GET', `/admin/v1/requests/${id}`)).body.priority;
+    await until(
+      async () =>
+        (await priorityOf('unsaid')) === 'realtime' &&
+        (await priorityOf('said')) === 'batch',
+    );
+    for (const id of ['unsaid', 'said'])
+      await call('POST', `/admin/v1/requests/${id}/cancel`);
   });
 
   it('is stored with the time of its last use', async () => {
@@ -179,15 +237,30 @@ describe('routes of keys', () => {
   it('do not change keys of the file, nor unknown ones', async () => {
     const { body } = await call('GET', '/admin/v1/keys');
     const { id } = (body.data as { id: string }[])[0]!;
-    expect(codeOf(await call('DELETE', `/admin/v1/keys/${id}`))).toEqual([409, 'key_is_from_file']);
-    expect(codeOf(await call('POST', `/admin/v1/keys/${id}/rotate`))).toEqual([409, 'key_is_from_file']);
-    expect(codeOf(await call('DELETE', '/admin/v1/keys/none'))).toEqual([404, 'key_not_found']);
+    expect(codeOf(await call('DELETE', `/admin/v1/keys/${id}`))).toEqual([
+      409,
+      'key_is_from_file',
+    ]);
+    expect(codeOf(await call('POST', `/admin/v1/keys/${id}/rotate`))).toEqual([
+      409,
+      'key_is_from_file',
+    ]);
+    expect(codeOf(await call('DELETE', '/admin/v1/keys/none'))).toEqual([
+      404,
+      'key_not_found',
+    ]);
     expect(await works(admin)).toBe(200);
   });
 
   it('are closed to keys without the scope admin', async () => {
     const { secret: key } = await issue();
-    expect(codeOf(await call('GET', '/admin/v1/keys', { key }))).toEqual([403, 'missing_scope']);
-    expect(codeOf(await call('POST', '/admin/v1/keys', { key, body: {} }))).toEqual([403, 'missing_scope']);
+    expect(codeOf(await call('GET', '/admin/v1/keys', { key }))).toEqual([
+      403,
+      'missing_scope',
+    ]);
+    expect(codeOf(await call('POST', '/admin/v1/keys', { key, body: {} }))).toEqual([
+      403,
+      'missing_scope',
+    ]);
   });
 });

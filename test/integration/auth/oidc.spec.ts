@@ -1,5 +1,13 @@
 import { once } from 'node:events';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+} from '@jest/globals';
 import { UnsecuredJWT } from 'jose';
 import { WebSocket } from 'ws';
 import { IssuerKeys } from '../../../src/platform/auth/issuer-keys.js';
@@ -28,7 +36,11 @@ describe('a gateway with an issuer', () => {
   beforeAll(async () => {
     [issuer, folder] = [await OidcIssuer.start(), await KeysFolder.create()];
     key = folder.add('ops', 'admin', 'inference');
-    const settings = { ...settingsOf(issuer), 'auth.keys_file': folder.file, 'auth.failures_per_minute': 0 };
+    const settings = {
+      ...settingsOf(issuer),
+      'auth.keys_file': folder.file,
+      'auth.failures_per_minute': 0,
+    };
     rig = await GatewayRig.start({ models: [sttModel()], settings });
   });
   afterAll(async () => {
@@ -37,10 +49,15 @@ describe('a gateway with an issuer', () => {
     await issuer[Symbol.asyncDispose]();
   });
 
-  const ask = (token: string, path = '/v1/models') => fetch(rig.url + path, { headers: bearer(token) });
+  const ask = (token: string, path = '/v1/models') =>
+    fetch(rig.url + path, { headers: bearer(token) });
   const refusal = async (token: string) => {
     const { status, code, message } = await errorOf(ask(token));
-    return [status, code, message.replace(/^The token of the issuer is not accepted: /, '')];
+    return [
+      status,
+      code,
+      message.replace(/^The token of the issuer is not accepted: /, ''),
+    ];
   };
 
   it('accepts its tokens with the scopes and the tenant of their claims, beside keys', async () => {
@@ -50,17 +67,30 @@ describe('a gateway with an issuer', () => {
     expect((await ask(key)).status).toBe(200);
     const narrow = await issuer.token({ claims: { ...ALL, scope: ['inference'] } });
     expect((await ask(narrow)).status).toBe(200);
-    expect(await errorOf(ask(narrow, '/admin/v1/queue'))).toMatchObject({ status: 403, code: 'missing_scope' });
+    expect(await errorOf(ask(narrow, '/admin/v1/queue'))).toMatchObject({
+      status: 403,
+      code: 'missing_scope',
+    });
     const none = await issuer.token({ claims: { org: ALL.org } });
-    expect(await errorOf(ask(none))).toMatchObject({ status: 403, code: 'missing_scope' });
+    expect(await errorOf(ask(none))).toMatchObject({
+      status: 403,
+      code: 'missing_scope',
+    });
     expect(issuer.requests).toEqual(['/.well-known/openid-configuration', '/keys']);
   });
 
   it('names the subject in the audit log, and sums its usage under it', async () => {
     const token = await issuer.token({ claims: ALL });
-    await fetch(`${rig.url}/admin/v1/requests/none/cancel`, { method: 'POST', headers: bearer(token) });
-    const audit = (await (await ask(key, '/admin/v1/audit?limit=1')).json()) as { data: object[] };
-    expect(audit.data).toEqual([expect.objectContaining({ actor: { tenant: 'acme', key: 'oidc:alice' } })]);
+    await fetch(`${rig.url}/admin/v1/requests/none/cancel`, {
+      method: 'POST',
+      headers: bearer(token),
+    });
+    const audit = (await (await ask(key, '/admin/v1/audit?limit=1')).json()) as {
+      data: object[];
+    };
+    expect(audit.data).toEqual([
+      expect.objectContaining({ actor: { tenant: 'acme', key: 'oidc:alice' } }),
+    ]);
   });
 
   it.each([
@@ -70,26 +100,48 @@ describe('a gateway with an issuer', () => {
     ['without an expiry', { claims: { exp: undefined } }, /"exp" claim/],
     ['without a subject', { claims: { sub: undefined } }, /"sub" claim/],
     ['without the tenant', { claims: { org: {} } }, /`org\.id` must be a tenant/],
-    ['with a tenant that is no name', { claims: { org: { id: 'a b' } } }, /`org\.id` must be a tenant/],
+    [
+      'with a tenant that is no name',
+      { claims: { org: { id: 'a b' } } },
+      /`org\.id` must be a tenant/,
+    ],
     ['that names a key which is not there', { kid: 'other' }, /no applicable key/],
     ['with HS256', { alg: 'HS256', signWith: new Uint8Array(32) }, /"alg"/],
   ])('refuses a token %s with 401', async (_, wish, message) => {
-    const token = await issuer.token({ ...wish, claims: { ...ALL, ...('claims' in wish && wish.claims) } });
-    expect(await refusal(token)).toEqual([401, 'invalid_api_key', expect.stringMatching(message)]);
+    const token = await issuer.token({
+      ...wish,
+      claims: { ...ALL, ...('claims' in wish && wish.claims) },
+    });
+    expect(await refusal(token)).toEqual([
+      401,
+      'invalid_api_key',
+      expect.stringMatching(message),
+    ]);
   });
 
   it('refuses a token that is signed with the public key as if it were a secret', async () => {
     const signWith = new TextEncoder().encode(await issuer.publicPem());
     const token = await issuer.token({ claims: ALL, alg: 'HS256', signWith });
-    expect(await refusal(token)).toEqual([401, 'invalid_api_key', expect.stringMatching(/"alg"/)]);
+    expect(await refusal(token)).toEqual([
+      401,
+      'invalid_api_key',
+      expect.stringMatching(/"alg"/),
+    ]);
   });
 
   it('refuses a token without a signature, one that was changed, and one that is too long', async () => {
-    const unsigned = new UnsecuredJWT({ ...ALL, iss: issuer.issuer, aud: 'switchyard', sub: 'a' })
+    const unsigned = new UnsecuredJWT({
+      ...ALL,
+      iss: issuer.issuer,
+      aud: 'switchyard',
+      sub: 'a',
+    })
       .setExpirationTime('5m')
       .encode();
     const [head, , signature] = (await issuer.token({ claims: ALL })).split('.');
-    const [, payload] = (await issuer.token({ claims: { ...ALL, sub: 'mallory' } })).split('.');
+    const [, payload] = (
+      await issuer.token({ claims: { ...ALL, sub: 'mallory' } })
+    ).split('.');
     const long = await issuer.token({ claims: { ...ALL, pad: 'x'.repeat(8192) } });
     for (const token of [unsigned, `${head}.${payload}.${signature}`, long])
       expect(await refusal(token)).toEqual([401, 'invalid_api_key', expect.any(String)]);
@@ -97,10 +149,17 @@ describe('a gateway with an issuer', () => {
 
   it('opens a live session and the live feed', async () => {
     const token = await issuer.token({ claims: ALL });
-    const session = await RealtimeClient.open(rig.url, { model: 'stt' }, { headers: bearer(token) });
+    const session = await RealtimeClient.open(
+      rig.url,
+      { model: 'stt' },
+      { headers: bearer(token) },
+    );
     session.socket.close();
     const address = `${rig.url.replace('http', 'ws')}/v1/realtime?model=stt`;
-    const browser = new WebSocket(address, ['realtime', `openai-insecure-api-key.${token}`]);
+    const browser = new WebSocket(address, [
+      'realtime',
+      `openai-insecure-api-key.${token}`,
+    ]);
     await once(browser, 'open');
     browser.close();
     (await FeedClient.connect(rig.url, token))[Symbol.dispose]();
@@ -116,9 +175,17 @@ describe('a gateway with an issuer', () => {
     expect(await answer.json()).toMatchObject({ signed_in: true, tenant: 'acme' });
     const cookie = (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
     const session = await fetch(`${rig.url}/console/session`, { headers: { cookie } });
-    expect(await session.json()).toMatchObject({ signed_in: true, scopes: ['inference', 'admin', 'events'] });
-    const body = Buffer.from(/ek_([\w-]+)/.exec(cookie)?.[1] ?? '', 'base64url').toString();
-    expect((JSON.parse(body) as { expiresAtMs: number }).expiresAtMs).toBeLessThanOrEqual(Date.now() + 600_000);
+    expect(await session.json()).toMatchObject({
+      signed_in: true,
+      scopes: ['inference', 'admin', 'events'],
+    });
+    const body = Buffer.from(
+      /ek_([\w-]+)/.exec(cookie)?.[1] ?? '',
+      'base64url',
+    ).toString();
+    expect((JSON.parse(body) as { expiresAtMs: number }).expiresAtMs).toBeLessThanOrEqual(
+      Date.now() + 600_000,
+    );
   });
 });
 
@@ -130,7 +197,8 @@ describe('a gateway whose issuer does not answer', () => {
     const settings = { ...settingsOf(issuer), 'auth.keys_file': folder.file };
     const rig = await GatewayRig.start({ models: [sttModel()], settings });
     issuer.away = true;
-    const ask = async (token: string) => fetch(`${rig.url}/v1/models`, { headers: bearer(token) });
+    const ask = async (token: string) =>
+      fetch(`${rig.url}/v1/models`, { headers: bearer(token) });
     const answer = await errorOf(ask(await issuer.token({ claims: ALL })));
     expect(answer).toMatchObject({ status: 503, code: 'issuer_unavailable' });
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -149,7 +217,11 @@ describe('the keys of an issuer', () => {
   beforeEach(async () => {
     issuer = await OidcIssuer.start();
     nowMs = 0;
-    const keys = new IssuerKeys({ issuer: issuer.issuer, jwksUrl: '', nowMs: () => nowMs });
+    const keys = new IssuerKeys({
+      issuer: issuer.issuer,
+      jwksUrl: '',
+      nowMs: () => nowMs,
+    });
     tokens = new IssuerTokens(settingsFrom(settingsOf(issuer)).auth, keys);
   });
   afterEach(() => issuer[Symbol.asyncDispose]());

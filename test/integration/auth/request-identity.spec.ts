@@ -41,28 +41,42 @@ class Caller {
 
   send(id: string, prompt = '', signal?: AbortSignal): Promise<Response> {
     const headers = { ...bearer(keys[this.tenant]), 'x-request-id': id };
-    return this.rig.post('/v1/audio/transcriptions', form(prompt), { headers, ...(signal && { signal }) });
+    return this.rig.post('/v1/audio/transcriptions', form(prompt), {
+      headers,
+      ...(signal && { signal }),
+    });
   }
 
   async get(path: string): Promise<{ status: number; body: Record<string, unknown> }> {
-    const answer = await fetch(this.rig.url + path, { headers: bearer(keys[this.tenant]) });
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+    const answer = await fetch(this.rig.url + path, {
+      headers: bearer(keys[this.tenant]),
+    });
+    return {
+      status: answer.status,
+      body: (await answer.json()) as Record<string, unknown>,
+    };
   }
 
   async state(id: string): Promise<unknown> {
     const { status, body } = await this.get(`/v1/requests/${id}`);
-    if (status === 200) expect(body).toMatchObject({ request_id: id, tenant: this.tenant });
+    if (status === 200)
+      expect(body).toMatchObject({ request_id: id, tenant: this.tenant });
     return status === 200 ? body.state : status;
   }
 
   async cancel(id: string, path = `/v1/requests/${id}/cancel`): Promise<boolean> {
-    const answer = await fetch(this.rig.url + path, { method: 'POST', headers: bearer(keys[this.tenant]) });
+    const answer = await fetch(this.rig.url + path, {
+      method: 'POST',
+      headers: bearer(keys[this.tenant]),
+    });
     return ((await answer.json()) as { cancelled: boolean }).cancelled;
   }
 
   /** Half a form under that id and a key of its own, and then the connection breaks. */
   async leaveHalfAForm(id: string, key: string): Promise<void> {
-    const store = this.rig.app.get<StoredRequestStore>(STORED_REQUEST_STORE, { strict: false });
+    const store = this.rig.app.get<StoredRequestStore>(STORED_REQUEST_STORE, {
+      strict: false,
+    });
     const row = () => store.find({ tenant: this.tenant, name: `key:${key}` });
     const raw = await RawHttp.open(this.rig.port);
     const { authorization } = bearer(keys[this.tenant]);
@@ -95,7 +109,10 @@ describe("another tenant's request of the same id", () => {
 
   beforeAll(async () => {
     const models = [
-      sttModel({ addresses: [`127.0.0.1:${await worker.start()}`], capabilities: ['transcribe', 'prompt'] }),
+      sttModel({
+        addresses: [`127.0.0.1:${await worker.start()}`],
+        capabilities: ['transcribe', 'prompt'],
+      }),
     ];
     rig = await GatewayRig.start({ models, settings: { 'auth.keys_file': folder.file } });
     await rig.ready('stt');
@@ -140,7 +157,10 @@ describe("another tenant's request of the same id", () => {
     expect(await acme.state('same')).toBe('running');
     worker.release('same~acme');
     expect((await first)?.status).toBe(200);
-    expect([await acme.state('same'), await other.state('same')]).toEqual(['completed', 'cancelled']);
+    expect([await acme.state('same'), await other.state('same')]).toEqual([
+      'completed',
+      'cancelled',
+    ]);
   });
 
   it('looks like an unknown one, and is not hidden by a later one of that id', async () => {
@@ -148,12 +168,19 @@ describe("another tenant's request of the same id", () => {
     expect(await other.get('/v1/requests/seen')).toEqual({
       status: 404,
       body: JSON.parse(
-        JSON.stringify((await other.get('/v1/requests/none')).body).replaceAll('none', 'seen'),
+        JSON.stringify((await other.get('/v1/requests/none')).body).replaceAll(
+          'none',
+          'seen',
+        ),
       ) as object,
     });
     expect((await other.send('seen', script.fail('engine_failed'))).status).toBe(500);
-    expect([await acme.state('seen'), await other.state('seen')]).toEqual(['completed', 'failed']);
-    for (const id of ['seen~acme', 'seen%7Eacme']) expect((await other.get(`/v1/requests/${id}`)).status).toBe(404);
+    expect([await acme.state('seen'), await other.state('seen')]).toEqual([
+      'completed',
+      'failed',
+    ]);
+    for (const id of ['seen~acme', 'seen%7Eacme'])
+      expect((await other.get(`/v1/requests/${id}`)).status).toBe(404);
   });
 
   it('is named with its tenant by an operator: 400 while two have that id, then that one and no other', async () => {
@@ -164,8 +191,12 @@ describe("another tenant's request of the same id", () => {
       status: 400,
       body: { error: { code: 'missing_required_parameter', param: 'tenant' } },
     });
-    expect((await admin.get('/admin/v1/requests/two?tenant=other')).body).toMatchObject({ tenant: 'other' });
-    expect(await admin.cancel('two', '/admin/v1/requests/two/cancel?tenant=other')).toBe(true);
+    expect((await admin.get('/admin/v1/requests/two?tenant=other')).body).toMatchObject({
+      tenant: 'other',
+    });
+    expect(await admin.cancel('two', '/admin/v1/requests/two/cancel?tenant=other')).toBe(
+      true,
+    );
     expect((await second)?.status).toBe(499);
     expect(await admin.cancel('two', '/admin/v1/requests/two/cancel')).toBe(true);
     expect((await first)?.status).toBe(499);
@@ -199,7 +230,8 @@ class Interleaving {
     if (act === 'cancel' && live) expect(await live.answer).toBe(499);
     if (act === 'leave') live?.leave.abort();
     if (act === 'cancel' || act === 'leave') this.#live.delete(`${tenant} ${id}`);
-    if (act === 'leave' && live) await until(async () => (await caller.state(id)) !== 'queued');
+    if (act === 'leave' && live)
+      await until(async () => (await caller.state(id)) !== 'queued');
   }
 
   async check(): Promise<void> {
@@ -231,36 +263,42 @@ class Interleaving {
   }
 }
 
-describe.each(['embedded', 'redis'])('two tenants with the same ids, queue.driver %s', driver => {
-  itWith(...(driver === 'redis' ? [REDIS] : []))(
-    'never see nor touch each other, however they send, cancel, hang up and ask',
-    async () => {
-      await using redis = driver === 'redis' ? await RedisServer.start() : undefined;
-      const shared = redis ? { 'queue.driver': 'redis', 'redis.url': redis.url } : {};
-      // No worker: what is sent waits.
-      const rig = await GatewayRig.start({
-        models: [sttModel()],
-        settings: { 'auth.keys_file': folder.file, ...shared },
-      });
-      try {
-        const link = rig.app.get(SharedQueueLink, { strict: false });
-        await until(() => link.usable === link.enabled);
-        const callers = { acme: new Caller(rig, 'acme'), other: new Caller(rig, 'other') };
-        await fc.assert(
-          fc.asyncProperty(steps, async taken => {
-            const interleaving = new Interleaving(callers);
-            for (const step of taken) {
-              await interleaving.take(step);
-              await interleaving.check();
-            }
-            await interleaving.end();
-          }),
-          { numRuns: 2, endOnFailure: true },
-        );
-      } finally {
-        await rig.close();
-      }
-    },
-    90_000,
-  );
-});
+describe.each(['embedded', 'redis'])(
+  'two tenants with the same ids, queue.driver %s',
+  driver => {
+    itWith(...(driver === 'redis' ? [REDIS] : []))(
+      'never see nor touch each other, however they send, cancel, hang up and ask',
+      async () => {
+        await using redis = driver === 'redis' ? await RedisServer.start() : undefined;
+        const shared = redis ? { 'queue.driver': 'redis', 'redis.url': redis.url } : {};
+        // No worker: what is sent waits.
+        const rig = await GatewayRig.start({
+          models: [sttModel()],
+          settings: { 'auth.keys_file': folder.file, ...shared },
+        });
+        try {
+          const link = rig.app.get(SharedQueueLink, { strict: false });
+          await until(() => link.usable === link.enabled);
+          const callers = {
+            acme: new Caller(rig, 'acme'),
+            other: new Caller(rig, 'other'),
+          };
+          await fc.assert(
+            fc.asyncProperty(steps, async taken => {
+              const interleaving = new Interleaving(callers);
+              for (const step of taken) {
+                await interleaving.take(step);
+                await interleaving.check();
+              }
+              await interleaving.end();
+            }),
+            { numRuns: 2, endOnFailure: true },
+          );
+        } finally {
+          await rig.close();
+        }
+      },
+      90_000,
+    );
+  },
+);

@@ -13,7 +13,10 @@ beforeAll(async () => {
   keys.other = folder.add('other', 'inference');
   keys.admin = folder.add('ops', 'admin');
   // No worker: what is sent waits.
-  rig = await GatewayRig.start({ models: [sttModel()], settings: { 'auth.keys_file': folder.file } });
+  rig = await GatewayRig.start({
+    models: [sttModel()],
+    settings: { 'auth.keys_file': folder.file },
+  });
 });
 afterAll(async () => {
   await rig.close();
@@ -24,21 +27,30 @@ const waiting = async (id: string, key = keys.acme) => {
   const form = new FormData();
   form.set('model', 'stt');
   form.set('file', new Blob(['audio']), 'a.wav');
-  const answer = rig.post('/v1/audio/transcriptions', form, { headers: { ...bearer(key), 'x-request-id': id } });
-  await until(async () => (await at(`/admin/v1/requests/${id}`, keys.admin)).status === 200);
+  const answer = rig.post('/v1/audio/transcriptions', form, {
+    headers: { ...bearer(key), 'x-request-id': id },
+  });
+  await until(
+    async () => (await at(`/admin/v1/requests/${id}`, keys.admin)).status === 200,
+  );
   return answer;
 };
 
 /** Resolves when it is queued. */
 const start = async (id: string, key: string) => {
   const answer = waiting(id, key);
-  await until(async () => (await at(`/admin/v1/requests/${id}`, keys.admin)).status === 200);
+  await until(
+    async () => (await at(`/admin/v1/requests/${id}`, keys.admin)).status === 200,
+  );
   return { answer };
 };
 
 const at = async (path: string, key: string, method: 'GET' | 'POST' = 'GET') => {
   const answer = await fetch(rig.url + path, { method, headers: bearer(key) });
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  return {
+    status: answer.status,
+    body: (await answer.json()) as Record<string, unknown>,
+  };
 };
 
 describe("a tenant's request", () => {
@@ -50,14 +62,25 @@ describe("a tenant's request", () => {
       body: { error: { code: 'request_not_found' } },
     });
     expect((await at('/v1/requests/r1/explain', keys.other)).status).toBe(404);
-    for (const route of ['requests', 'audio/transcriptions', 'audio/translations', 'audio/speech']) {
+    for (const route of [
+      'requests',
+      'audio/transcriptions',
+      'audio/translations',
+      'audio/speech',
+    ]) {
       expect((await at(`/v1/${route}/r1/cancel`, keys.other, 'POST')).body).toEqual({
         request_id: 'r1',
         cancelled: false,
       });
     }
-    expect((await at('/v1/requests/r1', keys.acme)).body).toMatchObject({ state: 'queued', tenant: 'acme' });
-    expect((await at('/v1/requests/r1/cancel', keys.acme, 'POST')).body).toEqual({ request_id: 'r1', cancelled: true });
+    expect((await at('/v1/requests/r1', keys.acme)).body).toMatchObject({
+      state: 'queued',
+      tenant: 'acme',
+    });
+    expect((await at('/v1/requests/r1/cancel', keys.acme, 'POST')).body).toEqual({
+      request_id: 'r1',
+      cancelled: true,
+    });
     expect((await answer).status).toBe(499);
     expect((await at('/v1/requests/r1', keys.other)).status).toBe(404);
   });
@@ -68,7 +91,9 @@ describe("a tenant's request", () => {
     expect((await at('/admin/v1/requests', keys.admin)).body).toMatchObject({
       data: [{ request_id: 'r2', tenant: 'acme' }],
     });
-    expect((await at('/admin/v1/requests/r2/cancel', keys.admin, 'POST')).body).toMatchObject({ cancelled: true });
+    expect(
+      (await at('/admin/v1/requests/r2/cancel', keys.admin, 'POST')).body,
+    ).toMatchObject({ cancelled: true });
     expect((await answer).status).toBe(499);
   });
 });
@@ -97,12 +122,26 @@ describe('the keys file, while the server runs', () => {
 
 describe('an admin', () => {
   it('lists and cancels by tenant, and sees whose requests are ahead', async () => {
-    const others = [await start('ahead-1', keys.other), await start('ahead-2', keys.other)];
+    const others = [
+      await start('ahead-1', keys.other),
+      await start('ahead-2', keys.other),
+    ];
     const own = await start('behind', keys.acme);
-    expect((await at('/admin/v1/requests/behind', keys.admin)).body.ahead).toEqual([{ tenant: 'other', requests: 1 }]);
-    const explained = { requests: 1, own: 0, other_tenants: 1, by: { priority: 0, age: 1, fairness: 0 } };
-    expect((await at('/v1/requests/behind/explain', keys.acme)).body.ahead).toEqual(explained);
-    expect((await at('/admin/v1/requests/behind/explain', keys.admin)).body.ahead).toEqual(explained);
+    expect((await at('/admin/v1/requests/behind', keys.admin)).body.ahead).toEqual([
+      { tenant: 'other', requests: 1 },
+    ]);
+    const explained = {
+      requests: 1,
+      own: 0,
+      other_tenants: 1,
+      by: { priority: 0, age: 1, fairness: 0 },
+    };
+    expect((await at('/v1/requests/behind/explain', keys.acme)).body.ahead).toEqual(
+      explained,
+    );
+    expect(
+      (await at('/admin/v1/requests/behind/explain', keys.admin)).body.ahead,
+    ).toEqual(explained);
     expect((await at('/admin/v1/requests?tenant=acme', keys.admin)).body).toMatchObject({
       ...{ total: 1, data: [{ request_id: 'behind' }] },
     });

@@ -3,7 +3,8 @@ import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { BatchHarness, chatLine, TENANT } from '../../support/batch-harness.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
 
-const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `line-${index}`);
+const ids = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `line-${index}`);
 interface BadLine {
   readonly custom_id: string | null;
   readonly error: { readonly code: string; readonly line: number };
@@ -13,24 +14,36 @@ const never = new Promise<never>(() => undefined);
 
 describe('a batch that is cancelled', () => {
   it('keeps what is done; the rest is batch_cancelled, lines that overstay the grace included', async () => {
-    await using target = await TargetServer.start(call => (call.number <= 30 ? echoAnswer(call) : never));
+    await using target = await TargetServer.start(call =>
+      call.number <= 30 ? echoAnswer(call) : never,
+    );
     await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.grace_ms': 300, 'batch.lease_ms': 600 },
+      settings: {
+        'batch.gateway_url': target.url,
+        'batch.grace_ms': 300,
+        'batch.lease_ms': 600,
+      },
     });
     const job = await harness.submit(ids(200).map(id => chatLine(id)));
     harness.start();
     await harness.until(job.id, '30 lines', ({ counts }) => counts.completed === 30);
-    expect(await harness.jobs.requestCancel(TENANT, job.id, Date.now())).toMatchObject({ accepted: true });
+    expect(await harness.jobs.requestCancel(TENANT, job.id, Date.now())).toMatchObject({
+      accepted: true,
+    });
     expect((await harness.untilEnd(job.id)).status).toBe('cancelled');
     const { output, errors } = await expectWholeBatch(harness, job.id, ids(200));
     expect(output).toHaveLength(30);
-    expect(new Set(errors.map(({ error }) => error?.code))).toEqual(new Set(['batch_cancelled']));
+    expect(new Set(errors.map(({ error }) => error?.code))).toEqual(
+      new Set(['batch_cancelled']),
+    );
     expect(target.calls).toHaveLength(40);
   });
 
   it('before any processor saw it: every line is batch_cancelled and none is sent', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url },
+    });
     const job = await harness.submit(ids(20).map(id => chatLine(id)));
     await harness.jobs.requestCancel(TENANT, job.id, Date.now());
     harness.start();
@@ -66,7 +79,9 @@ describe('a batch that is cancelled', () => {
 describe('a batch whose window closes', () => {
   it('expires with what is done; the rest is batch_expired', async () => {
     let answered = 0;
-    await using target = await TargetServer.start(call => (++answered <= 20 ? echoAnswer(call) : never));
+    await using target = await TargetServer.start(call =>
+      ++answered <= 20 ? echoAnswer(call) : never,
+    );
     await using harness = await BatchHarness.open({
       settings: { 'batch.gateway_url': target.url, 'batch.grace_ms': 200 },
     });
@@ -78,12 +93,18 @@ describe('a batch whose window closes', () => {
     expect((await harness.untilEnd(job.id)).status).toBe('expired');
     const { output, errors } = await expectWholeBatch(harness, job.id, ids(100));
     expect(output).toHaveLength(Math.min(20, answered));
-    expect(errors.every(({ error, response }) => error?.code === 'batch_expired' && response === null)).toBe(true);
+    expect(
+      errors.every(
+        ({ error, response }) => error?.code === 'batch_expired' && response === null,
+      ),
+    ).toBe(true);
   });
 
   it('before a processor came: nothing is sent, and every line says so', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url },
+    });
     const createdAtMs = Date.now() - 10_000;
     const job = await harness.submit(
       ids(10).map(id => chatLine(id)),
@@ -99,15 +120,27 @@ describe('a batch whose window closes', () => {
 });
 
 describe('a batch with bad input', () => {
-  const bad = [chatLine('a'), 'not json', '', chatLine('a'), chatLine('b').replace('POST', 'GET'), chatLine('c')];
+  const bad = [
+    chatLine('a'),
+    'not json',
+    '',
+    chatLine('a'),
+    chatLine('b').replace('POST', 'GET'),
+    chatLine('c'),
+  ];
 
   it('fails with line numbers, and nothing is sent', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url },
+    });
     const job = await harness.submit(bad);
     harness.start();
     const ended = await harness.untilEnd(job.id);
-    expect(ended).toMatchObject({ status: 'failed', counts: { total: 0, completed: 0, failed: 0 } });
+    expect(ended).toMatchObject({
+      status: 'failed',
+      counts: { total: 0, completed: 0, failed: 0 },
+    });
     expect(ended.problems.map(({ code, line }) => [line, code])).toEqual([
       [2, 'invalid_json_line'],
       [3, 'empty_line'],
@@ -119,13 +152,22 @@ describe('a batch with bad input', () => {
 
   it('lenient: the good lines run, each bad one is a line of the error file', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url },
+    });
     const job = await harness.submit(bad, { metadata: { validation: 'lenient' } });
     harness.start();
     const ended = await harness.untilEnd(job.id);
-    expect(ended).toMatchObject({ status: 'completed', counts: { total: 6, completed: 2, failed: 4 } });
-    const errors = (await harness.lines(ended.errorFileId)).map(line => JSON.parse(line) as BadLine);
-    expect(errors.map(({ custom_id, error }) => [custom_id, error.code, error.line])).toEqual([
+    expect(ended).toMatchObject({
+      status: 'completed',
+      counts: { total: 6, completed: 2, failed: 4 },
+    });
+    const errors = (await harness.lines(ended.errorFileId)).map(
+      line => JSON.parse(line) as BadLine,
+    );
+    expect(
+      errors.map(({ custom_id, error }) => [custom_id, error.code, error.line]),
+    ).toEqual([
       [null, 'invalid_json_line', 2],
       [null, 'empty_line', 3],
       ['a', 'duplicate_custom_id', 4],
@@ -135,7 +177,9 @@ describe('a batch with bad input', () => {
 
   it('fails with a reason when the file is empty, or has blank lines only', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url },
+    });
     const jobs = [
       await harness.submit([]),
       await harness.submit(['', '  ']),
@@ -151,7 +195,9 @@ describe('a batch with bad input', () => {
 
   it('fails with a reason when its file is gone', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url },
+    });
     const job = await harness.submit([chatLine('a')]);
     await harness.files.remove(TENANT, job.inputFileId);
     harness.start();

@@ -34,7 +34,9 @@ async function endAtHungStore(
 
 describe('a batch whose blob store does not return while its result files are made', () => {
   it('fails after batch.finalize_timeout_ms, and says why', async () => {
-    const job = await endAtHungStore({ 'batch.finalize_timeout_ms': 1500 }, () => Promise.resolve());
+    const job = await endAtHungStore({ 'batch.finalize_timeout_ms': 1500 }, () =>
+      Promise.resolve(),
+    );
     expect(job).toMatchObject({
       status: 'failed',
       counts: { total: 20, completed: 20, failed: 0 },
@@ -45,8 +47,13 @@ describe('a batch whose blob store does not return while its result files are ma
 
   it('can be cancelled, and ends within batch.grace_ms', async () => {
     const job = await endAtHungStore({ 'batch.grace_ms': 500 }, async (harness, id) => {
-      expect(await harness.jobs.requestCancel(TENANT, id, Date.now())).toMatchObject({ accepted: true });
+      expect(await harness.jobs.requestCancel(TENANT, id, Date.now())).toMatchObject({
+        accepted: true,
+      });
     });
-    expect(job).toMatchObject({ status: 'cancelled', problems: [{ code: 'storage_unavailable' }] });
+    expect(job).toMatchObject({
+      status: 'cancelled',
+      problems: [{ code: 'storage_unavailable' }],
+    });
   });
 });

@@ -9,9 +9,13 @@ import { TargetServer } from '../../support/target-server.js';
 describe('main.batch', () => {
   it('runs 2,000 lines over 3 models: one answer each; counts, usage, files agree; work folder gone', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url },
+    });
     const ids = Array.from({ length: 2000 }, (_, index) => `line-${index}`);
-    const job = await harness.submit(ids.map((id, index) => chatLine(id, `model-${index % 3}`)));
+    const job = await harness.submit(
+      ids.map((id, index) => chatLine(id, `model-${index % 3}`)),
+    );
     harness.start();
     const ended = await harness.untilEnd(job.id);
     expect(ended.status).toBe('completed');
@@ -22,6 +26,9 @@ describe('main.batch', () => {
     expect(ended.usage).toMatchObject({ inputTokens: 6000, outputTokens: 4000 });
     // It goes right after the end; were it to stay, this would never end.
     while ((await readdir(join(harness.dataDir, 'jobs'))).length > 0) await pause(10);
-    expect(target.calls[0]!.headers).toMatchObject({ 'x-priority': 'batch', 'content-type': 'application/json' });
+    expect(target.calls[0]!.headers).toMatchObject({
+      'x-priority': 'batch',
+      'content-type': 'application/json',
+    });
   });
 });

@@ -5,7 +5,8 @@ import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { BatchHarness, chatLine } from '../../support/batch-harness.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
 
-const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `line-${index}`);
+const ids = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `line-${index}`);
 
 describe('the lines of a batch', () => {
   it('are tried again after 429, 500 and a broken connection, and succeed', async () => {
@@ -18,7 +19,9 @@ describe('the lines of a batch', () => {
       if (attempt === 2) return { status: 500, body: '{"error":{}}' };
       return attempt === 3 ? { reset: true } : echoAnswer(call);
     });
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url },
+    });
     const job = await harness.submit(ids(20).map(id => chatLine(id)));
     harness.start();
     expect((await harness.untilEnd(job.id)).status).toBe('completed');
@@ -29,18 +32,32 @@ describe('the lines of a batch', () => {
 
   it('without a good answer are error lines: a status with its body, a lost connection with a code', async () => {
     await using target = await TargetServer.start(call => {
-      if (call.body.includes('bad')) return { status: 400, body: '{"error":{"code":"nope"}}' };
-      return call.body.includes('lost') ? { reset: true } : { status: 500, body: 'not json' };
+      if (call.body.includes('bad'))
+        return { status: 400, body: '{"error":{"code":"nope"}}' };
+      return call.body.includes('lost')
+        ? { reset: true }
+        : { status: 500, body: 'not json' };
     });
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url },
+    });
     const job = await harness.submit(['bad', 'lost', 'worse'].map(id => chatLine(id)));
     harness.start();
     await harness.untilEnd(job.id);
     const { errors } = await expectWholeBatch(harness, job.id, ['bad', 'lost', 'worse']);
     const of = (id: string) => errors.find(({ custom_id }) => custom_id === id);
-    expect(of('bad')).toMatchObject({ response: { status_code: 400, body: { error: { code: 'nope' } } }, error: null });
-    expect(of('lost')).toMatchObject({ response: null, error: { code: 'connection_lost' } });
-    expect(of('worse')).toMatchObject({ response: { status_code: 500, body: 'not json' }, error: null });
+    expect(of('bad')).toMatchObject({
+      response: { status_code: 400, body: { error: { code: 'nope' } } },
+      error: null,
+    });
+    expect(of('lost')).toMatchObject({
+      response: null,
+      error: { code: 'connection_lost' },
+    });
+    expect(of('worse')).toMatchObject({
+      response: { status_code: 500, body: 'not json' },
+      error: null,
+    });
     // The first broken connection is nobody's fault yet.
     expect(target.calls).toHaveLength(1 + 5 + 4);
   });
@@ -54,14 +71,20 @@ describe('the lines of a batch', () => {
     harness.start();
     await harness.untilEnd(job.id);
     const { errors } = await expectWholeBatch(harness, job.id, ['a']);
-    expect(errors[0]).toMatchObject({ response: null, error: { code: 'request_timeout' } });
+    expect(errors[0]).toMatchObject({
+      response: null,
+      error: { code: 'request_timeout' },
+    });
     expect(target.calls).toHaveLength(1);
   });
 
   it('of a model that no target lists are model_not_found; others go to their own target with its key', async () => {
     await using target = await TargetServer.start();
     await using harness = await BatchHarness.open();
-    const [file, key] = [join(harness.folder, 'targets.yaml'), join(harness.folder, 'key')];
+    const [file, key] = [
+      join(harness.folder, 'targets.yaml'),
+      join(harness.folder, 'key'),
+    ];
     await writeFile(key, 'sk-target\n');
     const entry =
       `{ url: "${target.url}", request_timeout: 30s, max_retries: 1, ` +
@@ -72,7 +95,11 @@ describe('the lines of a batch', () => {
     await harness.untilEnd(job.id);
     const { output, errors } = await expectWholeBatch(harness, job.id, ['a', 'b']);
     expect(output.map(({ custom_id }) => custom_id)).toEqual(['a']);
-    expect(errors[0]).toMatchObject({ custom_id: 'b', response: null, error: { code: 'model_not_found' } });
+    expect(errors[0]).toMatchObject({
+      custom_id: 'b',
+      response: null,
+      error: { code: 'model_not_found' },
+    });
     expect(target.calls[0]!.headers.authorization).toBe('Bearer sk-target');
   });
 
@@ -85,17 +112,28 @@ describe('the lines of a batch', () => {
       `{"model":"m","messages":[{"role":"user","content":"${'ä'.repeat(2_500_000)}"}]}`,
     ];
     const lines = bodies.map(
-      (body, index) => `{"custom_id":"c${index}","method":"POST","url":"/v1/chat/completions","body":  ${body} }`,
+      (body, index) =>
+        `{"custom_id":"c${index}","method":"POST","url":"/v1/chat/completions","body":  ${body} }`,
     );
-    const answer = '{\n  "big": 98765432109876543210,\n  "usage": {"prompt_tokens": 1, "completion_tokens": 1}\n}';
+    const answer =
+      '{\n  "big": 98765432109876543210,\n  "usage": {"prompt_tokens": 1, "completion_tokens": 1}\n}';
     await using target = await TargetServer.start(() => ({ body: answer }));
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url },
+    });
     const job = await harness.submit(Buffer.from(`\ufeff${lines.join('\r\n')}`));
     harness.start();
     const ended = await harness.untilEnd(job.id);
-    expect(ended).toMatchObject({ status: 'completed', counts: { completed: 3 }, model: 'm' });
-    expect(target.calls.map(({ body }) => body.toString()).sort()).toEqual([...bodies].sort());
-    for (const line of await harness.lines(ended.outputFileId)) expect(line).toContain('"big": 98765432109876543210');
+    expect(ended).toMatchObject({
+      status: 'completed',
+      counts: { completed: 3 },
+      model: 'm',
+    });
+    expect(target.calls.map(({ body }) => body.toString()).sort()).toEqual(
+      [...bodies].sort(),
+    );
+    for (const line of await harness.lines(ended.outputFileId))
+      expect(line).toContain('"big": 98765432109876543210');
   });
 
   it('with equal system prompts are sent together, those without one last', async () => {
@@ -108,7 +146,13 @@ describe('the lines of a batch', () => {
         '"messages":[',
         system ? `"messages":[{"role":"system","content":"${system}"},` : '"messages":[',
       );
-    const job = await harness.submit([line('1'), line('2', 'A'), line('3', 'B'), line('4', 'A'), line('5', 'B')]);
+    const job = await harness.submit([
+      line('1'),
+      line('2', 'A'),
+      line('3', 'B'),
+      line('4', 'A'),
+      line('5', 'B'),
+    ]);
     harness.start();
     await harness.untilEnd(job.id);
     const prompts = target.calls
@@ -124,9 +168,14 @@ describe('the lines of a batch', () => {
       if (openAtMs === 0) openAtMs = Date.now() + 600;
       if (Date.now() >= openAtMs) return echoAnswer(call);
       refusals += 1;
-      return { status: 503, headers: { 'retry-after-ms': String(openAtMs - Date.now()) } };
+      return {
+        status: 503,
+        headers: { 'retry-after-ms': String(openAtMs - Date.now()) },
+      };
     });
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url },
+    });
     const job = await harness.submit(ids(100).map(id => chatLine(id)));
     harness.start();
     expect((await harness.untilEnd(job.id)).status).toBe('completed');

@@ -3,7 +3,11 @@ import { Test } from '@nestjs/testing';
 import { describe, expect, it } from '@jest/globals';
 import { BatchModule } from '../../../src/batch/batch.module.js';
 import { BatchProcessor } from '../../../src/batch/runner/batch-processor.js';
-import { type Attempt, type AttemptOutcome, LineSender } from '../../../src/batch/execute/line-sender.js';
+import {
+  type Attempt,
+  type AttemptOutcome,
+  LineSender,
+} from '../../../src/batch/execute/line-sender.js';
 import { answerLine } from '../../../src/batch/job/output-line.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
@@ -18,8 +22,15 @@ class MistakenSender {
 
   async attempt({ ticket, input }: Attempt): Promise<AttemptOutcome> {
     if (++this.#sent > GOOD) throw new TypeError('x is not a function');
-    const { custom_id: id } = JSON.parse((await input.read(ticket.entry)).toString()) as { custom_id: string };
-    const line = answerLine({ customIdJson: JSON.stringify(id), status: 200, requestId: id, bodyJson: '{}' });
+    const { custom_id: id } = JSON.parse((await input.read(ticket.entry)).toString()) as {
+      custom_id: string;
+    };
+    const line = answerLine({
+      customIdJson: JSON.stringify(id),
+      status: 200,
+      requestId: id,
+      bodyJson: '{}',
+    });
     return { kind: 'result', result: { kind: 'O', line } };
   }
 }
@@ -29,10 +40,22 @@ describe('a mistake of ours in the middle of a batch', () => {
     await using harness = await BatchHarness.open();
     const { id } = await harness.submit(IDS.map(customId => chatLine(customId)));
     const settings = settingsFrom({
-      ...{ 'data.dir': harness.dataDir, 'logging.level': 'silent', 'batch.poll_ms': 50, 'batch.grace_ms': 1000 },
+      ...{
+        'data.dir': harness.dataDir,
+        'logging.level': 'silent',
+        'batch.poll_ms': 50,
+        'batch.grace_ms': 1000,
+      },
     });
-    const parts = { settings, models: [], link: undefined, tracer: trace.getTracer('none') };
-    const module = await Test.createTestingModule({ imports: [BatchModule.forProcessor(parts)] })
+    const parts = {
+      settings,
+      models: [],
+      link: undefined,
+      tracer: trace.getTracer('none'),
+    };
+    const module = await Test.createTestingModule({
+      imports: [BatchModule.forProcessor(parts)],
+    })
       .overrideProvider(LineSender)
       .useValue(new MistakenSender())
       .compile();
@@ -50,12 +73,18 @@ describe('a mistake of ours in the middle of a batch', () => {
 
 async function expectPartialFailure(harness: BatchHarness, id: string): Promise<void> {
   const ended = await harness.untilEnd(id);
-  expect(ended).toMatchObject({ status: 'failed', problems: [{ code: 'internal_error', line: null }] });
+  expect(ended).toMatchObject({
+    status: 'failed',
+    problems: [{ code: 'internal_error', line: null }],
+  });
   const { output, errors } = await expectWholeBatch(harness, id, IDS);
   expect(output).toHaveLength(GOOD);
   expect(errors).toHaveLength(IDS.length - GOOD);
   for (const { response, error } of errors) {
     expect(response).toBeNull();
-    expect(error).toMatchObject({ code: 'batch_failed', message: expect.stringContaining('batch failed') });
+    expect(error).toMatchObject({
+      code: 'batch_failed',
+      message: expect.stringContaining('batch failed'),
+    });
   }
 }

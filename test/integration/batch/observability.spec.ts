@@ -11,15 +11,21 @@ describe('a processor', () => {
     await using target = await TargetServer.start();
     const port = await freePort();
     await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.metrics_port': port, 'batch.metrics_host': '127.0.0.2' },
+      settings: {
+        'batch.gateway_url': target.url,
+        'batch.metrics_port': port,
+        'batch.metrics_host': '127.0.0.2',
+      },
     });
     const job = await harness.submit(['a', 'b', 'c'].map(id => chatLine(id)));
     harness.start();
     await harness.untilEnd(job.id);
-    const read = async (): Promise<string> => (await fetch(`http://127.0.0.2:${port}/metrics`)).text();
+    const read = async (): Promise<string> =>
+      (await fetch(`http://127.0.0.2:${port}/metrics`)).text();
     let text = await read();
     // The row ends before the processor is through with the batch.
-    while (!text.includes('jobs_processed_total{result="success",reason="none"} 1')) text = await read();
+    while (!text.includes('jobs_processed_total{result="success",reason="none"} 1'))
+      text = await read();
     const scrape = new MetricsScrape(text);
     expect(scrape.sum('batch_request_prompt_tokens_total')).toBe(9);
     expect(scrape.sum('total_workers')).toBe(4);
@@ -32,7 +38,9 @@ describe('a processor', () => {
 
   it('answers its gateway over IPC with its own metrics, and none of the process', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url },
+    });
     const processor = harness.start();
     await processor.message('ready');
     const answer = processor.message<{ type: 'metrics'; text: string }>('metrics');
@@ -64,7 +72,10 @@ describe('a processor', () => {
     await harness.until(job.id, 'a line in flight', () => target.calls.length === 1);
     processor.child.disconnect();
     expect(await once(processor.child, 'exit')).toEqual([0, null]);
-    expect(await harness.jobs.claim('me', Date.now(), 1000)).toMatchObject({ job: { id: job.id }, epoch: 2 });
+    expect(await harness.jobs.claim('me', Date.now(), 1000)).toMatchObject({
+      job: { id: job.id },
+      epoch: 2,
+    });
   });
 
   it('traces a batch in the trace of its request: process-batch with its counts, and the storage it used', async () => {
@@ -75,7 +86,9 @@ describe('a processor', () => {
       environment: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
     });
     const [traceId, spanId] = ['4b'.repeat(16), 'f0'.repeat(8)];
-    const job = await harness.submit([chatLine('a'), chatLine('b')], { traceparent: `00-${traceId}-${spanId}-01` });
+    const job = await harness.submit([chatLine('a'), chatLine('b')], {
+      traceparent: `00-${traceId}-${spanId}-01`,
+    });
     const processor = harness.start();
     const ended = await harness.untilEnd(job.id);
     processor.child.kill('SIGTERM');
@@ -83,10 +96,9 @@ describe('a processor', () => {
     const spans = spansIn(collector.calls);
     const root = spans.find(({ name }) => name === 'process-batch')!;
     expect(root).toMatchObject({ traceId, parentSpanId: spanId });
-    expect(target.calls.map(({ headers }) => headers['x-switchyard-trace-link'])).toEqual([
-      job.traceparent,
-      job.traceparent,
-    ]);
+    expect(target.calls.map(({ headers }) => headers['x-switchyard-trace-link'])).toEqual(
+      [job.traceparent, job.traceparent],
+    );
     expect(attributesOf(root)).toMatchObject({
       'batch.id': job.id,
       'tenant.id': 'default',
@@ -97,7 +109,10 @@ describe('a processor', () => {
       'batch.request.failed': 0,
     });
     const children = spans.filter(({ parentSpanId }) => parentSpanId === root.spanId);
-    expect(children.map(({ name }) => name)).toEqual(['storage.Retrieve', 'storage.Store']);
+    expect(children.map(({ name }) => name)).toEqual([
+      'storage.Retrieve',
+      'storage.Store',
+    ]);
   });
 
   it('traces a batch that is handed over: re-enqueue, detached and linked to process-batch', async () => {
@@ -116,10 +131,14 @@ describe('a processor', () => {
     const root = spans.find(({ name }) => name === 'process-batch')!;
     const handedOver = spans.find(({ name }) => name === 're-enqueue')!;
     expect(handedOver.traceId).not.toBe(root.traceId);
-    expect(handedOver.links).toEqual([expect.objectContaining({ traceId: root.traceId, spanId: root.spanId })]);
+    expect(handedOver.links).toEqual([
+      expect.objectContaining({ traceId: root.traceId, spanId: root.spanId }),
+    ]);
     expect(attributesOf(handedOver)).toMatchObject({ 'batch.id': job.id });
   });
 });
 
 const attributesOf = ({ attributes }: OtlpSpan): Record<string, unknown> =>
-  Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]));
+  Object.fromEntries(
+    attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]),
+  );

@@ -1,5 +1,13 @@
 import { once } from 'node:events';
-import { mkdir, readdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  readdir,
+  rename,
+  rm,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
@@ -8,14 +16,20 @@ import { S3Server } from '../../support/s3-server.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
 import { pause } from '../../support/waiting.js';
 
-const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `line-${index}`);
+const ids = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `line-${index}`);
 
 describe('an outage', () => {
   it('of the blob store while a batch is finalizing: nothing is lost, and it completes after the outage', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url },
+    });
     const job = await harness.submit(ids(50).map(id => chatLine(id)));
-    const [blobs, aside] = [join(harness.dataDir, 'blobs'), join(harness.dataDir, 'blobs-aside')];
+    const [blobs, aside] = [
+      join(harness.dataDir, 'blobs'),
+      join(harness.dataDir, 'blobs-aside'),
+    ];
     target.answer(async call => {
       // A file where the folder was: nothing can be written below it.
       if (call.number === 25) await rename(blobs, aside).then(() => writeFile(blobs, ''));
@@ -23,8 +37,11 @@ describe('an outage', () => {
     });
     const processor = harness.start();
     await harness.until(job.id, 'finalizing', ({ status }) => status === 'finalizing');
-    while (!(await processor.logTail()).includes('outage: the batch is retried')) await pause(20);
-    expect(await readdir(join(harness.dataDir, 'jobs', job.id, 'results'))).toContain('0000000001-0000.log');
+    while (!(await processor.logTail()).includes('outage: the batch is retried'))
+      await pause(20);
+    expect(await readdir(join(harness.dataDir, 'jobs', job.id, 'results'))).toContain(
+      '0000000001-0000.log',
+    );
     await rm(blobs);
     await rename(aside, blobs);
     expect((await harness.untilEnd(job.id)).status).toBe('completed');
@@ -34,7 +51,9 @@ describe('an outage', () => {
 
   it('of the disk while lines are sent: dispatch stops, durable lines stay, the rest is sent afterwards', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url },
+    });
     const job = await harness.submit(ids(400).map(id => chatLine(id)));
     const results = join(harness.dataDir, 'jobs', job.id, 'results');
     target.answer(async call => {
@@ -45,7 +64,8 @@ describe('an outage', () => {
     });
     const processor = harness.start();
     await harness.until(job.id, 'lines sent', () => target.calls.length > 0);
-    while (!(await processor.logTail()).includes('outage: the batch is retried')) await pause(20);
+    while (!(await processor.logTail()).includes('outage: the batch is retried'))
+      await pause(20);
     expect(target.calls.length).toBeLessThan(400);
     expect((await harness.job(job.id)).status).toBe('in_progress');
     expect((await harness.untilEnd(job.id)).status).toBe('completed');
@@ -56,9 +76,13 @@ describe('an outage', () => {
 describe('a damaged work folder', () => {
   it('whose input was cut short is filled again from the blob, and the batch goes on where it was', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url },
+    });
     // More than is read ahead.
-    const job = await harness.submit(ids(400).map(id => chatLine(id, 'm', id.padEnd(1000, '.'))));
+    const job = await harness.submit(
+      ids(400).map(id => chatLine(id, 'm', id.padEnd(1000, '.'))),
+    );
     const input = join(harness.dataDir, 'jobs', job.id, 'input.jsonl');
     target.answer(async call => {
       if (call.number === 100) await truncate(input, 1000);
@@ -71,7 +95,9 @@ describe('a damaged work folder', () => {
 
   it('whose plan makes no sense ends the batch as failed, with the reason', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url },
+    });
     const job = await harness.submit(ids(400).map(id => chatLine(id)));
     const plan = join(harness.dataDir, 'jobs', job.id, 'plans', 'm.plan');
     target.answer(async call => {
@@ -84,7 +110,10 @@ describe('a damaged work folder', () => {
     await once(first.child, 'exit');
     await truncate(plan, 100);
     harness.start();
-    expect(await harness.untilEnd(job.id)).toMatchObject({ status: 'failed', problems: [{ code: 'internal_error' }] });
+    expect(await harness.untilEnd(job.id)).toMatchObject({
+      status: 'failed',
+      problems: [{ code: 'internal_error' }],
+    });
   });
 });
 
@@ -106,7 +135,10 @@ describe('processors that share a bucket and a database but no disk', () => {
     await once(first.child, 'exit');
     const elsewhere = join(harness.folder, 'elsewhere');
     await mkdir(elsewhere);
-    await symlink(join(harness.dataDir, 'switchyard.db'), join(elsewhere, 'switchyard.db'));
+    await symlink(
+      join(harness.dataDir, 'switchyard.db'),
+      join(elsewhere, 'switchyard.db'),
+    );
     harness.start({ 'data.dir': elsewhere });
     expect((await harness.untilEnd(job.id)).status).toBe('completed');
     await expectWholeBatch(harness, job.id, ids(600));

@@ -4,10 +4,15 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { BatchHarness, chatLine } from '../../support/batch-harness.js';
-import { echoAnswer, TargetServer, type TargetCall } from '../../support/target-server.js';
+import {
+  echoAnswer,
+  TargetServer,
+  type TargetCall,
+} from '../../support/target-server.js';
 import { pause } from '../../support/waiting.js';
 
-const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `line-${index}`);
+const ids = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `line-${index}`);
 const slowly = async (call: TargetCall) => {
   await pause(5);
   return echoAnswer(call);
@@ -24,7 +29,11 @@ describe('a processor that ends', () => {
     const job = await harness.submit(ids(2000).map(id => chatLine(id)));
     for (const sent of [200, 700, 1300]) {
       const processor = harness.start();
-      await harness.until(job.id, `${sent} lines sent`, () => target.calls.length >= sent);
+      await harness.until(
+        job.id,
+        `${sent} lines sent`,
+        () => target.calls.length >= sent,
+      );
       processor.child.kill('SIGKILL');
       await once(processor.child, 'exit');
     }
@@ -62,7 +71,10 @@ describe('a processor that ends', () => {
     await once(first.child, 'exit');
     const results = join(harness.dataDir, 'jobs', job.id, 'results');
     const log = (await readdir(results)).find(name => name.endsWith('.log'))!;
-    await appendFile(join(results, log), '299 O 3/2/0/0 {"id":"batch_req_torn","custom_id":"line-2');
+    await appendFile(
+      join(results, log),
+      '299 O 3/2/0/0 {"id":"batch_req_torn","custom_id":"line-2',
+    );
     harness.start();
     expect((await harness.untilEnd(job.id)).status).toBe('completed');
     await expectWholeBatch(harness, job.id, ids(300));
@@ -72,9 +84,12 @@ describe('a processor that ends', () => {
 describe('two processors', () => {
   it('race for 6 batches: each is done by one of them, and no line is sent twice', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url, 'batch.jobs': 2 } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url, 'batch.jobs': 2 },
+    });
     const jobs = [];
-    for (let count = 0; count < 6; count++) jobs.push(await harness.submit(ids(50).map(id => chatLine(id))));
+    for (let count = 0; count < 6; count++)
+      jobs.push(await harness.submit(ids(50).map(id => chatLine(id))));
     harness.start();
     harness.start();
     for (const { id } of jobs) {

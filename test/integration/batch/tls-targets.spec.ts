@@ -12,14 +12,20 @@ interface Certified {
   readonly keyFile: string;
 }
 
-const tlsOf = async ({ certFile, keyFile }: Certified, more: ServerOptions = {}): Promise<ServerOptions> => ({
+const tlsOf = async (
+  { certFile, keyFile }: Certified,
+  more: ServerOptions = {},
+): Promise<ServerOptions> => ({
   cert: await readFile(certFile),
   key: await readFile(keyFile),
   ...more,
 });
 
 /** An entry of `model_gateways`, complete as each must be. */
-const entry = (url: string, more: Readonly<Record<string, string | boolean>> = {}): object => ({
+const entry = (
+  url: string,
+  more: Readonly<Record<string, string | boolean>> = {},
+): object => ({
   url,
   request_timeout: '30s',
   max_retries: 0,
@@ -36,13 +42,20 @@ describe('targets over TLS', () => {
     const client = await certificates.sign('client', 'DNS:processor');
     await using plain = await TargetServer.start(echoAnswer, await tlsOf(server));
     const ca = await readFile(certificates.authority);
-    const mutual = await tlsOf(server, { ca, requestCert: true, rejectUnauthorized: true });
+    const mutual = await tlsOf(server, {
+      ca,
+      requestCert: true,
+      rejectUnauthorized: true,
+    });
     await using strict = await TargetServer.start(echoAnswer, mutual);
     const secrets = join(harness.folder, 'secrets');
     await mkdir(secrets);
     await writeFile(join(secrets, 'gateway-b'), 'sk-named\n');
     const trust = { tls_ca_cert_file: certificates.authority };
-    const own = { tls_client_cert_file: client.certFile, tls_client_key_file: client.keyFile };
+    const own = {
+      tls_client_cert_file: client.certFile,
+      tls_client_key_file: client.keyFile,
+    };
     const model_gateways = {
       trusted: entry(plain.url, { ...trust, api_key_name: 'gateway-b' }),
       unchecked: entry(plain.url, { tls_insecure_skip_verify: true }),
@@ -57,11 +70,17 @@ describe('targets over TLS', () => {
     harness.start({ 'batch.targets_file': file, 'batch.secrets_dir': secrets });
     expect((await harness.untilEnd(id)).status).toBe('completed');
     const { output, errors } = await expectWholeBatch(harness, id, models);
-    expect(output.map(({ custom_id }) => custom_id).sort()).toEqual(['mutual', 'trusted', 'unchecked']);
-    expect(errors.map(({ custom_id, error }) => [custom_id, error?.code]).sort()).toEqual([
-      ['anonymous', 'connection_lost'],
-      ['distrusted', 'connection_lost'],
+    expect(output.map(({ custom_id }) => custom_id).sort()).toEqual([
+      'mutual',
+      'trusted',
+      'unchecked',
     ]);
+    expect(errors.map(({ custom_id, error }) => [custom_id, error?.code]).sort()).toEqual(
+      [
+        ['anonymous', 'connection_lost'],
+        ['distrusted', 'connection_lost'],
+      ],
+    );
     const keys = plain.calls.map(({ headers }) => headers.authorization);
     expect(keys.sort()).toEqual(['Bearer sk-named', undefined]);
   });
@@ -69,12 +88,23 @@ describe('targets over TLS', () => {
   it('as one for all models: its key is read from any path', async () => {
     await using harness = await BatchHarness.open();
     await using target = await TargetServer.start();
-    const [file, key] = [join(harness.folder, 'targets.yaml'), join(harness.folder, 'key')];
+    const [file, key] = [
+      join(harness.folder, 'targets.yaml'),
+      join(harness.folder, 'key'),
+    ];
     await writeFile(key, 'sk-file');
-    await writeFile(file, JSON.stringify({ global_inference_gateway: entry(target.url, { api_key_file: key }) }));
+    await writeFile(
+      file,
+      JSON.stringify({
+        global_inference_gateway: entry(target.url, { api_key_file: key }),
+      }),
+    );
     const { id } = await harness.submit([chatLine('a', 'one'), chatLine('b', 'other')]);
     harness.start({ 'batch.targets_file': file });
     expect((await harness.untilEnd(id)).status).toBe('completed');
-    expect(target.calls.map(({ headers }) => headers.authorization)).toEqual(['Bearer sk-file', 'Bearer sk-file']);
+    expect(target.calls.map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer sk-file',
+      'Bearer sk-file',
+    ]);
   });
 });

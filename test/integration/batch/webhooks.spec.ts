@@ -17,7 +17,9 @@ describe('webhooks', () => {
     });
     const secretFile = join(harness.folder, 'secret');
     await writeFile(secretFile, `whsec_${secret.toString('base64')}\n`);
-    const job = await harness.submit([chatLine('a')], { webhook: { url: `${receiver.url}/hook` } });
+    const job = await harness.submit([chatLine('a')], {
+      webhook: { url: `${receiver.url}/hook` },
+    });
     harness.start({ 'batch.webhook_secret_file': secretFile });
     await harness.untilEnd(job.id);
     while (receiver.calls.length === 0) await pause(20);
@@ -36,7 +38,9 @@ describe('webhooks', () => {
   it('never reach an inner address that is not allowed', async () => {
     await using target = await TargetServer.start();
     await using receiver = await TargetServer.start();
-    await using harness = await BatchHarness.open({ settings: { 'batch.gateway_url': target.url } });
+    await using harness = await BatchHarness.open({
+      settings: { 'batch.gateway_url': target.url },
+    });
     const job = await harness.submit([chatLine('a')], { webhook: { url: receiver.url } });
     const secretFile = join(harness.folder, 'secret');
     await writeFile(secretFile, 'a secret of enough bytes');

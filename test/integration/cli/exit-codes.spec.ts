@@ -77,7 +77,13 @@ const LOCAL: Readonly<Record<string, Row>> = {
   'worker check': { args: [], wrong: ['127.0.0.1'] },
 };
 
-const ENVELOPE = { error: { message: 'Not with this key.', type: 'invalid_request_error', code: 'invalid_api_key' } };
+const ENVELOPE = {
+  error: {
+    message: 'Not with this key.',
+    type: 'invalid_request_error',
+    code: 'invalid_api_key',
+  },
+};
 const ANSWER = { choices: [{ delta: { content: '{"fruit": 3}' } }] };
 const EMPTY_PAGE = { object: 'list', data: [], has_more: false };
 
@@ -98,11 +104,14 @@ describe('every command', () => {
     );
     refusing = createServer((request, response) => {
       request.resume();
-      response.writeHead(401, { 'content-type': 'application/json' }).end(JSON.stringify(ENVELOPE));
+      response
+        .writeHead(401, { 'content-type': 'application/json' })
+        .end(JSON.stringify(ENVELOPE));
     });
     answering = createServer((request, response) => {
       request.resume();
-      if (request.url !== '/v1/chat/completions') return void response.end(JSON.stringify(EMPTY_PAGE));
+      if (request.url !== '/v1/chat/completions')
+        return void response.end(JSON.stringify(EMPTY_PAGE));
       response.end(`data: ${JSON.stringify(ANSWER)}\n\ndata: [DONE]\n\n`);
     });
     for (const server of [refusing, answering]) {
@@ -123,9 +132,12 @@ describe('every command', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const run = (command: string, args: readonly string[]) => runHere([...command.split(' '), ...args]);
-  const piped = (args: readonly string[], input: string) => new CommandRun(args, {}, input).ended;
-  const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const run = (command: string, args: readonly string[]) =>
+    runHere([...command.split(' '), ...args]);
+  const piped = (args: readonly string[], input: string) =>
+    new CommandRun(args, {}, input).ended;
+  const urlOf = (server: Server): string =>
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   it('has a row here', () => {
     const names = leafCommands(program()).map(({ words }) => words);
@@ -136,21 +148,36 @@ describe('every command', () => {
     '%s has a description and an example',
     (words, command) => {
       expect(command.description()).toMatch(/\w{3}/);
-      expect(helpOf(command)).toMatch(new RegExp(`^Examples:\\n(  .*\\n)*  .*switchyard ${words}`, 'm'));
+      expect(helpOf(command)).toMatch(
+        new RegExp(`^Examples:\\n(  .*\\n)*  .*switchyard ${words}`, 'm'),
+      );
     },
   );
 
-  it.each(Object.entries({ ...REMOTE, ...LOCAL }))('%s ends with 2 for wrong usage, on stderr', async (name, row) => {
-    const { code, ...texts } = await run(name, row.wrong.length > 0 ? row.wrong : ['--no-such-option']);
-    expect({ code, ...texts }).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(/\S/) });
-    expect(texts.stderr).not.toContain('    at ');
-  });
+  it.each(Object.entries({ ...REMOTE, ...LOCAL }))(
+    '%s ends with 2 for wrong usage, on stderr',
+    async (name, row) => {
+      const { code, ...texts } = await run(
+        name,
+        row.wrong.length > 0 ? row.wrong : ['--no-such-option'],
+      );
+      expect({ code, ...texts }).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/\S/),
+      });
+      expect(texts.stderr).not.toContain('    at ');
+    },
+  );
 
-  it.each(Object.entries(REMOTE))('%s ends with 3 when no gateway answers', async (name, { args }) => {
-    const { code, ...texts } = await run(name, [...args, '--url', nobody]);
-    expect({ code, stdout: texts.stdout }).toEqual({ code: 3, stdout: '' });
-    expect(texts.stderr).toContain(`✗ no gateway answers at ${nobody} (ECONNREFUSED)`);
-  });
+  it.each(Object.entries(REMOTE))(
+    '%s ends with 3 when no gateway answers',
+    async (name, { args }) => {
+      const { code, ...texts } = await run(name, [...args, '--url', nobody]);
+      expect({ code, stdout: texts.stdout }).toEqual({ code: 3, stdout: '' });
+      expect(texts.stderr).toContain(`✗ no gateway answers at ${nobody} (ECONNREFUSED)`);
+    },
+  );
 
   it.each(Object.entries(REMOTE))(
     '%s ends with 4 when the gateway denies it, with its message',
@@ -187,16 +214,29 @@ describe('every command', () => {
     const without = leafCommands(program()).filter(({ command }) =>
       command.options.every(({ long }) => long !== '--json'),
     );
-    expect(without.map(({ words }) => words)).toEqual(['up', 'config schema', 'worker run', 'completion']);
+    expect(without.map(({ words }) => words)).toEqual([
+      'up',
+      'config schema',
+      'worker run',
+      'completion',
+    ]);
   });
 
   it('chat with questions from a pipe ends with the code of a question that failed', async () => {
-    expect((await piped(['chat', '-m', 'm', '--url', nobody], 'one?\ntwo?\n')).code).toBe(3);
-    expect((await piped(['chat', '-m', 'm', '--url', urlOf(answering)], 'one?\n')).code).toBe(0);
+    expect((await piped(['chat', '-m', 'm', '--url', nobody], 'one?\ntwo?\n')).code).toBe(
+      3,
+    );
+    expect(
+      (await piped(['chat', '-m', 'm', '--url', urlOf(answering)], 'one?\n')).code,
+    ).toBe(0);
   });
 
   it.each([
-    ['transcribe', ['audio.wav', '--json', '--format', 'srt'], 'json, verbose_json, diarized_json'],
+    [
+      'transcribe',
+      ['audio.wav', '--json', '--format', 'srt'],
+      'json, verbose_json, diarized_json',
+    ],
     ['speak', ['hello', '--json', '-o', '-'], 'both go to stdout'],
   ])('%s refuses --json where the answer is none: 2', async (name, args, message) => {
     const { code, ...texts } = await run(name, [...args, '--url', nobody]);
@@ -208,6 +248,9 @@ describe('every command', () => {
     ['speak', ['hello', '-o', 'none/speech.mp3']],
   ])('%s checks its output file before the gateway is asked', async (name, args) => {
     const { code, ...texts } = await run(name, [...args, '--url', urlOf(refusing)]);
-    expect([code, texts.stderr]).toEqual([2, expect.stringContaining('cannot be written')]);
+    expect([code, texts.stderr]).toEqual([
+      2,
+      expect.stringContaining('cannot be written'),
+    ]);
   });
 });

@@ -1,4 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -18,10 +25,16 @@ let modules: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'gpu-'));
   modules = join(folder, 'node_modules');
-  write('node-llama-cpp/package.json', '{ "version": "3.22.1", "type": "module", "exports": "./index.js" }');
+  write(
+    'node-llama-cpp/package.json',
+    '{ "version": "3.22.1", "type": "module", "exports": "./index.js" }',
+  );
   // What the empty package of package.json's overrides looks like.
   for (const name of ['linux-x64-cuda', 'linux-x64-cuda-ext'])
-    write(`@node-llama-cpp/${name}/package.json`, '{ "name": "onnxruntime-common", "version": "1.30.0" }');
+    write(
+      `@node-llama-cpp/${name}/package.json`,
+      '{ "name": "onnxruntime-common", "version": "1.30.0" }',
+    );
   engines(['cpu']);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -41,27 +54,52 @@ function engines(llama: readonly string[]): void {
   );
 }
 
-async function check(scripts: Readonly<Record<string, string>>, libraryFolders: readonly string[] = []) {
+async function check(
+  scripts: Readonly<Record<string, string>>,
+  libraryFolders: readonly string[] = [],
+) {
   const python = new PythonEnvironment(join(folder, 'data'));
-  const { ok, checks } = await checkGpu({ run: fakeCommands(folder, scripts), modules, libraryFolders, python });
-  return { ok, ...Object.fromEntries(checks.map(({ what, state, detail, fix }) => [what, [state, detail, fix]])) };
+  const { ok, checks } = await checkGpu({
+    run: fakeCommands(folder, scripts),
+    modules,
+    libraryFolders,
+    python,
+  });
+  return {
+    ok,
+    ...Object.fromEntries(
+      checks.map(({ what, state, detail, fix }) => [what, [state, detail, fix]]),
+    ),
+  };
 }
 
 describe('gpu check', () => {
   it('says so on a machine without a GPU, and names each repair', async () => {
-    const cuda = expect.stringContaining('apt-get install -y cuda-libraries-13-0 libcudnn9-cuda-13');
+    const cuda = expect.stringContaining(
+      'apt-get install -y cuda-libraries-13-0 libcudnn9-cuda-13',
+    );
     expect(await check({ ldconfig: 'true' })).toEqual({
       ok: false,
-      'NVIDIA driver': ['fail', expect.stringContaining('no usable NVIDIA GPU'), expect.stringContaining('580')],
+      'NVIDIA driver': [
+        'fail',
+        expect.stringContaining('no usable NVIDIA GPU'),
+        expect.stringContaining('580'),
+      ],
       CUDA: ['fail', 'no library found', cuda],
       cuDNN: ['fail', 'no library found', cuda],
-      'llama.cpp': ['fail', 'back ends that load: cpu; not cuda', 'switchyard gpu install llama-cpp'],
+      'llama.cpp': [
+        'fail',
+        'back ends that load: cpu; not cuda',
+        'switchyard gpu install llama-cpp',
+      ],
     });
   });
 
   it('is well where driver, libraries and engines load', async () => {
     engines(['cpu', 'cuda', 'vulkan']);
-    expect(await check({ 'nvidia-smi': NVIDIA, ldconfig: LDCONFIG, ldd: LINKED })).toEqual({
+    expect(
+      await check({ 'nvidia-smi': NVIDIA, ldconfig: LDCONFIG, ldd: LINKED }),
+    ).toEqual({
       ok: true,
       'NVIDIA driver': ['ok', 'NVIDIA H200, 570.86.15, 143771 MiB', undefined],
       CUDA: ['ok', 'found: libcublas.so.13, libcudart.so.13', undefined],
@@ -71,13 +109,19 @@ describe('gpu check', () => {
   });
 
   it('names the libraries that an installed engine lacks, of the version it is linked with', async () => {
-    mkdirSync(join(modules, '@node-llama-cpp/linux-x64-cuda/bins/linux-x64-cuda'), { recursive: true });
+    mkdirSync(join(modules, '@node-llama-cpp/linux-x64-cuda/bins/linux-x64-cuda'), {
+      recursive: true,
+    });
     const ldd =
       'echo "	libcublas.so.12 => not found"; echo "	libcuda.so.1 => not found"; echo "	libm.so.6 => /lib/libm.so.6"';
     const fix = expect.stringContaining('cuda-libraries-12-0');
     expect(await check({ 'nvidia-smi': NVIDIA, ldconfig: LDCONFIG, ldd })).toMatchObject({
       ok: false,
-      'llama.cpp': ['fail', expect.stringContaining('libggml-cuda.so lacks libcublas.so.12, libcuda.so.1'), fix],
+      'llama.cpp': [
+        'fail',
+        expect.stringContaining('libggml-cuda.so lacks libcublas.so.12, libcuda.so.1'),
+        fix,
+      ],
     });
   });
 
@@ -90,9 +134,14 @@ describe('gpu check', () => {
 
   it('asks the driver, not only its command', async () => {
     const { 'NVIDIA driver': found } = (await check({
-      'nvidia-smi': 'echo "NVIDIA-SMI has failed because it couldn\'t communicate with the NVIDIA driver."; exit 9',
+      'nvidia-smi':
+        'echo "NVIDIA-SMI has failed because it couldn\'t communicate with the NVIDIA driver."; exit 9',
     })) as Record<string, unknown>;
-    expect(found).toEqual(['fail', expect.stringContaining("couldn't communicate"), expect.anything()]);
+    expect(found).toEqual([
+      'fail',
+      expect.stringContaining("couldn't communicate"),
+      expect.anything(),
+    ]);
   });
 });
 
@@ -100,7 +149,11 @@ describe('gpu install', () => {
   const NPM = `for last; do :; done; name=\${last%@*}; version=\${last##*@}
     mkdir -p node_modules/$name/bins; echo "{ \\"version\\": \\"$version\\" }" > node_modules/$name/package.json`;
 
-  async function install(part: GpuPart, scripts: Readonly<Record<string, string>>, dryRun = false) {
+  async function install(
+    part: GpuPart,
+    scripts: Readonly<Record<string, string>>,
+    dryRun = false,
+  ) {
     const lines: string[] = [];
     const report = (text: string) => void lines.push(text);
     const run = fakeCommands(folder, scripts);
@@ -113,20 +166,36 @@ describe('gpu install', () => {
   }
 
   it("puts llama.cpp's CUDA packages in place of the empty ones, also of a nested one", async () => {
-    write('node-llama-cpp/node_modules/@node-llama-cpp/linux-x64-cuda/package.json', '{}');
+    write(
+      'node-llama-cpp/node_modules/@node-llama-cpp/linux-x64-cuda/package.json',
+      '{}',
+    );
     expect((await install('llama-cpp', { npm: NPM })).failure).toBe('');
     for (const name of ['linux-x64-cuda', 'linux-x64-cuda-ext']) {
-      const text = readFileSync(join(modules, '@node-llama-cpp', name, 'package.json'), 'utf8');
+      const text = readFileSync(
+        join(modules, '@node-llama-cpp', name, 'package.json'),
+        'utf8',
+      );
       expect(JSON.parse(text)).toEqual({ version: '3.22.1' });
       expect(existsSync(join(modules, '@node-llama-cpp', name, 'bins'))).toBe(true);
     }
-    expect(existsSync(join(modules, 'node-llama-cpp/node_modules/@node-llama-cpp/linux-x64-cuda'))).toBe(false);
+    expect(
+      existsSync(
+        join(modules, 'node-llama-cpp/node_modules/@node-llama-cpp/linux-x64-cuda'),
+      ),
+    ).toBe(false);
   });
 
   it('keeps the empty package where npm fails or brings no binaries', async () => {
-    expect((await install('llama-cpp', { npm: 'echo "npm error 404"; exit 1' })).failure).toContain('npm error 404');
-    expect((await install('llama-cpp', { npm: 'true' })).failure).toContain('no binaries');
-    expect(existsSync(join(modules, '@node-llama-cpp/linux-x64-cuda/package.json'))).toBe(true);
+    expect(
+      (await install('llama-cpp', { npm: 'echo "npm error 404"; exit 1' })).failure,
+    ).toContain('npm error 404');
+    expect((await install('llama-cpp', { npm: 'true' })).failure).toContain(
+      'no binaries',
+    );
+    expect(existsSync(join(modules, '@node-llama-cpp/linux-x64-cuda/package.json'))).toBe(
+      true,
+    );
   });
 
   it('--dry-run names each step and does none', async () => {

@@ -9,7 +9,8 @@ import { llamaModel } from '../../support/llama-model.js';
 import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
 import { CommandRun } from './command-run.js';
 
-const fixture = (path: string) => readFileSync(new URL(`../../fixtures/${path}`, import.meta.url));
+const fixture = (path: string) =>
+  readFileSync(new URL(`../../fixtures/${path}`, import.meta.url));
 
 const MODELS_YAML = `# Kept: head of the file.
 models:
@@ -38,10 +39,16 @@ describe('switchyard models add', () => {
 
   const modelsFile = () => readFileSync(join(folder, 'models.yaml'), 'utf8');
   const shelf = () =>
-    readdirSync(folder).includes('shelf') ? readdirSync(join(folder, 'shelf'), { recursive: true }) : [];
+    readdirSync(folder).includes('shelf')
+      ? readdirSync(join(folder, 'shelf'), { recursive: true })
+      : [];
 
   /** The hub serves these files as the repository of the entry, whose commit and sizes are those of the real one. */
-  async function offer(name: string, files: Readonly<Record<string, Buffer>>, facts: 'real' | 'unknown' = 'unknown') {
+  async function offer(
+    name: string,
+    files: Readonly<Record<string, Buffer>>,
+    facts: 'real' | 'unknown' = 'unknown',
+  ) {
     const entry = Catalogue.load('').find(name);
     const { from, files: named } = Object.values(entry.sources)[0]!;
     const repository = from.slice('hf:'.length).split('@')[0]!;
@@ -81,7 +88,12 @@ describe('switchyard models add', () => {
   });
 
   it.each([
-    ['sherpa-onnx', 'sense-voice-small', () => Promise.resolve(senseVoice()), /word errors [\d.]+ %/],
+    [
+      'sherpa-onnx',
+      'sense-voice-small',
+      () => Promise.resolve(senseVoice()),
+      /word errors [\d.]+ %/,
+    ],
     [
       'llama-cpp, text',
       'qwen3-0.6b',
@@ -91,7 +103,11 @@ describe('switchyard models add', () => {
     [
       'llama-cpp, vectors',
       'nomic-embed-text-v1.5',
-      async () => ({ 'nomic-embed-text-v1.5.Q8_0.gguf': readFileSync(await llamaModel({ pooling: 'mean' })) }),
+      async () => ({
+        'nomic-embed-text-v1.5.Q8_0.gguf': readFileSync(
+          await llamaModel({ pooling: 'mean' }),
+        ),
+      }),
       /\d of 3 likenesses \| [\d.]+ texts/,
     ],
   ])(
@@ -100,14 +116,24 @@ describe('switchyard models add', () => {
       await offer(name, await files());
       const gateway = await startGateway();
       const added = await run('add', name, '--yes', '--json');
-      expect([added.code, added.stderr]).toEqual([0, expect.stringContaining(`${name}:`)]);
-      expect(JSON.parse(added.stdout)).toMatchObject({ models: [{ id: name, gateway: 'loaded' }] });
+      expect([added.code, added.stderr]).toEqual([
+        0,
+        expect.stringContaining(`${name}:`),
+      ]);
+      expect(JSON.parse(added.stdout)).toMatchObject({
+        models: [{ id: name, gateway: 'loaded' }],
+      });
       expect(modelsFile()).toContain(`  # switchyard models add ${name}`);
-      expect(((await gateway.json(`/v1/models/${name}`)) as { state: string }).state).toBe('loaded');
+      expect(
+        ((await gateway.json(`/v1/models/${name}`)) as { state: string }).state,
+      ).toBe('loaded');
       const verified = await run('verify', name);
       expect([verified.code, verified.stdout]).toEqual([0, expect.stringMatching(row)]);
       const again = await run('add', name, '--yes');
-      expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('stays as it is')]);
+      expect([again.code, again.stderr]).toEqual([
+        0,
+        expect.stringContaining('stays as it is'),
+      ]);
       expect((await run('remove', name, '--yes')).code).toBe(0);
       expect([modelsFile().includes(name), shelf()]).toEqual([false, []]);
       expect((await fetch(`${gateway.url}/v1/models/${name}`)).status).toBe(404);
@@ -118,40 +144,70 @@ describe('switchyard models add', () => {
   it('keeps comments, moves aliases from a stand-in, says so; without a gateway the next start reads it', async () => {
     await offer('sense-voice-small', senseVoice());
     const added = await run('add', 'sense-voice-small', '--yes');
-    expect([added.code, added.stderr]).toEqual([0, expect.stringContaining('whisper-1 moves from ears')]);
+    expect([added.code, added.stderr]).toEqual([
+      0,
+      expect.stringContaining('whisper-1 moves from ears'),
+    ]);
     expect(added.stderr).toContain('no gateway answers');
-    for (const kept of ['head of the file', 'about the recogniser']) expect(modelsFile()).toContain(`# Kept: ${kept}`);
-    expect(modelsFile()).toMatch(/id: sense-voice-small[^]*aliases: \[ ?whisper-1, gpt-4o-transcribe/);
+    for (const kept of ['head of the file', 'about the recogniser'])
+      expect(modelsFile()).toContain(`# Kept: ${kept}`);
+    expect(modelsFile()).toMatch(
+      /id: sense-voice-small[^]*aliases: \[ ?whisper-1, gpt-4o-transcribe/,
+    );
     expect(modelsFile().split('whisper-1')).toHaveLength(2);
     const manifest = JSON.parse(
-      readFileSync(join(folder, 'shelf', String(shelf()[0]), 'switchyard-model.json'), 'utf8'),
+      readFileSync(
+        join(folder, 'shelf', String(shelf()[0]), 'switchyard-model.json'),
+        'utf8',
+      ),
     );
     expect(manifest).toMatchObject({ revision: 'c0ffee', complete: true });
     expect((await run('check')).code).toBe(0);
   });
 
   it('adds a server that runs elsewhere, and asks for its address', async () => {
-    expect(await run('add', 'vllm', '--yes')).toMatchObject({ code: 2, stderr: expect.stringContaining('--upstream') });
-    const options = ['--upstream', 'http://127.0.0.1:9/v1', '--upstream-model', 'Qwen/Qwen3-8B', '--as', 'qwen'];
+    expect(await run('add', 'vllm', '--yes')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--upstream'),
+    });
+    const options = [
+      '--upstream',
+      'http://127.0.0.1:9/v1',
+      '--upstream-model',
+      'Qwen/Qwen3-8B',
+      '--as',
+      'qwen',
+    ];
     expect((await run('add', 'vllm', '--yes', ...options)).code).toBe(0);
     expect(modelsFile()).toMatch(/id: qwen[^]*model: Qwen\/Qwen3-8B/);
   });
 
   it('search filters, and an unknown name gets the closest ones', async () => {
-    const found = JSON.parse((await run('search', '--kind', 'tts', '--language', 'de', '--json')).stdout);
+    const found = JSON.parse(
+      (await run('search', '--kind', 'tts', '--language', 'de', '--json')).stdout,
+    );
     expect(found).toMatchObject({ models: [{ name: 'piper-de-thorsten' }] });
     const unknown = await run('add', 'qwen3-9b');
-    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching(/no qwen3-9b; closest: qwen3-[48]b/)]);
+    expect([unknown.code, unknown.stderr]).toEqual([
+      2,
+      expect.stringMatching(/no qwen3-9b; closest: qwen3-[48]b/),
+    ]);
   });
 
   describe('leaves models.yaml as it was', () => {
-    const FILES = { 'model.int8.onnx': Buffer.from('model'), 'tokens.txt': Buffer.from('tokens') };
+    const FILES = {
+      'model.int8.onnx': Buffer.from('model'),
+      'tokens.txt': Buffer.from('tokens'),
+    };
     afterEach(() => expect(modelsFile()).toBe(MODELS_YAML));
 
     it('when the repository has other files than the catalogue names', async () => {
       await offer('sense-voice-small', FILES, 'real');
       const added = await run('add', 'sense-voice-small', '--yes');
-      expect([added.code, added.stderr]).toEqual([1, expect.stringContaining('another model.int8.onnx than')]);
+      expect([added.code, added.stderr]).toEqual([
+        1,
+        expect.stringContaining('another model.int8.onnx than'),
+      ]);
       expect(shelf()).toEqual([]);
     });
 
@@ -159,7 +215,10 @@ describe('switchyard models add', () => {
       await offer('sense-voice-small', FILES);
       hub!.script('model.int8.onnx', { kind: 'body', body: Buffer.from('mdoel') });
       const damaged = await run('add', 'sense-voice-small', '--yes');
-      expect([damaged.code, damaged.stderr]).toEqual([1, expect.stringContaining('damaged')]);
+      expect([damaged.code, damaged.stderr]).toEqual([
+        1,
+        expect.stringContaining('damaged'),
+      ]);
       expect(shelf().some(name => String(name).endsWith('model.int8.onnx'))).toBe(false);
     });
 

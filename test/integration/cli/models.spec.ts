@@ -15,7 +15,9 @@ describe('switchyard models', () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'models-'));
     writeModels('');
-    hub = await HubServer.start({ files: { 'config.json': Buffer.from('{}'), 'weights.bin': WEIGHTS } });
+    hub = await HubServer.start({
+      files: { 'config.json': Buffer.from('{}'), 'weights.bin': WEIGHTS },
+    });
   });
   afterEach(async () => {
     await hub[Symbol.asyncDispose]();
@@ -48,7 +50,10 @@ describe('switchyard models', () => {
     expect((await first.ended).signal).toBe('SIGKILL');
     const second = await run('pull', 'hf:acme/tiny');
     expect([second.code, second.stdout]).toEqual([0, '']);
-    expect(hub.downloads('weights.bin').map(({ range }) => range)).toEqual([undefined, 'bytes=250000-']);
+    expect(hub.downloads('weights.bin').map(({ range }) => range)).toEqual([
+      undefined,
+      'bytes=250000-',
+    ]);
     expect(weights()).toEqual(WEIGHTS);
   });
 
@@ -59,11 +64,18 @@ describe('switchyard models', () => {
     expect((await run('check')).code).toBe(0);
     rmSync(join(folder, 'shelf/tiny/weights.bin'));
     const offline = await run('pull', 'hf:acme/tiny', '--offline');
-    expect([offline.code, offline.stdout]).toEqual([1, expect.stringContaining('weights.bin  is missing')]);
+    expect([offline.code, offline.stdout]).toEqual([
+      1,
+      expect.stringContaining('weights.bin  is missing'),
+    ]);
     const check = await run('check');
     expect(check.code).toBe(1);
-    expect(check.stdout).toContain('to put it right: switchyard models pull hf:acme/tiny@main --as tiny');
-    const list = JSON.parse((await run('list', '--json')).stdout) as { models: unknown[] };
+    expect(check.stdout).toContain(
+      'to put it right: switchyard models pull hf:acme/tiny@main --as tiny',
+    );
+    const list = JSON.parse((await run('list', '--json')).stdout) as {
+      models: unknown[];
+    };
     expect(list.models).toEqual([
       expect.objectContaining({ name: 'asr', engine: 'synthetic' }),
       expect.objectContaining({ name: 'tiny', revision: 'c0ffee', files: 'complete' }),
@@ -79,13 +91,19 @@ describe('switchyard models', () => {
       const { stdout, stderr } = await new CommandRun(args, own).ended;
       return stdout + stderr;
     };
-    expect(await npx('models', 'check')).toContain('right: npx switchyard models pull hf:acme/tiny@main --as tiny');
-    expect(await npx('models', 'add', 'whisper-smal')).toContain('All: npx switchyard models search');
+    expect(await npx('models', 'check')).toContain(
+      'right: npx switchyard models pull hf:acme/tiny@main --as tiny',
+    );
+    expect(await npx('models', 'add', 'whisper-smal')).toContain(
+      'All: npx switchyard models search',
+    );
     expect(await npx('models', 'add', 'whisper-small')).toContain(
       'installed: npx switchyard engines install ctranslate2',
     );
     writeModels(`, options: { modelDir: "${join(folder, 'shelf/tiny')}" }`);
-    expect(await npx('models', 'remove', 'tiny')).toContain('(npx switchyard models remove asr)');
+    expect(await npx('models', 'remove', 'tiny')).toContain(
+      '(npx switchyard models remove asr)',
+    );
     expect(await npx('status')).toContain('start one with `npx switchyard up`');
   });
 
@@ -98,8 +116,12 @@ describe('switchyard models', () => {
       SWITCHYARD_HUB_MODELS_DIR: join(folder, 'shelf'),
     }).ended;
     expect(result.code).toBe(3);
-    expect(result.stderr).toContain(`${new URL(gone).host} cannot be reached (ECONNREFUSED)`);
-    expect(result.stderr).toContain(`${gone}/acme/tiny/tree/main and copy them to ${join(folder, 'shelf/tiny')}`);
+    expect(result.stderr).toContain(
+      `${new URL(gone).host} cannot be reached (ECONNREFUSED)`,
+    );
+    expect(result.stderr).toContain(
+      `${gone}/acme/tiny/tree/main and copy them to ${join(folder, 'shelf/tiny')}`,
+    );
   });
 
   it('pull stops at Ctrl-C with 130 and leaves no lock', async () => {
@@ -107,7 +129,10 @@ describe('switchyard models', () => {
     const first = start('pull', 'hf:acme/tiny');
     await hub.stalled;
     first.child.kill('SIGINT');
-    expect(await first.ended).toMatchObject({ code: 130, stderr: expect.stringContaining('stopped') });
+    expect(await first.ended).toMatchObject({
+      code: 130,
+      stderr: expect.stringContaining('stopped'),
+    });
     expect((await run('pull', 'hf:acme/tiny')).code).toBe(0);
   });
 
@@ -119,14 +144,20 @@ describe('switchyard models', () => {
     [['pull', 'hf:acme/tiny', '--token-file', 'nowhere'], 'token file cannot be read'],
     [['pul'], 'Did you mean pull?'],
   ])('%j is wrong usage: 2', async (args, message) => {
-    expect(await run(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+    expect(await run(...args)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(message),
+    });
     expect(hub.seen).toEqual([]);
   });
 
   it('remove refuses what models.yaml uses, asks nobody without a terminal, and then removes', async () => {
     await run('pull', 'hf:acme/tiny');
     writeModels(`, options: { modelDir: "${join(folder, 'shelf/tiny')}" }`);
-    expect(await run('remove', 'tiny', '--yes')).toMatchObject({ code: 1, stderr: expect.stringContaining('for asr') });
+    expect(await run('remove', 'tiny', '--yes')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('for asr'),
+    });
     expect((await run('remove', 'tiny', '--force')).code).toBe(2);
     expect((await run('remove', 'tiny', '--force', '--yes')).code).toBe(0);
     expect((await run('remove', 'tiny', '--yes')).stderr).toContain('there are: none');
@@ -143,8 +174,12 @@ describe('switchyard models', () => {
     writeModels(', options: { baseMs: -1, colour: red }');
     const options = await run('check');
     expect(options.code).toBe(2);
-    expect(options.stderr).toMatch(/models\.yaml:2:\d+ {2}models\[0\]\.options\.baseMs: is -1; allowed/);
-    expect(options.stderr).toMatch(/models\.yaml:2:\d+ {2}models\[0\]\.options\.colour: is unknown/);
+    expect(options.stderr).toMatch(
+      /models\.yaml:2:\d+ {2}models\[0\]\.options\.baseMs: is -1; allowed/,
+    );
+    expect(options.stderr).toMatch(
+      /models\.yaml:2:\d+ {2}models\[0\]\.options\.colour: is unknown/,
+    );
   });
 });
 

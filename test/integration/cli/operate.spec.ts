@@ -4,13 +4,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+} from '@jest/globals';
 import { Product } from '../../support/product.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { CommandRun, runHere } from './command-run.js';
 
 /** One at a time, and requests that run until they are cancelled: beyond the one prepared ahead they wait. */
-const SLOW = syntheticModel({ maxConcurrent: 1, maxBatch: 1, baseMs: 600_000, steps: 1000 });
+const SLOW = syntheticModel({
+  maxConcurrent: 1,
+  maxBatch: 1,
+  baseMs: 600_000,
+  steps: 1000,
+});
 
 describe('commands of the operator', () => {
   let product: Product;
@@ -27,7 +40,10 @@ describe('commands of the operator', () => {
       product.transcribe('hello', { id: `${name}${tests}`, priority: 'batch' }),
     );
     // One runs and one is prepared ahead.
-    await product.until('the others wait', async () => (await queued()).length === answers.length - 2);
+    await product.until(
+      'the others wait',
+      async () => (await queued()).length === answers.length - 2,
+    );
   });
   afterEach(async () => {
     await run('requests', 'cancel', '--all');
@@ -35,9 +51,14 @@ describe('commands of the operator', () => {
   });
 
   const run = (...args: string[]) => runHere([...args, '--url', product.url]);
-  const child = (...args: string[]) => new CommandRun([...args, '--url', product.url], { FORCE_COLOR: '1' }).ended;
+  const child = (...args: string[]) =>
+    new CommandRun([...args, '--url', product.url], { FORCE_COLOR: '1' }).ended;
   const queued = async () =>
-    (await product.json<{ data: { request_id: string }[] }>('/admin/v1/requests?state=queued')).data;
+    (
+      await product.json<{ data: { request_id: string }[] }>(
+        '/admin/v1/requests?state=queued',
+      )
+    ).data;
   const waiting = async () => (await queued())[0]!.request_id;
 
   it('queue shows what waits and runs, without colours in a pipe', async () => {
@@ -54,39 +75,83 @@ describe('commands of the operator', () => {
     expect((await run('requests', 'list')).stdout).toMatch(
       new RegExp(`^${id} +synthetic +\\w+ +batch +queued +1 `, 'm'),
     );
-    expect((await run('requests', 'list', '--state', 'completed')).stdout).toBe('no requests\n');
-    expect((await run('requests', 'show', id)).stdout).toContain('It is number 1 in the queue of synthetic');
-    expect((await run('why', id)).stdout).toMatch(/^It is number 1 .*every slot of the workers/);
-    expect(JSON.parse((await run('why', id, '--json')).stdout)).toMatchObject({ request_id: id, state: 'queued' });
+    expect((await run('requests', 'list', '--state', 'completed')).stdout).toBe(
+      'no requests\n',
+    );
+    expect((await run('requests', 'show', id)).stdout).toContain(
+      'It is number 1 in the queue of synthetic',
+    );
+    expect((await run('why', id)).stdout).toMatch(
+      /^It is number 1 .*every slot of the workers/,
+    );
+    expect(JSON.parse((await run('why', id, '--json')).stdout)).toMatchObject({
+      request_id: id,
+      state: 'queued',
+    });
   });
 
   it('requests cancel ends one request; 5 for one that is unknown, 2 without a choice', async () => {
     const id = await waiting();
-    expect(await run('requests', 'cancel', id)).toMatchObject({ code: 0, stdout: `${id} cancelled\n` });
-    expect(await run('requests', 'cancel', 'none')).toMatchObject({ code: 5, stdout: '' });
-    expect(await run('requests', 'cancel')).toMatchObject({ code: 2, stderr: expect.stringContaining('--all') });
-    expect(await run('why', 'none')).toMatchObject({ code: 5, stderr: expect.stringContaining('[request_not_found]') });
+    expect(await run('requests', 'cancel', id)).toMatchObject({
+      code: 0,
+      stdout: `${id} cancelled\n`,
+    });
+    expect(await run('requests', 'cancel', 'none')).toMatchObject({
+      code: 5,
+      stdout: '',
+    });
+    expect(await run('requests', 'cancel')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--all'),
+    });
+    expect(await run('why', 'none')).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('[request_not_found]'),
+    });
   });
 
   it('requests priority moves waiting requests; 5 for one that is unknown, 2 without a priority', async () => {
     const [, second, third] = (await queued()).map(({ request_id }) => request_id);
-    const { code, stdout } = await run('requests', 'priority', second!, third!, 'realtime');
+    const { code, stdout } = await run(
+      'requests',
+      'priority',
+      second!,
+      third!,
+      'realtime',
+    );
     expect(code).toBe(0);
-    expect(stdout).toMatch(new RegExp(`^${second} +synthetic +\\w+ +realtime +queued +1 `, 'm'));
+    expect(stdout).toMatch(
+      new RegExp(`^${second} +synthetic +\\w+ +realtime +queued +1 `, 'm'),
+    );
     // Realtime may exceed the slots by one, so the second may have left the queue by now.
-    expect(stdout).toMatch(new RegExp(`^${third} +synthetic +\\w+ +realtime +queued +[12] `, 'm'));
-    expect(await run('requests', 'priority', 'none', 'batch')).toMatchObject({ code: 5, stdout: '' });
+    expect(stdout).toMatch(
+      new RegExp(`^${third} +synthetic +\\w+ +realtime +queued +[12] `, 'm'),
+    );
+    expect(await run('requests', 'priority', 'none', 'batch')).toMatchObject({
+      code: 5,
+      stdout: '',
+    });
     const without = await run('requests', 'priority', second!);
-    expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('realtime or batch') });
+    expect(without).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('realtime or batch'),
+    });
   });
 
   it('workers list shows state and slots', async () => {
-    expect((await run('workers', 'list')).stdout).toMatch(/^synthetic-0 +synthetic +busy +none +\d\/\d +0 /m);
+    expect((await run('workers', 'list')).stdout).toMatch(
+      /^synthetic-0 +synthetic +busy +none +\d\/\d +0 /m,
+    );
   });
 
   it('takes the gateway from SWITCHYARD_URL', async () => {
-    const { code, stdout } = await new CommandRun(['queue', '--json'], { SWITCHYARD_URL: product.url }).ended;
-    expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ accepting: true })]);
+    const { code, stdout } = await new CommandRun(['queue', '--json'], {
+      SWITCHYARD_URL: product.url,
+    }).ended;
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      expect.objectContaining({ accepting: true }),
+    ]);
   });
 });
 
@@ -106,7 +171,9 @@ describe('commands that use a running gateway', () => {
   });
 
   const inFolder = { INIT_CWD: '' };
-  beforeAll(() => void Object.assign(inFolder, { INIT_CWD: folder, SWITCHYARD_URL: product.url }));
+  beforeAll(
+    () => void Object.assign(inFolder, { INIT_CWD: folder, SWITCHYARD_URL: product.url }),
+  );
   const run = (...args: string[]) => runHere([...args, '--url', product.url]);
   const child = (args: readonly string[], environment = {}, input = '') =>
     new CommandRun(args, { ...inFolder, ...environment }, input).ended;
@@ -116,26 +183,51 @@ describe('commands that use a running gateway', () => {
     expect(stdout).toMatch(/^gw_\w+ +\d+\.\d+\.\d+ +up /);
     expect(stdout).toMatch(/^synthetic +loaded +0 +0 +- +0 +1\/1 /m);
     expect((await run('top')).stdout).toMatch(/^synthetic +loaded/m);
-    const twice = (await run('top', '--count', '2', '--interval', '0.1', '--json')).stdout.trim().split('\n');
-    expect(twice.map(line => (JSON.parse(line) as { object: string }).object)).toEqual(['status', 'status']);
+    const twice = (await run('top', '--count', '2', '--interval', '0.1', '--json')).stdout
+      .trim()
+      .split('\n');
+    expect(twice.map(line => (JSON.parse(line) as { object: string }).object)).toEqual([
+      'status',
+      'status',
+    ]);
   });
 
   it('workers drain and resume; 5 for a worker that is unknown', async () => {
-    expect((await run('workers', 'drain', 'synthetic-0')).stdout).toMatch(/^synthetic-0 .*, drained/m);
-    expect((await run('workers', 'resume', 'synthetic-0')).stdout).not.toContain('drained');
+    expect((await run('workers', 'drain', 'synthetic-0')).stdout).toMatch(
+      /^synthetic-0 .*, drained/m,
+    );
+    expect((await run('workers', 'resume', 'synthetic-0')).stdout).not.toContain(
+      'drained',
+    );
     expect(await run('workers', 'drain', 'none')).toMatchObject({ code: 5, stdout: '' });
   });
 
   it('logs and workers logs print lines', async () => {
-    const page = JSON.parse((await run('logs', '--json')).stdout) as { data: { text: string }[] };
+    const page = JSON.parse((await run('logs', '--json')).stdout) as {
+      data: { text: string }[];
+    };
     expect(Array.isArray(page.data)).toBe(true);
     expect(await run('workers', 'logs', 'synthetic-0')).toMatchObject({ code: 0 });
     expect(await run('workers', 'logs', 'none')).toMatchObject({ code: 5, stdout: '' });
   });
 
   it('bench reports latency, throughput and grouping', async () => {
-    const { code, stdout } = await child(['bench', 'synthetic', '--audio', 'clip.txt', '-n', '6', '-c', '3', '--json']);
-    const report = JSON.parse(stdout) as { answered: number; p99_ms: number; mean_group: number };
+    const { code, stdout } = await child([
+      'bench',
+      'synthetic',
+      '--audio',
+      'clip.txt',
+      '-n',
+      '6',
+      '-c',
+      '3',
+      '--json',
+    ]);
+    const report = JSON.parse(stdout) as {
+      answered: number;
+      p99_ms: number;
+      mean_group: number;
+    };
     expect([code, report.answered]).toEqual([0, 6]);
     expect(report.p99_ms).toBeGreaterThan(0);
     expect(report.mean_group).toBeGreaterThanOrEqual(1);
@@ -143,7 +235,9 @@ describe('commands that use a running gateway', () => {
 
   it('usage and tenants count what was used; 1 for a day that is none', async () => {
     const { stdout } = await run('usage', '--group-by', 'tenant,model');
-    expect(stdout).toMatch(/^tenant +model +requests +failed +cancelled +audio s .* device s$/m);
+    expect(stdout).toMatch(
+      /^tenant +model +requests +failed +cancelled +audio s .* device s$/m,
+    );
     expect(stdout).toMatch(/^default +synthetic +6 +0 +0 /m);
     expect((await run('tenants')).stdout).toMatch(/^default +0 +6 /m);
     const none = await run('usage', '--to', '2027-02-30');
@@ -154,7 +248,10 @@ describe('commands that use a running gateway', () => {
     // The engine recites what it received: 12 bytes.
     const HEARD = /^synthetic transcript \w+ 12 bytes\n$/;
     const raw = ['listen', '-', '--model', 'synthetic', '--raw', '16000'];
-    expect(await child(raw, {}, 'mind the gap')).toMatchObject({ code: 0, stdout: expect.stringMatching(HEARD) });
+    expect(await child(raw, {}, 'mind the gap')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(HEARD),
+    });
     const { stdout } = await child([...raw, '--json'], {}, 'mind the gap');
     const types = stdout
       .trim()
@@ -162,7 +259,10 @@ describe('commands that use a running gateway', () => {
       .map(line => (JSON.parse(line) as { type: string }).type);
     expect(types.at(-1)).toBe('conversation.item.input_audio_transcription.completed');
     const broken = await child(['listen', 'clip.txt', '--model', 'synthetic']);
-    expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining('ffmpeg ended with code')]);
+    expect([broken.code, broken.stderr]).toEqual([
+      1,
+      expect.stringContaining('ffmpeg ended with code'),
+    ]);
   });
 
   it('support-bundle holds every part and none of the secrets', async () => {
@@ -171,28 +271,56 @@ describe('commands that use a running gateway', () => {
       SWITCHYARD_REDIS_URL: 'redis://user:planted-redis@127.0.0.1:1/0',
       HF_TOKEN: 'hf_planted_token_0123456789',
       AWS_SECRET_ACCESS_KEY: 'planted/aws/secret',
-      SWITCHYARD_CONSOLE_TRACE_URL: 'https://user:planted-trace@host/{request_id}?key=planted-query',
+      SWITCHYARD_CONSOLE_TRACE_URL:
+        'https://user:planted-trace@host/{request_id}?key=planted-query',
       SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'hidden.yaml'),
     };
     const headers = { 'x-api-key': 'planted-header', 'x-org': 'planted-org' };
     const llm = { id: 'up', kind: 'llm', capabilities: ['chat'], engine: 'openai-http' };
     const upstream = { ...llm, options: { baseUrl: 'http://a/v1', headers } };
-    const command = ['server', '--token', 'planted-argument', '--api-key=planted-argument', '{port}'];
-    const external = { id: 'ext', kind: 'stt', capabilities: ['transcribe'], engine: 'external', command };
-    writeFileSync(secrets.SWITCHYARD_WORKERS_MODELS_FILE, JSON.stringify({ models: [upstream, external] }));
-    const { code, stdout } = await child(['support-bundle', '-o', 'bundle.tar.gz'], secrets);
+    const command = [
+      'server',
+      '--token',
+      'planted-argument',
+      '--api-key=planted-argument',
+      '{port}',
+    ];
+    const external = {
+      id: 'ext',
+      kind: 'stt',
+      capabilities: ['transcribe'],
+      engine: 'external',
+      command,
+    };
+    writeFileSync(
+      secrets.SWITCHYARD_WORKERS_MODELS_FILE,
+      JSON.stringify({ models: [upstream, external] }),
+    );
+    const { code, stdout } = await child(
+      ['support-bundle', '-o', 'bundle.tar.gz'],
+      secrets,
+    );
     expect([code, stdout]).toEqual([0, 'bundle.tar.gz\n']);
     const archive = gunzipSync(readFileSync(join(folder, 'bundle.tar.gz'))).toString();
     expect(archive).not.toMatch(/planted/);
     expect(archive).toContain('"redis.url": true');
     expect(archive).toContain('"--api-key=[redacted]"');
-    const { stdout: names } = await promisify(execFile)('tar', ['tzf', join(folder, 'bundle.tar.gz')]);
-    const json = 'version settings doctor health status history queue requests workers models dependencies logs'.split(
-      ' ',
-    );
-    expect(names.trim().split('\n')).toEqual([...json.map(name => `${name}.json`), 'metrics.txt']);
+    const { stdout: names } = await promisify(execFile)('tar', [
+      'tzf',
+      join(folder, 'bundle.tar.gz'),
+    ]);
+    const json =
+      'version settings doctor health status history queue requests workers models dependencies logs'.split(
+        ' ',
+      );
+    expect(names.trim().split('\n')).toEqual([
+      ...json.map(name => `${name}.json`),
+      'metrics.txt',
+    ]);
     const extract = ['xzOf', join(folder, 'bundle.tar.gz'), 'status.json'];
-    expect(JSON.parse((await promisify(execFile)('tar', extract)).stdout)).toMatchObject({ object: 'status' });
+    expect(JSON.parse((await promisify(execFile)('tar', extract)).stdout)).toMatchObject({
+      object: 'status',
+    });
   });
 });
 
@@ -200,7 +328,8 @@ describe('switchyard init', () => {
   let folder: string;
   beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'init-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
-  const init = (...args: string[]) => new CommandRun(['init', ...args], { INIT_CWD: folder }).ended;
+  const init = (...args: string[]) =>
+    new CommandRun(['init', ...args], { INIT_CWD: folder }).ended;
 
   it('writes files that the product accepts, says what is next, and overwrites nothing', async () => {
     const { code, stdout, stderr } = await init('mine');
@@ -208,10 +337,21 @@ describe('switchyard init', () => {
     const files = stdout.trim().split('\n');
     const texts = () => files.map(file => readFileSync(file, 'utf8'));
     const before = texts();
-    expect(files.map(file => file.slice(folder.length))).toEqual(['/mine/switchyard.yaml', '/mine/models.yaml']);
-    const own = { SWITCHYARD_CONFIG: files[0]!, SWITCHYARD_WORKERS_MODELS_FILE: files[1]! };
-    expect((await new CommandRun(['config', 'print'], own).ended).stdout).toContain(`${files[0]}:`);
-    expect(await init('mine')).toMatchObject({ code: 2, stderr: expect.stringContaining('nothing was written') });
+    expect(files.map(file => file.slice(folder.length))).toEqual([
+      '/mine/switchyard.yaml',
+      '/mine/models.yaml',
+    ]);
+    const own = {
+      SWITCHYARD_CONFIG: files[0]!,
+      SWITCHYARD_WORKERS_MODELS_FILE: files[1]!,
+    };
+    expect((await new CommandRun(['config', 'print'], own).ended).stdout).toContain(
+      `${files[0]}:`,
+    );
+    expect(await init('mine')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('nothing was written'),
+    });
     expect(texts()).toEqual(before);
   });
 });
@@ -219,14 +359,23 @@ describe('switchyard init', () => {
 describe('switchyard completion', () => {
   it('bash completes commands, options and choices', async () => {
     const { stdout: script } = await runHere(['completion', 'bash']);
-    expect(await completed(script, ['requests', ''])).toEqual(['list', 'show', 'cancel', 'priority', '--help']);
+    expect(await completed(script, ['requests', ''])).toEqual([
+      'list',
+      'show',
+      'cancel',
+      'priority',
+      '--help',
+    ]);
     expect(await completed(script, ['queue', '--j'])).toEqual(['--json']);
-    expect(await completed(script, ['completion', ''])).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']));
+    expect(await completed(script, ['completion', ''])).toEqual(
+      expect.arrayContaining(['bash', 'zsh', 'fish']),
+    );
   });
 
   it.each(['zsh', 'fish'])('%s has a script that names every group', async shell => {
     const { stdout } = await runHere(['completion', shell]);
-    for (const word of ['models', 'batch', 'worker']) expect(stdout).toContain(`'switchyard ${word}'`);
+    for (const word of ['models', 'batch', 'worker'])
+      expect(stdout).toContain(`'switchyard ${word}'`);
   });
 });
 

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -17,19 +25,26 @@ describe('the Python environment of ctranslate2', () => {
     sources = join(folder, 'workers');
     mkdirSync(join(sources, 'requirements'), { recursive: true });
     pin('ctranslate2==4.8.5');
-    writeFileSync(join(sources, 'requirements', 'ctranslate2-cuda.txt'), 'nvidia-cublas-cu12==12.0\n');
+    writeFileSync(
+      join(sources, 'requirements', 'ctranslate2-cuda.txt'),
+      'nvidia-cublas-cu12==12.0\n',
+    );
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const pin = (line: string) => writeFileSync(join(sources, 'requirements', 'ctranslate2.txt'), `${line}\n`);
-  const environmentOf = (run: RunCommand) => new PythonEnvironment(join(folder, 'data'), run, sources);
-  const withPip = (pip: string) => environmentOf(fakeCommands(folder, { python3: fakePython({ pip }) }));
+  const pin = (line: string) =>
+    writeFileSync(join(sources, 'requirements', 'ctranslate2.txt'), `${line}\n`);
+  const environmentOf = (run: RunCommand) =>
+    new PythonEnvironment(join(folder, 'data'), run, sources);
+  const withPip = (pip: string) =>
+    environmentOf(fakeCommands(folder, { python3: fakePython({ pip }) }));
   const logged = () => `echo "$@" >> ${folder}/pip.log`;
   const pipCalls = () => readFileSync(join(folder, 'pip.log'), 'utf8').trim().split('\n');
   const failure = (environment: PythonEnvironment, options: object = {}) =>
     environment.install({ ...OPTIONS, ...options }).then(
       () => 'installed',
-      (error: { message: string; exitCode: number }) => `${error.exitCode}: ${error.message}`,
+      (error: { message: string; exitCode: number }) =>
+        `${error.exitCode}: ${error.message}`,
     );
 
   it('is made once, from wheels of the pinned versions only', async () => {
@@ -41,20 +56,28 @@ describe('the Python environment of ctranslate2', () => {
     });
     await environment.install(OPTIONS);
     const options = '--no-input --progress-bar off --only-binary :all:';
-    expect(pipCalls()).toEqual([`-m pip install ${options} --requirement ${sources}/requirements/ctranslate2.txt`]);
+    expect(pipCalls()).toEqual([
+      `-m pip install ${options} --requirement ${sources}/requirements/ctranslate2.txt`,
+    ]);
     expect(existsSync(environment.python)).toBe(true);
   });
 
   it('passes the settings of pip on, and none of Switchyard', async () => {
     const before = { ...process.env };
-    Object.assign(process.env, { PIP_NO_INDEX: '1', PIP_FIND_LINKS: '/wheels', SWITCHYARD_DATA_DIR: '/elsewhere' });
+    Object.assign(process.env, {
+      PIP_NO_INDEX: '1',
+      PIP_FIND_LINKS: '/wheels',
+      SWITCHYARD_DATA_DIR: '/elsewhere',
+    });
     try {
       await withPip(`env > ${folder}/env.log`).install(OPTIONS);
     } finally {
       process.env = before;
     }
     const passed = readFileSync(join(folder, 'env.log'), 'utf8').split('\n');
-    expect(passed).toEqual(expect.arrayContaining(['PIP_NO_INDEX=1', 'PIP_FIND_LINKS=/wheels']));
+    expect(passed).toEqual(
+      expect.arrayContaining(['PIP_NO_INDEX=1', 'PIP_FIND_LINKS=/wheels']),
+    );
     expect(passed.filter(line => line.startsWith('SWITCHYARD_'))).toEqual([]);
   });
 
@@ -88,9 +111,14 @@ describe('the Python environment of ctranslate2', () => {
   it('brings the CUDA libraries when asked, and keeps them', async () => {
     const environment = withPip(logged());
     await environment.install(OPTIONS);
-    expect((await environment.install({ ...OPTIONS, cuda: true })).manifest?.cuda).toBe(true);
+    expect((await environment.install({ ...OPTIONS, cuda: true })).manifest?.cuda).toBe(
+      true,
+    );
     expect((await environment.install(OPTIONS)).manifest?.cuda).toBe(true);
-    expect(pipCalls().map(call => call.includes('ctranslate2-cuda.txt'))).toEqual([false, true]);
+    expect(pipCalls().map(call => call.includes('ctranslate2-cuda.txt'))).toEqual([
+      false,
+      true,
+    ]);
   });
 
   it('is damaged when its Python is gone', async () => {
@@ -102,7 +130,11 @@ describe('the Python environment of ctranslate2', () => {
   });
 
   it.each([
-    ['no Python', {}, /^1: python3 is not found: Python 3\.11 or newer is needed\. apt-get install -y .*python3-venv/],
+    [
+      'no Python',
+      {},
+      /^1: python3 is not found: Python 3\.11 or newer is needed\. apt-get install -y .*python3-venv/,
+    ],
     [
       'an old one',
       { python3: fakePython({ version: '3, 9' }) },
@@ -115,7 +147,11 @@ describe('the Python environment of ctranslate2', () => {
     ],
     [
       'no wheel',
-      { python3: fakePython({ pip: 'echo "ERROR: No matching distribution found for ctranslate2==4.8.5"; exit 1' }) },
+      {
+        python3: fakePython({
+          pip: 'echo "ERROR: No matching distribution found for ctranslate2==4.8.5"; exit 1',
+        }),
+      },
       /^1: no wheel of ctranslate2==4\.8\.5 for this Python and machine\. .*PIP_FIND_LINKS/,
     ],
     [
@@ -142,21 +178,33 @@ describe('the Python environment of ctranslate2', () => {
 
   it('takes a newer Python beside an old one, or the one that is named', async () => {
     const old = fakePython({ version: '3, 9' });
-    const both = environmentOf(fakeCommands(folder, { python3: old, 'python3.12': fakePython({ version: '3, 12' }) }));
-    expect((await both.install(OPTIONS)).state).toBe('ready');
-    expect(await failure(environmentOf(fakeCommands(folder, {})), { cuda: true, python: 'python9' })).toContain(
-      'python9 is not found',
+    const both = environmentOf(
+      fakeCommands(folder, {
+        python3: old,
+        'python3.12': fakePython({ version: '3, 12' }),
+      }),
     );
+    expect((await both.install(OPTIONS)).state).toBe('ready');
+    expect(
+      await failure(environmentOf(fakeCommands(folder, {})), {
+        cuda: true,
+        python: 'python9',
+      }),
+    ).toContain('python9 is not found');
   });
 });
 
 describe('workers/python', () => {
   const project = readFileSync('workers/python/pyproject.toml', 'utf8');
   const pins = (file: string) =>
-    readFileSync(`workers/python/requirements/${file}`, 'utf8').split('\n').filter(Boolean);
+    readFileSync(`workers/python/requirements/${file}`, 'utf8')
+      .split('\n')
+      .filter(Boolean);
 
   it('is locked at the versions that its project names', () => {
-    const named = [...project.matchAll(/^(?:dependencies|ctranslate2) = \[(.*)\]$/gm)].flatMap(([, list = '']) =>
+    const named = [
+      ...project.matchAll(/^(?:dependencies|ctranslate2) = \[(.*)\]$/gm),
+    ].flatMap(([, list = '']) =>
       [...list.matchAll(/"([^"]+)"/g)].map(([, requirement]) => requirement),
     );
     expect(named.length).toBeGreaterThanOrEqual(6);

@@ -8,8 +8,14 @@ const run = (...args: readonly string[]) => new CommandRun(args).ended;
 
 describe('switchyard', () => {
   it('tells its version', async () => {
-    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-    expect(await run('--version')).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      version: string;
+    };
+    expect(await run('--version')).toMatchObject({
+      code: 0,
+      stdout: `${version}\n`,
+      stderr: '',
+    });
   });
 
   it.each([
@@ -34,21 +40,30 @@ describe('switchyard', () => {
   });
 
   it('ends with 2 for no command at all, with the commands that there are', async () => {
-    expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining('transcribe [options] <file>') });
+    expect(await run()).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('transcribe [options] <file>'),
+    });
   });
 
   it('names the command that was probably meant', async () => {
-    expect(await run('transcibe')).toMatchObject({ code: 2, stderr: expect.stringContaining('transcribe') });
+    expect(await run('transcibe')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('transcribe'),
+    });
   });
 
   describe('file names on the command line', () => {
     let folder: string;
     beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'cli-'))));
     afterEach(() => rmSync(folder, { recursive: true }));
-    const runThere = (...args: readonly string[]) => new CommandRun(args, { INIT_CWD: folder }).ended;
+    const runThere = (...args: readonly string[]) =>
+      new CommandRun(args, { INIT_CWD: folder }).ended;
 
     it('keys create --file writes into the current folder', async () => {
-      expect(await runThere('keys', 'create', '--tenant', 'acme', '--file', 'mine.yaml')).toMatchObject({ code: 0 });
+      expect(
+        await runThere('keys', 'create', '--tenant', 'acme', '--file', 'mine.yaml'),
+      ).toMatchObject({ code: 0 });
       expect(readFileSync(join(folder, 'mine.yaml'), 'utf8')).toContain('tenant: acme');
     });
 

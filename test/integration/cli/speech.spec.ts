@@ -13,7 +13,10 @@ describe('switchyard transcribe and speak', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'speech-'));
     rig = await GatewayRig.start({
-      models: [sttModel({ replicas: 1 }), ttsModel({ replicas: 1, voices: { alloy: 'synthetic' } })],
+      models: [
+        sttModel({ replicas: 1 }),
+        ttsModel({ replicas: 1, voices: { alloy: 'synthetic' } }),
+      ],
       launch: sourceLaunch,
     });
     await Promise.all([rig.ready('stt'), rig.ready('tts')]);
@@ -23,14 +26,23 @@ describe('switchyard transcribe and speak', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const run = (...args: string[]) => new CommandRun([...args, '--url', rig.url], { INIT_CWD: folder }).ended;
+  const run = (...args: string[]) =>
+    new CommandRun([...args, '--url', rig.url], { INIT_CWD: folder }).ended;
 
   it('speak writes a file of the format that its name says; transcribe streams its text, progress apart', async () => {
     const spoken = await run('speak', 'mind the gap', '-o', 'gap.wav');
-    expect(spoken).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('gap.wav') });
+    expect(spoken).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringContaining('gap.wav'),
+    });
     expect(readFileSync(join(folder, 'gap.wav')).subarray(0, 4).toString()).toBe('RIFF');
     const { code, stdout, stderr } = await run('transcribe', 'gap.wav', '--timings');
-    expect([code, stdout.trim().length > 0, stderr]).toEqual([0, true, expect.stringMatching(/sending\n.*total \d/s)]);
+    expect([code, stdout.trim().length > 0, stderr]).toEqual([
+      0,
+      true,
+      expect.stringMatching(/sending\n.*total \d/s),
+    ]);
     const whole = await run('transcribe', 'gap.wav', '--no-stream');
     expect(whole.stdout).toBe(stdout);
   });
@@ -46,12 +58,27 @@ describe('switchyard transcribe and speak', () => {
   });
 
   it('--json prints one document on stdout: what was written, and the answer', async () => {
-    const spoken = JSON.parse((await run('speak', 'mind the gap', '-o', 'json.wav', '--json')).stdout) as object;
+    const spoken = JSON.parse(
+      (await run('speak', 'mind the gap', '-o', 'json.wav', '--json')).stdout,
+    ) as object;
     const file = join(folder, 'json.wav');
-    expect(spoken).toMatchObject({ file, format: 'wav', bytes: readFileSync(file).length, voice: 'alloy' });
+    expect(spoken).toMatchObject({
+      file,
+      format: 'wav',
+      bytes: readFileSync(file).length,
+      voice: 'alloy',
+    });
     const heard = await run('transcribe', 'json.wav', '--json');
-    expect(JSON.parse(heard.stdout)).toEqual(expect.objectContaining({ text: expect.any(String) }));
-    const verbose = await run('transcribe', 'json.wav', '--json', '--format', 'verbose_json');
+    expect(JSON.parse(heard.stdout)).toEqual(
+      expect.objectContaining({ text: expect.any(String) }),
+    );
+    const verbose = await run(
+      'transcribe',
+      'json.wav',
+      '--json',
+      '--format',
+      'verbose_json',
+    );
     expect(JSON.parse(verbose.stdout)).toHaveProperty('segments');
   });
 
@@ -62,14 +89,35 @@ describe('switchyard transcribe and speak', () => {
   });
 
   it('tells what the gateway says against a request, with its id, and leaves no file: 1', async () => {
-    const { code, stderr } = await run('speak', 'hi', '--voice', 'nobody', '-o', 'no.mp3');
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/alloy.*\[voice_not_found\] \(400, cli-/s)]);
+    const { code, stderr } = await run(
+      'speak',
+      'hi',
+      '--voice',
+      'nobody',
+      '-o',
+      'no.mp3',
+    );
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/alloy.*\[voice_not_found\] \(400, cli-/s),
+    ]);
     expect(existsSync(join(folder, 'no.mp3'))).toBe(false);
   });
 
   it('ends with 2 without the file, with 3 without a gateway', async () => {
-    expect(await run('transcribe', 'none.wav')).toMatchObject({ code: 2, stderr: expect.stringContaining('ENOENT') });
-    const { code, stderr } = await new CommandRun(['speak', 'hi', '--url', 'http://127.0.0.1:2']).ended;
-    expect([code, stderr]).toEqual([3, expect.stringContaining('no gateway answers at http://127.0.0.1:2')]);
+    expect(await run('transcribe', 'none.wav')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('ENOENT'),
+    });
+    const { code, stderr } = await new CommandRun([
+      'speak',
+      'hi',
+      '--url',
+      'http://127.0.0.1:2',
+    ]).ended;
+    expect([code, stderr]).toEqual([
+      3,
+      expect.stringContaining('no gateway answers at http://127.0.0.1:2'),
+    ]);
   });
 });

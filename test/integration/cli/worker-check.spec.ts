@@ -5,7 +5,12 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type CheckOptions } from '../../../src/cli/worker-check/check.js';
-import { CHECKS, type CheckResult, GUIDE, runChecks } from '../../../src/cli/worker-check/run-checks.js';
+import {
+  CHECKS,
+  type CheckResult,
+  GUIDE,
+  runChecks,
+} from '../../../src/cli/worker-check/run-checks.js';
 import { SETTINGS_TABLE } from '../../../src/platform/config/settings.js';
 import { maxMessageBytes } from '../../../src/platform/config/worker-spec.js';
 import { freePort } from '../../support/free-port.js';
@@ -13,7 +18,9 @@ import { syntheticModel } from '../../support/synthetic-model.js';
 import { WorkerProcess } from '../worker/worker-process.js';
 import { CommandRun } from './command-run.js';
 
-const SCRIPTED = fileURLToPath(new URL('../../support/scripted-worker.mjs', import.meta.url));
+const SCRIPTED = fileURLToPath(
+  new URL('../../support/scripted-worker.mjs', import.meta.url),
+);
 const UPLOAD_LIMIT_BYTES = SETTINGS_TABLE['server.upload_limit_bytes'].default;
 const children = new Set<ChildProcess>();
 
@@ -45,7 +52,10 @@ async function ownWorker(kind: keyof typeof PACES): Promise<Running> {
   const worker = new WorkerProcess({
     model: syntheticModel(options, { id: 'own', kind, capabilities: [] }),
     // As the default settings give it.
-    ...{ maxMessageBytes: maxMessageBytes(UPLOAD_LIMIT_BYTES), uploadLimitBytes: UPLOAD_LIMIT_BYTES },
+    ...{
+      maxMessageBytes: maxMessageBytes(UPLOAD_LIMIT_BYTES),
+      uploadLimitBytes: UPLOAD_LIMIT_BYTES,
+    },
   });
   children.add(worker.child);
   return { address: await worker.ready(), pid: worker.child.pid! };
@@ -53,9 +63,13 @@ async function ownWorker(kind: keyof typeof PACES): Promise<Running> {
 
 async function scripted(...args: string[]): Promise<Running> {
   const port = await freePort();
-  const child = spawn(process.execPath, [SCRIPTED, '--strict', '--streams', '2', '--port', String(port), ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [SCRIPTED, '--strict', '--streams', '2', '--port', String(port), ...args],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   children.add(child);
   await once(createInterface({ input: child.stdout }), 'line');
   return { address: `127.0.0.1:${port}`, pid: child.pid! };
@@ -78,7 +92,9 @@ async function check(
 const LARGE = ['message-size', 'large-audio'];
 
 const failing = (results: readonly CheckResult[]) =>
-  results.filter(({ state }) => state === 'fail').map(({ name, detail, guide }) => ({ name, detail, guide }));
+  results
+    .filter(({ state }) => state === 'fail')
+    .map(({ name, detail, guide }) => ({ name, detail, guide }));
 const named = (results: readonly CheckResult[], wanted: CheckResult['state']) =>
   results.filter(({ state }) => state === wanted).map(({ name }) => name);
 
@@ -90,7 +106,11 @@ describe('switchyard worker check', () => {
     ['embedding', ['message-size', 'streamed-wav', 'large-audio', 'stream']],
   ] as const)('passes our own worker of kind %s', async (kind, notJudged) => {
     const { address, pid } = await ownWorker(kind);
-    const results = await check(address, { model: 'own', voice: 'synthetic', ...(kind === 'stt' && { pid }) });
+    const results = await check(address, {
+      model: 'own',
+      voice: 'synthetic',
+      ...(kind === 'stt' && { pid }),
+    });
     expect(failing(results)).toEqual([]);
     expect(named(results, 'not_judged')).toEqual(expect.arrayContaining([...notJudged]));
     if (kind === 'stt') expect(named(results, 'not_judged')).toEqual([]);
@@ -119,7 +139,11 @@ describe('switchyard worker check', () => {
     ['no-code', 'trailers', 'without the trailer switchyard-code'],
     ['own-code', 'trailers', 'switchyard-code is "bad", which the gateway does not know'],
     ['raw-param', 'trailers', 'switchyard-param "a file" is not percent-encoded'],
-    ['blocks', 'busy-health', 'a health probe while the engine computes failed with DEADLINE_EXCEEDED'],
+    [
+      'blocks',
+      'busy-health',
+      'a health probe while the engine computes failed with DEADLINE_EXCEEDED',
+    ],
     ['knows-everything', 'unknown-cancel', 'acknowledged: true'],
     ['denies-cancels', 'cancel', 'acknowledged is false for 1 s'],
     ['slow-cancels', 'cancel', 'the limit is 100 ms'],
@@ -133,10 +157,18 @@ describe('switchyard worker check', () => {
     ['punishes-pings', 'pings', 'GOAWAY 11 too_many_pings'],
   ])('finds %s by the check %s alone', async (fault, name, detail) => {
     const { address } = await scripted('--fault', fault);
-    const checks = CHECKS.filter(each => each.name === name || !LARGE.includes(each.name));
+    const checks = CHECKS.filter(
+      each => each.name === name || !LARGE.includes(each.name),
+    );
     const limit = fault === 'slow-cancels' && { cancelLimitMs: 100 };
-    expect(failing(await check(address, { model: 'm', kind: 'stt', ...limit }, checks))).toEqual([
-      { name, detail: expect.stringContaining(detail), guide: expect.stringContaining(`${GUIDE}#`) },
+    expect(
+      failing(await check(address, { model: 'm', kind: 'stt', ...limit }, checks)),
+    ).toEqual([
+      {
+        name,
+        detail: expect.stringContaining(detail),
+        guide: expect.stringContaining(`${GUIDE}#`),
+      },
     ]);
   });
 
@@ -152,35 +184,70 @@ describe('switchyard worker check', () => {
 
   it('prints a table and a summary, and ends with 1 when a check fails', async () => {
     const { address } = await scripted('--fault', 'wrong-model');
-    const only = ['standard-health', 'identity', 'unknown-cancel'].flatMap(name => ['--only', name]);
-    const run = await new CommandRun(['worker', 'check', address, '--model', 'm', ...only]).ended;
+    const only = ['standard-health', 'identity', 'unknown-cancel'].flatMap(name => [
+      '--only',
+      name,
+    ]);
+    const run = await new CommandRun([
+      'worker',
+      'check',
+      address,
+      '--model',
+      'm',
+      ...only,
+    ]).ended;
     expect(run.code).toBe(1);
     expect(run.stdout).toMatch(/^✓ standard-health +SERVING$/m);
     expect(run.stdout).toMatch(/^✗ identity +its Health reports model "another"/m);
-    expect(run.stdout).toMatch(/→ docs\/guides\/write-a-worker\.md#2-two-health-services$/m);
+    expect(run.stdout).toMatch(
+      /→ docs\/guides\/write-a-worker\.md#2-two-health-services$/m,
+    );
     expect(run.stdout).toMatch(/^2 passed, 1 failed, 0 not judged$/m);
     expect(run.stderr).toContain('… unknown-cancel');
   });
 
   it('gives one JSON document, and 3 when nothing answers', async () => {
     const { address } = await scripted();
-    const run = await new CommandRun(['worker', 'check', address, '--json', '--only', 'answer']).ended;
-    expect(JSON.parse(run.stdout)).toMatchObject({ ok: true, checks: [{ name: 'answer', state: 'pass' }] });
+    const run = await new CommandRun([
+      'worker',
+      'check',
+      address,
+      '--json',
+      '--only',
+      'answer',
+    ]).ended;
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      ok: true,
+      checks: [{ name: 'answer', state: 'pass' }],
+    });
     expect(run.code).toBe(0);
-    const nobody = await new CommandRun(['worker', 'check', `127.0.0.1:${await freePort()}`]).ended;
-    expect(nobody).toMatchObject({ code: 3, stderr: expect.stringContaining('no worker answers at') });
+    const nobody = await new CommandRun([
+      'worker',
+      'check',
+      `127.0.0.1:${await freePort()}`,
+    ]).ended;
+    expect(nobody).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('no worker answers at'),
+    });
   });
 
   it('sends readers to paragraphs that exist', () => {
-    const headings = [...readFileSync(GUIDE, 'utf8').matchAll(/^##+ (.+)$/gm)].map(([, title = '']) => title);
+    const headings = [...readFileSync(GUIDE, 'utf8').matchAll(/^##+ (.+)$/gm)].map(
+      ([, title = '']) => title,
+    );
     const anchors = headings.map(title =>
       title
         .toLowerCase()
         .replace(/[^\p{L}\p{N} _-]/gu, '')
         .replaceAll(' ', '-'),
     );
-    expect(CHECKS.map(({ anchor }) => anchor).filter(anchor => !anchors.includes(anchor))).toEqual([]);
+    expect(
+      CHECKS.map(({ anchor }) => anchor).filter(anchor => !anchors.includes(anchor)),
+    ).toEqual([]);
     const known = new Set(CHECKS.map(({ name }) => name));
-    expect(CHECKS.flatMap(({ needs = [] }) => needs).filter(name => !known.has(name))).toEqual([]);
+    expect(
+      CHECKS.flatMap(({ needs = [] }) => needs).filter(name => !known.has(name)),
+    ).toEqual([]);
   });
 });

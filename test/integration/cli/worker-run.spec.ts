@@ -12,7 +12,12 @@ describe('switchyard worker run', () => {
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'worker-run-'));
-    const entry = { id: 'ears', kind: 'stt', engine: 'synthetic', capabilities: ['transcribe'] };
+    const entry = {
+      id: 'ears',
+      kind: 'stt',
+      engine: 'synthetic',
+      capabilities: ['transcribe'],
+    };
     writeFileSync(join(folder, 'models.yaml'), JSON.stringify({ models: [entry] }));
     writeFileSync(join(folder, 'token'), 's3cret');
   });
@@ -48,11 +53,29 @@ describe('switchyard worker run', () => {
   }
 
   it.each([
-    ['an entry of models.yaml, with a token', ['--model', 'ears', '--token-file', 'token'], ['--token-file', 'token']],
-    ['the command line', ['--model', 'mine', '--engine', 'synthetic', '--kind', 'stt', '--option', 'baseMs=1'], []],
+    [
+      'an entry of models.yaml, with a token',
+      ['--model', 'ears', '--token-file', 'token'],
+      ['--token-file', 'token'],
+    ],
+    [
+      'the command line',
+      [
+        '--model',
+        'mine',
+        '--engine',
+        'synthetic',
+        '--kind',
+        'stt',
+        '--option',
+        'baseMs=1',
+      ],
+      [],
+    ],
   ])('starts a worker of %s that serves; SIGTERM drains it', async (_, args, access) => {
     const address = await start(...args);
-    const check = await command('check', address, ...access, '--only', 'standard-health').ended;
+    const check = await command('check', address, ...access, '--only', 'standard-health')
+      .ended;
     expect(check).toMatchObject({ code: 0, stdout: expect.stringContaining('SERVING') });
     worker!.child.kill('SIGTERM');
     expect(await worker!.ended).toMatchObject({ code: 0 });
@@ -62,8 +85,15 @@ describe('switchyard worker run', () => {
     const { code, stdout, stderr } = await command('run', '--model', 'eyes').ended;
     expect([code, stdout, stderr]).toEqual([2, '', '✗ --model must be one of ears\n']);
     const missing = await command('run', '--model', 'ears', '--token-file', 'none').ended;
-    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('none cannot be read')]);
-    const open = await command('run', '--model', 'ears', '--listen', '0.0.0.0:9000').ended;
-    expect([open.code, open.stderr]).toEqual([2, expect.stringContaining('reaches beyond this machine')]);
+    expect([missing.code, missing.stderr]).toEqual([
+      2,
+      expect.stringContaining('none cannot be read'),
+    ]);
+    const open = await command('run', '--model', 'ears', '--listen', '0.0.0.0:9000')
+      .ended;
+    expect([open.code, open.stderr]).toEqual([
+      2,
+      expect.stringContaining('reaches beyond this machine'),
+    ]);
   });
 });

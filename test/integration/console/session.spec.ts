@@ -11,7 +11,10 @@ import { until } from '../../support/waiting.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 
-const LINKS = { 'console.trace_url': 'https://traces.example/{request_id}', 'console.manual_url': '' } as const;
+const LINKS = {
+  'console.trace_url': 'https://traces.example/{request_id}',
+  'console.manual_url': '',
+} as const;
 
 let folder: KeysFolder;
 let rig: GatewayRig;
@@ -22,7 +25,10 @@ beforeAll(async () => {
   folder = await KeysFolder.create();
   operator = folder.add('acme', 'inference', 'admin', 'events');
   client = folder.add('acme', 'inference');
-  rig = await GatewayRig.start({ models: [sttModel()], settings: { 'auth.keys_file': folder.file, ...LINKS } });
+  rig = await GatewayRig.start({
+    models: [sttModel()],
+    settings: { 'auth.keys_file': folder.file, ...LINKS },
+  });
 });
 afterAll(async () => {
   await rig.close();
@@ -32,7 +38,9 @@ afterAll(async () => {
 const signIn = (key: string, headers: Record<string, string> = {}) =>
   rig.post('/console/session', { key }, { headers });
 const cookieOf = (answer: Response): string => answer.headers.get('set-cookie') ?? '';
-const cookieFor = async (key: string) => ({ cookie: cookieOf(await signIn(key)).split(';')[0] ?? '' });
+const cookieFor = async (key: string) => ({
+  cookie: cookieOf(await signIn(key)).split(';')[0] ?? '',
+});
 const ask = (path: string, headers: Record<string, string>, method = 'GET') =>
   fetch(rig.url + path, { method, headers });
 
@@ -47,7 +55,9 @@ describe('the session of the console', () => {
       scopes: ['inference', 'admin', 'events'],
       links: { trace: 'https://traces.example/{request_id}', manual: '' },
     });
-    expect(cookieOf(answer)).toMatch(/; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/);
+    expect(cookieOf(answer)).toMatch(
+      /; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+    );
     expect(cookieOf(answer)).not.toContain(operator);
   });
 
@@ -81,14 +91,17 @@ describe('the session of the console', () => {
     const cancel = '/admin/v1/requests/req_1/cancel';
     expect((await errorOf(ask(cancel, other, 'POST'))).code).toBe('origin_not_allowed');
     expect((await ask(cancel, own, 'POST')).status).toBe(200);
-    expect((await errorOf(signIn(operator, { origin: 'https://evil.example' }))).code).toBe('origin_not_allowed');
+    expect(
+      (await errorOf(signIn(operator, { origin: 'https://evil.example' }))).code,
+    ).toBe('origin_not_allowed');
   });
 
   it('is not given for a wrong key, nor for a short-lived token', async () => {
     const authenticator = rig.app.get(Authenticator, { strict: false });
     const signedIn = await authenticator.authenticate(operator);
     const { token } = authenticator.mint(signedIn, { scopes: ['realtime'], ttlS: 60 });
-    for (const key of ['sk-wrong', token]) expect((await errorOf(signIn(key))).code).toBe('invalid_api_key');
+    for (const key of ['sk-wrong', token])
+      expect((await errorOf(signIn(key))).code).toBe('invalid_api_key');
     expect((await errorOf(signIn(''))).code).toBe('missing_required_parameter');
   });
 
@@ -101,16 +114,26 @@ describe('the session of the console', () => {
       204,
       expect.stringContaining('switchyard_session=; Path=/; Max-Age=0'),
     ]);
-    expect((await errorOf(ask('/admin/v1/queue', { cookie }))).code).toBe('invalid_api_key');
-    expect(await (await ask('/console/session', { cookie })).json()).toMatchObject({ signed_in: false });
+    expect((await errorOf(ask('/admin/v1/queue', { cookie }))).code).toBe(
+      'invalid_api_key',
+    );
+    expect(await (await ask('/console/session', { cookie })).json()).toMatchObject({
+      signed_in: false,
+    });
   });
 });
 
 /** @param shared settings that give all gateways one database */
-async function expectSignedOutEverywhere(shared: Readonly<Record<string, string>>): Promise<void> {
+async function expectSignedOutEverywhere(
+  shared: Readonly<Record<string, string>>,
+): Promise<void> {
   const secret = join(dirname(folder.file), 'token-secret');
   await writeFile(secret, 'a'.repeat(64));
-  const settings = { 'auth.keys_file': folder.file, 'auth.token_secret_file': secret, ...shared };
+  const settings = {
+    'auth.keys_file': folder.file,
+    'auth.token_secret_file': secret,
+    ...shared,
+  };
   const start = () => GatewayRig.start({ models: [sttModel()], settings });
   const gateways = [await start(), await start()];
   const [first, second] = gateways as [GatewayRig, GatewayRig];
@@ -118,7 +141,9 @@ async function expectSignedOutEverywhere(shared: Readonly<Record<string, string>
     (await fetch(`${at.url}/admin/v1/queue`, { headers })).status;
   try {
     const cookie = async () => ({
-      cookie: cookieOf(await first.post('/console/session', { key: operator })).split(';')[0] ?? '',
+      cookie:
+        cookieOf(await first.post('/console/session', { key: operator })).split(';')[0] ??
+        '',
     });
     const [ended, other] = [await cookie(), await cookie()];
     expect(await status(second, ended)).toBe(200);
@@ -151,9 +176,18 @@ describe('a session that was signed out at one gateway', () => {
 });
 
 describe('behind a proxy with TLS', () => {
-  const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.7, 198.51.100.2' };
+  const forwarded = {
+    'x-forwarded-proto': 'https',
+    'x-forwarded-for': '203.0.113.7, 198.51.100.2',
+  };
   const wrongFrom = async (url: string, address: string) =>
-    (await errorOf(fetch(`${url}/v1/models`, { headers: { ...bearer('sk-wrong'), 'x-forwarded-for': address } }))).code;
+    (
+      await errorOf(
+        fetch(`${url}/v1/models`, {
+          headers: { ...bearer('sk-wrong'), 'x-forwarded-for': address },
+        }),
+      )
+    ).code;
 
   it('that is trusted, the cookie is Secure and wrong keys count by the address of the client', async () => {
     const proxied = await GatewayRig.start({
@@ -163,13 +197,19 @@ describe('behind a proxy with TLS', () => {
         'server.trusted_proxies': '127.0.0.0/8, 198.51.100.2',
       },
     });
-    const answer = await proxied.post('/console/session', { key: operator }, { headers: forwarded });
+    const answer = await proxied.post(
+      '/console/session',
+      { key: operator },
+      { headers: forwarded },
+    );
     expect(cookieOf(answer)).toMatch(/; Secure$/);
     for (const code of ['invalid_api_key', 'rate_limit_exceeded'])
       expect(await wrongFrom(proxied.url, '203.0.113.7, 198.51.100.2')).toBe(code);
     expect(await wrongFrom(proxied.url, '203.0.113.8')).toBe('invalid_api_key');
     // What a client wrote itself stands before what the proxy appended.
-    expect(await wrongFrom(proxied.url, '192.0.2.1, 203.0.113.7')).toBe('rate_limit_exceeded');
+    expect(await wrongFrom(proxied.url, '192.0.2.1, 203.0.113.7')).toBe(
+      'rate_limit_exceeded',
+    );
     await proxied.close();
   });
 
@@ -180,7 +220,10 @@ describe('behind a proxy with TLS', () => {
 
 describe('the pages of the console', () => {
   it('need no key, come with a strict policy, and are the same for every view', async () => {
-    const [page, view] = await Promise.all([ask('/console', {}), ask('/console/requests/req_1', {})]);
+    const [page, view] = await Promise.all([
+      ask('/console', {}),
+      ask('/console/requests/req_1', {}),
+    ]);
     expect([page.status, view.status]).toEqual([200, 200]);
     expect(await view.text()).toBe(await page.text());
     const policy = page.headers.get('content-security-policy');
@@ -189,12 +232,19 @@ describe('the pages of the console', () => {
   });
 
   it('are where a browser is sent from the bare address; a program gets JSON', async () => {
-    const browser = await fetch(rig.url, { headers: { accept: 'text/html' }, redirect: 'manual' });
+    const browser = await fetch(rig.url, {
+      headers: { accept: 'text/html' },
+      redirect: 'manual',
+    });
     expect([browser.status, browser.headers.get('location')]).toEqual([302, '/console']);
-    expect(await (await ask('/', { accept: 'application/json' })).json()).toMatchObject({ name: 'switchyard' });
+    expect(await (await ask('/', { accept: 'application/json' })).json()).toMatchObject({
+      name: 'switchyard',
+    });
   });
 
   it('has no file outside of it', async () => {
-    expect((await errorOf(ask('/console/assets/..%2Findex.html', {}))).code).toBe('unknown_url');
+    expect((await errorOf(ask('/console/assets/..%2Findex.html', {}))).code).toBe(
+      'unknown_url',
+    );
   });
 });

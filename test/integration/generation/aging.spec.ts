@@ -9,7 +9,11 @@ let rig: GatewayRig;
 
 beforeAll(async () => {
   const models = [syntheticLlm({ maxConcurrent: 1, perTokenMs: 5, tokens: 20 })];
-  rig = await GatewayRig.start({ models, launch: sourceLaunch, settings: { 'queue.aging_ms': 200 } });
+  rig = await GatewayRig.start({
+    models,
+    launch: sourceLaunch,
+    settings: { 'queue.aging_ms': 200 },
+  });
   await rig.ready('synthetic-llm');
 }, 60_000);
 afterAll(() => rig.close());
@@ -25,14 +29,18 @@ async function ask(id: string, priority: 'batch' | 'realtime'): Promise<void> {
 
 describe('a BATCH backlog older than queue.aging_ms on one slot', () => {
   it('holds a REALTIME chat for at most two answers; a stream of them leaves the backlog a turn in four', async () => {
-    const backlog = Array.from({ length: BACKLOG }, (_, index) => ask(`batch-${index}`, 'batch'));
+    const backlog = Array.from({ length: BACKLOG }, (_, index) =>
+      ask(`batch-${index}`, 'batch'),
+    );
     await until(async () => (await rig.metric(AGED)) >= BACKLOG - 6);
     const before = ended.length;
     await ask('live', 'realtime');
     expect(ended.indexOf('live') - before).toBeLessThanOrEqual(2);
 
     const from = ended.length;
-    await Promise.all(Array.from({ length: 12 }, (_, index) => ask(`live-${index}`, 'realtime')));
+    await Promise.all(
+      Array.from({ length: 12 }, (_, index) => ask(`live-${index}`, 'realtime')),
+    );
     const between = ended.slice(from).filter(id => id.startsWith('batch')).length;
     // 12 REALTIME turns and 3 to 4 aged ones between them; one more ran when they came.
     expect([between >= 3, between <= 5]).toEqual([true, true]);

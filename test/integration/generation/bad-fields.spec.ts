@@ -23,20 +23,50 @@ describe('POST /v1/chat/completions refuses', () => {
   it.each([
     ['no model', { model: undefined }, 'missing_required_parameter', 'model'],
     ['a model of another kind', { model: 'stt' }, 'model_kind_mismatch', 'model'],
-    ['an embedding model', { model: 'synthetic-vectors' }, 'model_kind_mismatch', 'model'],
+    [
+      'an embedding model',
+      { model: 'synthetic-vectors' },
+      'model_kind_mismatch',
+      'model',
+    ],
     ['no messages', { messages: undefined }, 'missing_required_parameter', 'messages'],
-    ['an empty list of messages', { messages: [] }, 'missing_required_parameter', 'messages'],
+    [
+      'an empty list of messages',
+      { messages: [] },
+      'missing_required_parameter',
+      'messages',
+    ],
     ['messages that are no list', { messages: 'hello' }, 'invalid_value', 'messages'],
-    ['a message that is no object', { messages: [...messages, 'hello'] }, 'invalid_value', 'messages[1]'],
-    ['a message without a role', { messages: [{ content: 'x' }] }, 'missing_required_parameter', 'messages[0].role'],
-    ['a role that is no text', { messages: [{ role: 5, content: 'x' }] }, 'invalid_value', 'messages[0].role'],
+    [
+      'a message that is no object',
+      { messages: [...messages, 'hello'] },
+      'invalid_value',
+      'messages[1]',
+    ],
+    [
+      'a message without a role',
+      { messages: [{ content: 'x' }] },
+      'missing_required_parameter',
+      'messages[0].role',
+    ],
+    [
+      'a role that is no text',
+      { messages: [{ role: 5, content: 'x' }] },
+      'invalid_value',
+      'messages[0].role',
+    ],
     ['n 0', { n: 0 }, 'invalid_value', 'n'],
     ['n 129', { n: 129 }, 'invalid_value', 'n'],
     ['n 1.5', { n: 1.5 }, 'invalid_value', 'n'],
     ['temperature 3', { temperature: 3 }, 'invalid_value', 'temperature'],
     ['max_tokens 0', { max_tokens: 0 }, 'invalid_value', 'max_tokens'],
     ['a stream that is no boolean', { stream: 'yes' }, 'invalid_value', 'stream'],
-    ['stream_options without stream', { stream_options: {} }, 'invalid_value', 'stream_options'],
+    [
+      'stream_options without stream',
+      { stream_options: {} },
+      'invalid_value',
+      'stream_options',
+    ],
     [
       'include_usage that is no boolean',
       { stream: true, stream_options: { include_usage: 1 } },
@@ -44,8 +74,18 @@ describe('POST /v1/chat/completions refuses', () => {
       'stream_options.include_usage',
     ],
     ['a stop that is no text', { stop: [1] }, 'invalid_value', 'stop'],
-    ['top_logprobs without logprobs', { top_logprobs: 1 }, 'invalid_value', 'top_logprobs'],
-    ['logprobs of a model without', { logprobs: true }, 'unsupported_parameter', 'logprobs'],
+    [
+      'top_logprobs without logprobs',
+      { top_logprobs: 1 },
+      'invalid_value',
+      'top_logprobs',
+    ],
+    [
+      'logprobs of a model without',
+      { logprobs: true },
+      'unsupported_parameter',
+      'logprobs',
+    ],
     [
       'tools of a model without',
       { tools: [{ type: 'function', function: { name: 'f' } }] },
@@ -60,35 +100,62 @@ describe('POST /v1/chat/completions refuses', () => {
   });
 
   it.each([
-    [{ messages: ['hello'] }, '`messages[0]` must be an object with a role; got "hello".'],
-    [{ messages: [{ content: 'x' }] }, '`messages[0].role` is required: it must be a text such as user.'],
-    [{ messages: [{ role: 5 }] }, '`messages[0].role` must be a text such as user; got 5.'],
+    [
+      { messages: ['hello'] },
+      '`messages[0]` must be an object with a role; got "hello".',
+    ],
+    [
+      { messages: [{ content: 'x' }] },
+      '`messages[0].role` is required: it must be a text such as user.',
+    ],
+    [
+      { messages: [{ role: 5 }] },
+      '`messages[0].role` must be a text such as user; got 5.',
+    ],
     [{ n: -1 }, '`n` must be a number from 1 to 128; got -1.'],
     [
       { stream: true, stream_options: { include_usage: 1 } },
       '`stream_options.include_usage` must be true or false; got 1.',
     ],
   ])('%j with the field, the value and what is allowed', async (fields, message) => {
-    expect(await errorOf(rig.post('/v1/chat/completions', chat('x', fields)))).toMatchObject({ message });
+    expect(
+      await errorOf(rig.post('/v1/chat/completions', chat('x', fields))),
+    ).toMatchObject({ message });
   });
 
   it('what is no JSON object, and a form', async () => {
     const headers = { 'content-type': 'application/json' };
-    const post = (body: string) => fetch(`${rig.url}/v1/chat/completions`, { method: 'POST', headers, body });
+    const post = (body: string) =>
+      fetch(`${rig.url}/v1/chat/completions`, { method: 'POST', headers, body });
     const noObject = (got: string) => ({
       code: 'invalid_json',
       message: `The body must be a JSON object; got ${got}.`,
     });
     expect(await errorOf(post('[1]'))).toMatchObject({ status: 400, ...noObject('[1]') });
-    expect(await errorOf(post(''))).toMatchObject({ status: 400, ...noObject('nothing') });
-    expect(await errorOf(post('{"model":'))).toMatchObject({ status: 400, code: 'invalid_json' });
+    expect(await errorOf(post(''))).toMatchObject({
+      status: 400,
+      ...noObject('nothing'),
+    });
+    expect(await errorOf(post('{"model":'))).toMatchObject({
+      status: 400,
+      code: 'invalid_json',
+    });
     for (const where of ['messages', 'unknown']) {
       const deep = `{"model":"synthetic-llm","${where}":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
       const message = 'The JSON body is nested deeper than 256 levels.';
-      expect(await errorOf(post(deep))).toMatchObject({ status: 400, code: 'invalid_json', message });
+      expect(await errorOf(post(deep))).toMatchObject({
+        status: 400,
+        code: 'invalid_json',
+        message,
+      });
     }
-    expect(await errorOf(post('{"__proto__":{"a":1}}'))).toMatchObject({ status: 400, code: 'invalid_json' });
-    expect(await errorOf(rig.post('/v1/chat/completions', new FormData()))).toMatchObject({ status: 415 });
+    expect(await errorOf(post('{"__proto__":{"a":1}}'))).toMatchObject({
+      status: 400,
+      code: 'invalid_json',
+    });
+    expect(await errorOf(rig.post('/v1/chat/completions', new FormData()))).toMatchObject(
+      { status: 415 },
+    );
   });
 });
 
@@ -97,13 +164,27 @@ describe('POST /v1/completions refuses', () => {
     ['no prompt', { prompt: undefined }, 'missing_required_parameter', 'prompt'],
     ['an empty list', { prompt: [] }, 'invalid_value', 'prompt'],
     ['texts and tokens mixed', { prompt: ['a', 1] }, 'invalid_value', 'prompt'],
-    ['2049 prompts', { prompt: Array.from({ length: 2049 }, () => 'a') }, 'invalid_value', 'prompt'],
-    ['129 prompts of 16 choices', { prompt: Array.from({ length: 129 }, () => 'a'), n: 16 }, 'invalid_value', 'prompt'],
+    [
+      '2049 prompts',
+      { prompt: Array.from({ length: 2049 }, () => 'a') },
+      'invalid_value',
+      'prompt',
+    ],
+    [
+      '129 prompts of 16 choices',
+      { prompt: Array.from({ length: 129 }, () => 'a'), n: 16 },
+      'invalid_value',
+      'prompt',
+    ],
     ['max_tokens -1', { max_tokens: -1 }, 'invalid_value', 'max_tokens'],
     ['a model that chats only', { model: 'chat-only' }, 'unsupported_task', 'model'],
   ])('%s', async (_title, fields, code, param) => {
     const body = { model: 'synthetic-llm', prompt: 'x', ...fields };
-    expect(await errorOf(rig.post('/v1/completions', body))).toMatchObject({ status: 400, code, param });
+    expect(await errorOf(rig.post('/v1/completions', body))).toMatchObject({
+      status: 400,
+      code,
+      param,
+    });
   });
 });
 
@@ -111,12 +192,26 @@ describe('POST /v1/embeddings refuses', () => {
   it.each([
     ['no input', { input: undefined }, 'missing_required_parameter', 'input'],
     ['an empty text', { input: ['a', ''] }, 'invalid_value', 'input'],
-    ['2049 inputs', { input: Array.from({ length: 2049 }, () => 'a') }, 'invalid_value', 'input'],
+    [
+      '2049 inputs',
+      { input: Array.from({ length: 2049 }, () => 'a') },
+      'invalid_value',
+      'input',
+    ],
     ['another encoding', { encoding_format: 'int8' }, 'invalid_value', 'encoding_format'],
-    ['dimensions of a model without', { dimensions: 4 }, 'unsupported_parameter', 'dimensions'],
+    [
+      'dimensions of a model without',
+      { dimensions: 4 },
+      'unsupported_parameter',
+      'dimensions',
+    ],
     ['a language model', { model: 'synthetic-llm' }, 'model_kind_mismatch', 'model'],
   ])('%s', async (_title, fields, code, param) => {
     const body = { model: 'synthetic-vectors', input: 'x', ...fields };
-    expect(await errorOf(rig.post('/v1/embeddings', body))).toMatchObject({ status: 400, code, param });
+    expect(await errorOf(rig.post('/v1/embeddings', body))).toMatchObject({
+      status: 400,
+      code,
+      param,
+    });
   });
 });

@@ -23,33 +23,67 @@ const ask = (content: string, fields: object = {}, init: RequestInit = {}) =>
 const textOf = (events: readonly string[]): string =>
   events
     .slice(0, -1)
-    .map(event => (JSON.parse(event) as { choices: { delta: { content?: string } }[] }).choices[0]?.delta.content ?? '')
+    .map(
+      event =>
+        (JSON.parse(event) as { choices: { delta: { content?: string } }[] }).choices[0]
+          ?.delta.content ?? '',
+    )
     .join('');
 
 describe('chats side by side', () => {
   it('are 32 streams at once, each with its own words', async () => {
-    const streams = Array.from({ length: 32 }, (_, i) => ask(`caller-${i} speaks`, { stream: true }));
-    const texts = await Promise.all(streams.map(async response => textOf(await eventsOf(await response))));
-    texts.forEach((text, i) => expect(text).toBe(Array.from({ length: 20 }, () => `caller-${i} speaks`).join(' ')));
+    const streams = Array.from({ length: 32 }, (_, i) =>
+      ask(`caller-${i} speaks`, { stream: true }),
+    );
+    const texts = await Promise.all(
+      streams.map(async response => textOf(await eventsOf(await response))),
+    );
+    texts.forEach((text, i) =>
+      expect(text).toBe(Array.from({ length: 20 }, () => `caller-${i} speaks`).join(' ')),
+    );
     expect(await rig.metric('llm_ttft_seconds_count{model="synthetic-llm"}')).toBe(32);
-    expect(await rig.metric('llm_tokens_total{model="synthetic-llm",type="completion"}')).toBe(32 * 40);
+    expect(
+      await rig.metric('llm_tokens_total{model="synthetic-llm",type="completion"}'),
+    ).toBe(32 * 40);
     expect(await rig.metric('llm_active_requests{model="synthetic-llm"}')).toBe(0);
-    expect(await rig.metric('llm_inter_token_seconds_count{model="synthetic-llm"}')).toBeGreaterThan(0);
+    expect(
+      await rig.metric('llm_inter_token_seconds_count{model="synthetic-llm"}'),
+    ).toBeGreaterThan(0);
   });
 
   it('are no more than the slots; the line stands in the gateway, where REALTIME goes first', async () => {
-    const named = (id: string, priority: string) => ({ headers: { 'x-request-id': id, 'x-priority': priority } });
+    const named = (id: string, priority: string) => ({
+      headers: { 'x-request-id': id, 'x-priority': priority },
+    });
     const model = { model: narrow, stream: true };
-    const running = await Promise.all(['a', 'b'].map(id => ask('STALL', model, named(id, 'batch'))));
-    const late = [ask('x', model, named('late-batch', 'batch')), ask('x', model, named('late-realtime', 'realtime'))];
-    await until(async () => ((await rig.json('/v1/requests/late-realtime')) as { state?: string }).state === 'queued');
-    expect(await rig.json('/v1/requests/late-realtime')).toMatchObject({ waits_for: 'slot', position: 1 });
-    expect(await rig.json('/v1/requests/late-batch')).toMatchObject({ state: 'queued', position: 2 });
-    for (const id of ['a', 'b']) await fetch(`${rig.url}/v1/requests/${id}/cancel`, { method: 'POST' });
+    const running = await Promise.all(
+      ['a', 'b'].map(id => ask('STALL', model, named(id, 'batch'))),
+    );
+    const late = [
+      ask('x', model, named('late-batch', 'batch')),
+      ask('x', model, named('late-realtime', 'realtime')),
+    ];
+    await until(
+      async () =>
+        ((await rig.json('/v1/requests/late-realtime')) as { state?: string }).state ===
+        'queued',
+    );
+    expect(await rig.json('/v1/requests/late-realtime')).toMatchObject({
+      waits_for: 'slot',
+      position: 1,
+    });
+    expect(await rig.json('/v1/requests/late-batch')).toMatchObject({
+      state: 'queued',
+      position: 2,
+    });
+    for (const id of ['a', 'b'])
+      await fetch(`${rig.url}/v1/requests/${id}/cancel`, { method: 'POST' });
     await Promise.all(running.map(eventsOf));
     const tiers = await Promise.all(
       late.map(
-        async response => (JSON.parse((await eventsOf(await response))[0]!) as { service_tier: string }).service_tier,
+        async response =>
+          (JSON.parse((await eventsOf(await response))[0]!) as { service_tier: string })
+            .service_tier,
       ),
     );
     expect(tiers).toEqual(['default', 'priority']);
@@ -58,12 +92,18 @@ describe('chats side by side', () => {
   it('leave by hanging up: queued and running alike', async () => {
     const abort = new AbortController();
     const asked = Array.from({ length: 5 }, () =>
-      ask('STALL', { model: narrow, stream: true }, { signal: abort.signal }).catch(() => undefined),
+      ask('STALL', { model: narrow, stream: true }, { signal: abort.signal }).catch(
+        () => undefined,
+      ),
     );
-    await until(() => rig.pool.workers().find(({ model }) => model === narrow)!.slots.inUse === 2);
+    await until(
+      () => rig.pool.workers().find(({ model }) => model === narrow)!.slots.inUse === 2,
+    );
     abort.abort();
     await Promise.all(asked);
-    await until(async () => (await rig.metric(`llm_active_requests{model="${narrow}"}`)) === 0);
+    await until(
+      async () => (await rig.metric(`llm_active_requests{model="${narrow}"}`)) === 0,
+    );
     await until(() => rig.pool.workers().every(({ slots }) => slots.inUse === 0));
   });
 });
@@ -74,8 +114,12 @@ describe('embeddings that wait together', () => {
       rig.post('/v1/embeddings', { model: 'synthetic-vectors', input: `text ${i}` }),
     );
     const answers = await Promise.all(asked);
-    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
-    const sizes = answers.map(({ headers }) => Number(headers.get('x-switchyard-batch-size')));
+    expect(answers.map(({ status }) => status)).toEqual(
+      Array.from({ length: 8 }, () => 200),
+    );
+    const sizes = answers.map(({ headers }) =>
+      Number(headers.get('x-switchyard-batch-size')),
+    );
     expect(Math.max(...sizes)).toBeGreaterThan(1);
   });
 
@@ -83,9 +127,14 @@ describe('embeddings that wait together', () => {
     const input = ['one', [1, 2, 3]];
     const wrong = await rig.post('/v1/embeddings', { model: 'synthetic-vectors', input });
     expect(wrong.status).toBe(400);
-    const right = await rig.post('/v1/embeddings', { model: 'synthetic-vectors', input: [[1, 2], [3]], dimensions: 2 });
+    const right = await rig.post('/v1/embeddings', {
+      model: 'synthetic-vectors',
+      input: [[1, 2], [3]],
+      dimensions: 2,
+    });
     const { data } = (await right.json()) as { data: { embedding: number[] }[] };
     expect(data.map(({ embedding }) => embedding.length)).toEqual([2, 2]);
-    for (const number of data.flatMap(({ embedding }) => embedding)) expect(String(number).length).toBeLessThan(13);
+    for (const number of data.flatMap(({ embedding }) => embedding))
+      expect(String(number).length).toBeLessThan(13);
   });
 });

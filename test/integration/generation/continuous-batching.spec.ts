@@ -13,9 +13,17 @@ let backend: LlamaBackend;
 let engine: ContinuousGenerator;
 
 beforeAll(async () => {
-  const options = { modelFile: await llamaModel(), device: 'cpu', rows: ROWS, contextTokens: 256, stepTokens: 64 };
+  const options = {
+    modelFile: await llamaModel(),
+    device: 'cpu',
+    rows: ROWS,
+    contextTokens: 256,
+    stepTokens: 64,
+  };
   const exactly = { threads: 1, exact: true };
-  backend = new LlamaBackend(readLlamaOptions(modelSpec('llama-cpp', 'llm', { ...options, ...exactly })));
+  backend = new LlamaBackend(
+    readLlamaOptions(modelSpec('llama-cpp', 'llm', { ...options, ...exactly })),
+  );
   engine = new ContinuousGenerator({ backend, engine: 'llama-cpp' });
   await engine.load();
 }, 120_000);
@@ -26,26 +34,41 @@ afterAll(() => engine.close());
  */
 const fieldsOf = (caller: number): object => ({
   prompt: `${'a long way to the station '.repeat(caller % 5)}caller ${caller}`,
-  ...{ max_tokens: 8 + ((caller * 7) % 40), temperature: caller % 3 === 0 ? 0 : 1, seed: caller, logprobs: 0 },
+  ...{
+    max_tokens: 8 + ((caller * 7) % 40),
+    temperature: caller % 3 === 0 ? 0 : 1,
+    seed: caller,
+    logprobs: 0,
+  },
   ...(caller % 4 === 0 && { frequency_penalty: 0.5, top_p: 0.9 }),
 });
 
 async function ask(caller: number, priority: 'realtime' | 'batch' = 'batch') {
-  const item = askItem(fieldsOf(caller), { form: 'completion', priority, tenant: `tenant-${caller % 3}` });
+  const item = askItem(fieldsOf(caller), {
+    form: 'completion',
+    priority,
+    tenant: `tenant-${caller % 3}`,
+  });
   const { objects, done } = await answerOf(engine.generate(item));
-  const { tokens } = objects[0]!.choices[0]!.logprobs as { readonly tokens: readonly string[] };
+  const { tokens } = objects[0]!.choices[0]!.logprobs as {
+    readonly tokens: readonly string[];
+  };
   return { tokens, finish: done.finishReasons };
 }
 
 const turns = async (count: number): Promise<void> => {
   const steps = engine.activity!.steps + count;
-  while (engine.activity!.steps < steps && engine.activity!.running > 0) await new Promise(setImmediate);
+  while (engine.activity!.steps < steps && engine.activity!.running > 0)
+    await new Promise(setImmediate);
 };
 
 /** A caller that leaves after its first token. */
 async function askAndLeave(caller: number): Promise<void> {
   const fields = { ...fieldsOf(caller), stream: true, max_tokens: 100 };
-  for await (const _ of engine.generate(askItem(fields, { form: 'completion', requestId: `gone-${caller}` }))) return;
+  for await (const _ of engine.generate(
+    askItem(fields, { form: 'completion', requestId: `gone-${caller}` }),
+  ))
+    return;
 }
 
 describe('continuous batching on a model of llama.cpp', () => {
@@ -62,12 +85,18 @@ describe('continuous batching on a model of llama.cpp', () => {
       if (caller % 2 === 0) await turns(3);
     }
     while (engine.activity!.running < ROWS) await new Promise(setImmediate);
-    for (let caller = CALLERS - ROWS; caller < CALLERS; caller++) asked.push(ask(caller, 'realtime'));
+    for (let caller = CALLERS - ROWS; caller < CALLERS; caller++)
+      asked.push(ask(caller, 'realtime'));
     expect(await Promise.all(asked)).toEqual(solo);
     await Promise.all(leaving);
 
     const after = engine.activity!;
-    expect(after).toMatchObject({ running: 0, waiting: 0, freeBlocks: after.blocks, losses: 0 });
+    expect(after).toMatchObject({
+      running: 0,
+      waiting: 0,
+      freeBlocks: after.blocks,
+      losses: 0,
+    });
     expect(after.preemptions).toBeGreaterThan(before.preemptions);
     expect(after.prefixHitTokens).toBeGreaterThan(before.prefixHitTokens);
     const steps = after.steps - before.steps;
@@ -77,7 +106,9 @@ describe('continuous batching on a model of llama.cpp', () => {
   }, 60_000);
 
   it('goes on with the same tokens after its process was killed under 8 streams', async () => {
-    const solo = await Promise.all(Array.from({ length: ROWS }, (_, caller) => ask(caller)));
+    const solo = await Promise.all(
+      Array.from({ length: ROWS }, (_, caller) => ask(caller)),
+    );
     const pid = backend.pid!;
     const asked = Array.from({ length: ROWS }, (_, caller) => ask(caller));
     while (engine.activity!.running < ROWS) await new Promise(setImmediate);

@@ -10,9 +10,18 @@ const base = {
 } as const;
 
 /** A language model of the scripted engine. */
-export const syntheticLlm = (options: ModelSpec['options'] = {}, changes: Partial<ModelSpec> = {}): ModelSpec => ({
+export const syntheticLlm = (
+  options: ModelSpec['options'] = {},
+  changes: Partial<ModelSpec> = {},
+): ModelSpec => ({
   ...base,
-  ...{ id: 'synthetic-llm', kind: 'llm', engine: 'synthetic', capabilities: ['chat', 'completions'], options },
+  ...{
+    id: 'synthetic-llm',
+    kind: 'llm',
+    engine: 'synthetic',
+    capabilities: ['chat', 'completions'],
+    options,
+  },
   ...changes,
 });
 
@@ -24,7 +33,10 @@ export const syntheticEmbedding = (options: ModelSpec['options'] = {}): ModelSpe
 });
 
 /** A language model behind another server. */
-export const upstreamLlm = ({ baseUrl }: OpenAiUpstream, options: ModelSpec['options'] = {}): ModelSpec => ({
+export const upstreamLlm = (
+  { baseUrl }: OpenAiUpstream,
+  options: ModelSpec['options'] = {},
+): ModelSpec => ({
   ...base,
   ...{ id: 'upstream-llm', kind: 'llm', engine: 'openai-http', aliases: ['gpt-4o-mini'] },
   capabilities: ['chat', 'completions', 'tools', 'logprobs'],
@@ -33,7 +45,12 @@ export const upstreamLlm = ({ baseUrl }: OpenAiUpstream, options: ModelSpec['opt
 
 export const upstreamEmbedding = ({ baseUrl }: OpenAiUpstream): ModelSpec => ({
   ...base,
-  ...{ id: 'upstream-vectors', kind: 'embedding', engine: 'openai-http', capabilities: ['embeddings'] },
+  ...{
+    id: 'upstream-vectors',
+    kind: 'embedding',
+    engine: 'openai-http',
+    capabilities: ['embeddings'],
+  },
   options: { baseUrl, model: 'its/own-vectors' },
 });
 

@@ -22,33 +22,62 @@ async function llama(): Promise<ModelSpec> {
     modelFile: await llamaModel(),
   };
   const capabilities = ['chat', 'completions', 'tools', 'logprobs'];
-  return { ...base, ...{ id: model, kind: 'llm', engine: 'llama-cpp', capabilities, replicas: 2, options } };
+  return {
+    ...base,
+    ...{
+      id: model,
+      kind: 'llm',
+      engine: 'llama-cpp',
+      capabilities,
+      replicas: 2,
+      options,
+    },
+  };
 }
 
 async function vectors(): Promise<ModelSpec> {
-  const options = { device: 'cpu', threads: 1, modelFile: await llamaModel({ pooling: 'mean' }) };
+  const options = {
+    device: 'cpu',
+    threads: 1,
+    modelFile: await llamaModel({ pooling: 'mean' }),
+  };
   return {
     ...base,
-    ...{ id: 'vectors', kind: 'embedding', engine: 'llama-cpp', capabilities: ['embeddings'], replicas: 1, options },
+    ...{
+      id: 'vectors',
+      kind: 'embedding',
+      engine: 'llama-cpp',
+      capabilities: ['embeddings'],
+      replicas: 1,
+      options,
+    },
   };
 }
 
 beforeAll(async () => {
-  rig = await GatewayRig.start({ models: [await llama(), await vectors()], launch: sourceLaunch });
+  rig = await GatewayRig.start({
+    models: [await llama(), await vectors()],
+    launch: sourceLaunch,
+  });
   client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
   await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
 }, 150_000);
 afterAll(() => rig.close());
 
 const messages = [{ role: 'user' as const, content: 'what does a switchyard do?' }];
-const running = () => rig.pool.workers().reduce((sum, { health }) => sum + (health?.generation?.running ?? 0), 0);
+const running = () =>
+  rig.pool
+    .workers()
+    .reduce((sum, { health }) => sum + (health?.generation?.running ?? 0), 0);
 
 describe('the openai SDK on llama.cpp', () => {
   it('chats, whole and as a stream: the same text for the same seed', async () => {
     const asked = { model, messages, max_tokens: 24, seed: 3 };
     const whole = await client.chat.completions.create(asked);
     expect(whole.choices[0]?.finish_reason).toMatch(/stop|length/);
-    expect(whole.usage?.total_tokens).toBe(whole.usage!.prompt_tokens + whole.usage!.completion_tokens);
+    expect(whole.usage?.total_tokens).toBe(
+      whole.usage!.prompt_tokens + whole.usage!.completion_tokens,
+    );
     const streamed = await client.chat.completions.stream(asked).finalContent();
     expect(streamed).toBe(whole.choices[0]?.message.content);
   });
@@ -62,14 +91,22 @@ describe('the openai SDK on llama.cpp', () => {
     };
     const json = await client.chat.completions.create({
       ...{ model, messages, n: 2, max_tokens: 200, logprobs: true, top_logprobs: 2 },
-      response_format: { type: 'json_schema', json_schema: { name: 'switch', schema, strict: true } },
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'switch', schema, strict: true },
+      },
     });
     for (const { message, logprobs } of json.choices) {
       expect(JSON.parse(message.content!)).toEqual({ on: expect.any(Boolean) });
       expect(logprobs?.content?.[0]?.top_logprobs).toHaveLength(2);
     }
     const grammar = { grammar: 'root ::= "one two three"', stop: ' thr' };
-    const stopped = await client.completions.create({ model, prompt: 'count', max_tokens: 50, ...grammar });
+    const stopped = await client.completions.create({
+      model,
+      prompt: 'count',
+      max_tokens: 50,
+      ...grammar,
+    });
     expect(stopped.choices[0]).toMatchObject({ text: 'one two', finish_reason: 'stop' });
   });
 
@@ -83,11 +120,18 @@ describe('the openai SDK on llama.cpp', () => {
 
   it('embeds, as floats and in base64', async () => {
     const input = ['on the right track', 'a switch'];
-    const floats = await client.embeddings.create({ model: 'vectors', input, encoding_format: 'float' });
+    const floats = await client.embeddings.create({
+      model: 'vectors',
+      input,
+      encoding_format: 'float',
+    });
     const packed = await client.embeddings.create({ model: 'vectors', input });
     expect(floats.data).toHaveLength(2);
-    for (const { embedding } of floats.data) expect(Math.hypot(...embedding)).toBeCloseTo(1, 4);
-    packed.data[1]?.embedding.forEach((value, at) => expect(value).toBeCloseTo(floats.data[1]!.embedding[at]!, 6));
+    for (const { embedding } of floats.data)
+      expect(Math.hypot(...embedding)).toBeCloseTo(1, 4);
+    packed.data[1]?.embedding.forEach((value, at) =>
+      expect(value).toBeCloseTo(floats.data[1]!.embedding[at]!, 6),
+    );
   });
 });
 
@@ -96,13 +140,19 @@ describe('a stream from llama.cpp', () => {
     const abort = new AbortController();
     const headers = { 'x-request-id': `gone-by-${way.split(' ')[0]}` };
     const body = { model, messages, stream: true, ...ENDLESS };
-    const response = await rig.post('/v1/chat/completions', body, { headers, signal: abort.signal });
+    const response = await rig.post('/v1/chat/completions', body, {
+      headers,
+      signal: abort.signal,
+    });
     expect(response.status).toBe(200);
     const reader = response.body!.getReader();
     await reader.read();
     await until(() => running() === 1);
     if (way === 'disconnect') abort.abort();
-    else await fetch(`${rig.url}/v1/requests/${headers['x-request-id']}/cancel`, { method: 'POST' });
+    else
+      await fetch(`${rig.url}/v1/requests/${headers['x-request-id']}/cancel`, {
+        method: 'POST',
+      });
     await until(() => running() === 0);
     await until(() => rig.pool.workers().every(({ slots }) => slots.inUse === 0));
     const free = rig.pool.workers().map(({ health }) => health?.generation);
@@ -124,21 +174,31 @@ describe('a stream from llama.cpp', () => {
     expect(response.headers.get('x-switchyard-completion-tokens')).toBe('8');
     const steps = async (): Promise<number> => {
       const each = await Promise.all(
-        [0, 1].map(at => rig.metric(`llm_steps_total{model="llama",worker="llama-${at}"}`)),
+        [0, 1].map(at =>
+          rig.metric(`llm_steps_total{model="llama",worker="llama-${at}"}`),
+        ),
       );
       return each.reduce((sum, value) => sum + (value || 0), 0);
     };
     await until(async () => (await steps()) > 0);
-    expect(await rig.metric('llm_kv_blocks{model="llama",worker="llama-0"}')).toBe(4 * 32);
+    expect(await rig.metric('llm_kv_blocks{model="llama",worker="llama-0"}')).toBe(
+      4 * 32,
+    );
   });
 });
 
 describe('two workers of one model', () => {
   it('have each conversation at one of them, where its beginning is in the cache', async () => {
-    const opening = 'a long conversation that goes on and on, turn after turn, always with the same beginning. ';
+    const opening =
+      'a long conversation that goes on and on, turn after turn, always with the same beginning. ';
     const turn = async (talk: number): Promise<number> => {
       const content = `${talk}: ${opening}`;
-      const body = { model, messages: [{ role: 'user', content }], max_tokens: 2, grammar: ENDLESS.grammar };
+      const body = {
+        model,
+        messages: [{ role: 'user', content }],
+        max_tokens: 2,
+        grammar: ENDLESS.grammar,
+      };
       const { usage } = (await (await rig.post('/v1/chat/completions', body)).json()) as {
         usage: { prompt_tokens_details: { cached_tokens: number } };
       };
@@ -146,6 +206,7 @@ describe('two workers of one model', () => {
     };
     // As many as one worker has slots: all of them may be routed to the same worker, and a slot keeps one conversation.
     for (let talk = 0; talk < 4; talk++) expect(await turn(talk)).toBe(0);
-    for (let talk = 3; talk >= 0; talk--) expect(await turn(talk)).toBeGreaterThanOrEqual(32);
+    for (let talk = 3; talk >= 0; talk--)
+      expect(await turn(talk)).toBeGreaterThanOrEqual(32);
   });
 });

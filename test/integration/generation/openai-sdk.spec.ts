@@ -10,7 +10,11 @@ let client: OpenAI;
 
 beforeAll(async () => {
   upstream = await OpenAiUpstream.start({ models: ['its/own-name', 'its/own-vectors'] });
-  const models = [upstreamLlm(upstream), upstreamEmbedding(upstream), syntheticEmbedding()];
+  const models = [
+    upstreamLlm(upstream),
+    upstreamEmbedding(upstream),
+    syntheticEmbedding(),
+  ];
   rig = await GatewayRig.start({ models, launch: sourceLaunch });
   await Promise.all(models.map(({ id }) => rig.ready(id)));
   client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
@@ -25,9 +29,16 @@ const model = 'gpt-4o-mini';
 
 describe('the openai SDK, unchanged', () => {
   it('chats', async () => {
-    const answer = await client.chat.completions.create({ model, messages: [...messages] });
+    const answer = await client.chat.completions.create({
+      model,
+      messages: [...messages],
+    });
     expect(answer.choices[0]?.message.content).toBe('on the right track');
-    expect(answer).toMatchObject({ model: 'upstream-llm', service_tier: 'default', usage: { total_tokens: 5 } });
+    expect(answer).toMatchObject({
+      model: 'upstream-llm',
+      service_tier: 'default',
+      usage: { total_tokens: 5 },
+    });
   });
 
   it('chats as a stream, with usage at the end', async () => {
@@ -40,9 +51,17 @@ describe('the openai SDK, unchanged', () => {
     });
     const chunks: OpenAI.ChatCompletionChunk[] = [];
     for await (const chunk of stream) chunks.push(chunk);
-    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('on the right track');
-    expect(new Set(chunks.map(chunk => chunk.service_tier))).toEqual(new Set(['priority']));
-    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 3 }, model: 'upstream-llm' });
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe(
+      'on the right track',
+    );
+    expect(new Set(chunks.map(chunk => chunk.service_tier))).toEqual(
+      new Set(['priority']),
+    );
+    expect(chunks.at(-1)).toMatchObject({
+      choices: [],
+      usage: { prompt_tokens: 3 },
+      model: 'upstream-llm',
+    });
   });
 
   it('collects a stream by its helper', async () => {
@@ -51,10 +70,17 @@ describe('the openai SDK, unchanged', () => {
   });
 
   it('completes, whole and as a stream', async () => {
-    const whole = await client.completions.create({ model, prompt: 'a place in the line' });
+    const whole = await client.completions.create({
+      model,
+      prompt: 'a place in the line',
+    });
     expect(whole.choices[0]?.text).toBe('a place in the line');
     const texts: string[] = [];
-    const stream = await client.completions.create({ model, prompt: 'a place in the line', stream: true });
+    const stream = await client.completions.create({
+      model,
+      prompt: 'a place in the line',
+      stream: true,
+    });
     for await (const { choices } of stream) texts.push(choices[0]?.text ?? '');
     expect(texts.join('')).toBe('a place in the line');
   });
@@ -64,7 +90,11 @@ describe('the openai SDK, unchanged', () => {
     async name => {
       const input = ['one', 'two', 'three'];
       const packed = await client.embeddings.create({ model: name, input });
-      const plain = await client.embeddings.create({ model: name, input, encoding_format: 'float' });
+      const plain = await client.embeddings.create({
+        model: name,
+        input,
+        encoding_format: 'float',
+      });
       expect(packed.data.map(({ index }) => index)).toEqual([0, 1, 2]);
       const asFloats = (list: OpenAI.CreateEmbeddingResponse) =>
         list.data.map(({ embedding }) => embedding.map(number => Math.fround(number)));
@@ -74,7 +104,11 @@ describe('the openai SDK, unchanged', () => {
   );
 
   it('shortens vectors where the model can', async () => {
-    const { data } = await client.embeddings.create({ model: 'text-embedding-3-small', input: 'one', dimensions: 3 });
+    const { data } = await client.embeddings.create({
+      model: 'text-embedding-3-small',
+      input: 'one',
+      dimensions: 3,
+    });
     expect(data[0]?.embedding).toHaveLength(3);
   });
 
@@ -91,15 +125,31 @@ describe('the openai SDK, unchanged', () => {
     }
     expect(await (await upstream.post(before)).closed.passed).toEqual({ early: true });
     await until(() => rig.pool.workers().every(({ slots }) => slots.inUse === 0));
-    expect(await rig.metric('scheduler_requests_total{status="cancelled",priority="batch",model="upstream-llm"}')).toBe(
-      1,
-    );
+    expect(
+      await rig.metric(
+        'scheduler_requests_total{status="cancelled",priority="batch",model="upstream-llm"}',
+      ),
+    ).toBe(1);
   });
 
   it('gets typed errors', async () => {
-    const unknown = client.chat.completions.create({ model: 'gpt-9', messages: [...messages] });
-    await expect(unknown).rejects.toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
-    const refused = client.chat.completions.create({ model, messages: [{ role: 'user', content: 'FAIL' }] });
-    await expect(refused).rejects.toMatchObject({ status: 400, code: 'invalid_value', param: 'messages' });
+    const unknown = client.chat.completions.create({
+      model: 'gpt-9',
+      messages: [...messages],
+    });
+    await expect(unknown).rejects.toMatchObject({
+      status: 404,
+      code: 'model_not_found',
+      param: 'model',
+    });
+    const refused = client.chat.completions.create({
+      model,
+      messages: [{ role: 'user', content: 'FAIL' }],
+    });
+    await expect(refused).rejects.toMatchObject({
+      status: 400,
+      code: 'invalid_value',
+      param: 'messages',
+    });
   });
 });

@@ -11,7 +11,11 @@ const SSE = 'text/event-stream; charset=utf-8';
 beforeAll(async () => {
   upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
   const settings = { 'generation.max_buffered_bytes': 65_536 };
-  rig = await GatewayRig.start({ models: [upstreamLlm(upstream)], launch: sourceLaunch, settings });
+  rig = await GatewayRig.start({
+    models: [upstreamLlm(upstream)],
+    launch: sourceLaunch,
+    settings,
+  });
   await rig.ready(ID);
 }, 60_000);
 afterAll(async () => {
@@ -24,7 +28,8 @@ const nextPost = () => upstream.post(upstream.posts.length);
 const ask = (content: string, fields: object = {}, init: RequestInit = {}) =>
   rig.post('/v1/chat/completions', chat(content, { model: ID, ...fields }), init);
 const chunk = (fields: string) => `{"id":"x","object":"chat.completion.chunk",${fields}}`;
-const said = (word: string) => chunk(`"choices":[{"index":0,"delta":{"content":"${word}"},"finish_reason":null}]`);
+const said = (word: string) =>
+  chunk(`"choices":[{"index":0,"delta":{"content":"${word}"},"finish_reason":null}]`);
 const STOP = chunk('"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]');
 const events = (...data: string[]) => data.map(one => `data: ${one}\n\n`).join('');
 
@@ -36,9 +41,15 @@ describe('a body on its way to an upstream', () => {
       "guided_json": {"model": 1.0e0}, "tools": [{"type":"function","function":{"name":"f"}}] }`;
     const post = nextPost();
     const headers = { 'content-type': 'application/json' };
-    const response = await fetch(`${rig.url}/v1/chat/completions`, { method: 'POST', headers, body });
+    const response = await fetch(`${rig.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers,
+      body,
+    });
     expect(response.status).toBe(200);
-    expect((await post).body.toString()).toBe(body.replace('"gpt-4o-mini"', '"its/own-name"'));
+    expect((await post).body.toString()).toBe(
+      body.replace('"gpt-4o-mini"', '"its/own-name"'),
+    );
   });
 });
 
@@ -48,7 +59,11 @@ describe('an answer on its way from an upstream', () => {
       '"choices":[{"index":0,"delta":{"tool_calls":[' +
         '{"index":0,"id":"c","function":{"name":"f","arguments":"{\\"n\\":"}}]}}],"model":"own","x":1e400',
     );
-    upstream.script({ kind: 'parts', type: 'text/event-stream', parts: [events(call), events(STOP, '[DONE]')] });
+    upstream.script({
+      kind: 'parts',
+      type: 'text/event-stream',
+      parts: [events(call), events(STOP, '[DONE]')],
+    });
     const post = nextPost();
     const tools = [{ type: 'function', function: { name: 'f' } }];
     const answering = ask('call f', { stream: true, tools, service_tier: 'flex' });
@@ -75,37 +90,53 @@ describe('an answer on its way from an upstream', () => {
   });
 
   it.each([
-    ['is cut off', { parts: [events(said('one'))], cut: true as const }, 'ended the connection before'],
-    ['ends before it says why', { parts: [events(said('one'))] }, 'before the answer was complete'],
+    [
+      'is cut off',
+      { parts: [events(said('one'))], cut: true as const },
+      'ended the connection before',
+    ],
+    [
+      'ends before it says why',
+      { parts: [events(said('one'))] },
+      'before the answer was complete',
+    ],
     [
       'tells an error',
       { parts: [events(said('one')), events('{"error":{"message":"out of memory"}}')] },
       'out of memory',
     ],
     ['is no JSON', { parts: [events(said('one')), events('<html>')] }, 'no JSON object'],
-  ])('that %s ends in the envelope, after what came before; it is not asked again', async (_title, step, message) => {
-    upstream.script({ kind: 'parts', type: 'text/event-stream', ...step });
-    const before = upstream.posts.length;
-    const answering = ask('x', { stream: true });
-    const post = await upstream.post(before);
-    for (let part = 0; part < step.parts.length; part++) {
-      post.go();
-      if (part === 0) await answering;
-      await new Promise(setImmediate);
-    }
-    const got = await eventsOf(await answering);
-    expect(got).toHaveLength(2);
-    expect(JSON.parse(got[1]!)).toMatchObject({
-      error: { code: 'engine_failed', message: expect.stringContaining(message) },
-    });
-    expect(upstream.posts).toHaveLength(before + 1);
-  });
+  ])(
+    'that %s ends in the envelope, after what came before; it is not asked again',
+    async (_title, step, message) => {
+      upstream.script({ kind: 'parts', type: 'text/event-stream', ...step });
+      const before = upstream.posts.length;
+      const answering = ask('x', { stream: true });
+      const post = await upstream.post(before);
+      for (let part = 0; part < step.parts.length; part++) {
+        post.go();
+        if (part === 0) await answering;
+        await new Promise(setImmediate);
+      }
+      const got = await eventsOf(await answering);
+      expect(got).toHaveLength(2);
+      expect(JSON.parse(got[1]!)).toMatchObject({
+        error: { code: 'engine_failed', message: expect.stringContaining(message) },
+      });
+      expect(upstream.posts).toHaveLength(before + 1);
+    },
+  );
 
   it('is asked for again before its first byte: 429 with Retry-After, 503, then the answer', async () => {
     const headers = { 'retry-after-ms': '1' };
-    upstream.script({ kind: 'status', status: 429, headers }, { kind: 'status', status: 503 });
+    upstream.script(
+      { kind: 'status', status: 429, headers },
+      { kind: 'status', status: 503 },
+    );
     const before = upstream.posts.length;
-    expect((await eventsOf(await ask('one two', { stream: true }))).at(-1)).toBe('[DONE]');
+    expect((await eventsOf(await ask('one two', { stream: true }))).at(-1)).toBe(
+      '[DONE]',
+    );
     expect(upstream.posts).toHaveLength(before + 3);
   });
 
@@ -114,25 +145,44 @@ describe('an answer on its way from an upstream', () => {
     [401, '', 500, 'engine_failed'],
     [429, 'slow down', 429, 'queue_full'],
     [500, 'kaputt', 500, 'engine_failed'],
-  ])('of %i becomes a normal error, also of a stream', async (status, message, expected, code) => {
-    const step = { kind: 'status', status, body: JSON.stringify({ error: { message } }) } as const;
-    upstream.script(step, step, step);
-    const error = await errorOf(ask('x', { stream: true }));
-    expect(error).toMatchObject({ status: expected, code });
-    expect(error.message).toContain(message);
-    // What a failure for good left of the script.
-    while (upstream.takeScripted());
-  });
+  ])(
+    'of %i becomes a normal error, also of a stream',
+    async (status, message, expected, code) => {
+      const step = {
+        kind: 'status',
+        status,
+        body: JSON.stringify({ error: { message } }),
+      } as const;
+      upstream.script(step, step, step);
+      const error = await errorOf(ask('x', { stream: true }));
+      expect(error).toMatchObject({ status: expected, code });
+      expect(error.message).toContain(message);
+      // What a failure for good left of the script.
+      while (upstream.takeScripted());
+    },
+  );
 });
 
 describe('a reader', () => {
   it('cancels by id in mid-stream: the error is the last event, the call upstream ends, slot free', async () => {
     const post = nextPost();
-    const response = await ask('ENDLESS', { stream: true }, { headers: { 'x-request-id': 'mine' } });
-    expect(await rig.json('/v1/requests/mine')).toMatchObject({ state: 'running', model: ID, attempts: 1 });
-    const cancelled = await fetch(`${rig.url}/v1/requests/mine/cancel`, { method: 'POST' });
+    const response = await ask(
+      'ENDLESS',
+      { stream: true },
+      { headers: { 'x-request-id': 'mine' } },
+    );
+    expect(await rig.json('/v1/requests/mine')).toMatchObject({
+      state: 'running',
+      model: ID,
+      attempts: 1,
+    });
+    const cancelled = await fetch(`${rig.url}/v1/requests/mine/cancel`, {
+      method: 'POST',
+    });
     expect(await cancelled.json()).toEqual({ request_id: 'mine', cancelled: true });
-    expect(JSON.parse((await eventsOf(response)).at(-1)!)).toMatchObject({ error: { code: 'request_cancelled' } });
+    expect(JSON.parse((await eventsOf(response)).at(-1)!)).toMatchObject({
+      error: { code: 'request_cancelled' },
+    });
     expect(await (await post).closed.passed).toEqual({ early: true });
     await until(() => rig.pool.workers()[0]?.slots.inUse === 0);
   });

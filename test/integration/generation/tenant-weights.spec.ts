@@ -35,7 +35,11 @@ beforeAll(async () => {
   folder = await KeysFolder.create();
   headers = bearer(folder.add('acme', 'inference'));
   const settings = { 'auth.keys_file': folder.file };
-  rig = await GatewayRig.start({ models: [upstreamLlm(upstream)], launch: { ...sourceLaunch, inner }, settings });
+  rig = await GatewayRig.start({
+    models: [upstreamLlm(upstream)],
+    launch: { ...sourceLaunch, inner },
+    settings,
+  });
   await rig.ready('upstream-llm');
 }, 60_000);
 afterAll(async () => {
@@ -46,12 +50,20 @@ afterAll(async () => {
 
 it('a worker is told the weight that the tenant of a generation has when it is sent', async () => {
   const ask = async (): Promise<void> => {
-    const answer = await rig.post('/v1/chat/completions', chat('hello', { model: 'upstream-llm' }), { headers });
+    const answer = await rig.post(
+      '/v1/chat/completions',
+      chat('hello', { model: 'upstream-llm' }),
+      { headers },
+    );
     expect(answer.status).toBe(200);
     await answer.text();
   };
   await ask();
-  addApiKey(folder.file, { tenant: 'acme', scopes: ['inference'], limits: { weight: 3 } });
+  addApiKey(folder.file, {
+    tenant: 'acme',
+    scopes: ['inference'],
+    limits: { weight: 3 },
+  });
   process.emit('SIGHUP');
   await ask();
   expect(weights).toEqual([1, 3]);

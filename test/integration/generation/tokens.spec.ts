@@ -9,12 +9,27 @@ let rig: GatewayRig;
 let upstream: OpenAiUpstream;
 beforeAll(async () => {
   upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
-  const options = { device: 'cpu', threads: 1, rows: 2, contextTokens: 256, modelFile: await llamaModel() };
+  const options = {
+    device: 'cpu',
+    threads: 1,
+    rows: 2,
+    contextTokens: 256,
+    modelFile: await llamaModel(),
+  };
   const llama: ModelSpec = {
-    ...{ id: 'llama', kind: 'llm', engine: 'llama-cpp', capabilities: ['chat', 'completions'], options },
+    ...{
+      id: 'llama',
+      kind: 'llm',
+      engine: 'llama-cpp',
+      capabilities: ['chat', 'completions'],
+      options,
+    },
     ...{ aliases: [], languages: [], addresses: [], voices: {}, replicas: 1 },
   };
-  rig = await GatewayRig.start({ models: [llama, upstreamLlm(upstream)], launch: sourceLaunch });
+  rig = await GatewayRig.start({
+    models: [llama, upstreamLlm(upstream)],
+    launch: sourceLaunch,
+  });
   await Promise.all(['llama', 'upstream-llm'].map(model => rig.ready(model)));
 }, 120_000);
 afterAll(async () => {
@@ -23,23 +38,40 @@ afterAll(async () => {
 });
 
 const TEXT = 'a switchyard, größer';
-const tokenize = async (fields: object) => (await rig.post('/tokenize', { model: 'llama', ...fields })).json();
-const detokenize = (tokens: unknown) => rig.post('/detokenize', { model: 'llama', tokens });
+const tokenize = async (fields: object) =>
+  (await rig.post('/tokenize', { model: 'llama', ...fields })).json();
+const detokenize = (tokens: unknown) =>
+  rig.post('/detokenize', { model: 'llama', tokens });
 
 describe('tokens of a model on llama.cpp', () => {
   it('are those that a completion of the text begins with, and become the text again', async () => {
-    const { tokens, count, max_model_len: most } = (await tokenize({ prompt: TEXT })) as Record<string, never>;
-    const completion = await rig.post('/v1/completions', { model: 'llama', prompt: TEXT, max_tokens: 1 });
+    const {
+      tokens,
+      count,
+      max_model_len: most,
+    } = (await tokenize({ prompt: TEXT })) as Record<string, never>;
+    const completion = await rig.post('/v1/completions', {
+      model: 'llama',
+      prompt: TEXT,
+      max_tokens: 1,
+    });
     const { usage } = (await completion.json()) as { usage: { prompt_tokens: number } };
     expect([count, most]).toEqual([usage.prompt_tokens, 256]);
-    const answer = (await (await detokenize(tokens)).json()) as { prompt: string; content: string };
+    const answer = (await (await detokenize(tokens)).json()) as {
+      prompt: string;
+      content: string;
+    };
     expect([answer.prompt.trim(), answer.content.trim()]).toEqual([TEXT, TEXT]);
   });
 
   it('are the same under the name of llama.cpp, and others of a chat', async () => {
     expect(await tokenize({ content: TEXT })).toEqual(await tokenize({ prompt: TEXT }));
-    const chat = (await tokenize({ messages: [{ role: 'user', content: TEXT }] })) as { count: number };
-    expect(chat.count).toBeGreaterThan(((await tokenize({ prompt: TEXT })) as { count: number }).count);
+    const chat = (await tokenize({ messages: [{ role: 'user', content: TEXT }] })) as {
+      count: number;
+    };
+    expect(chat.count).toBeGreaterThan(
+      ((await tokenize({ prompt: TEXT })) as { count: number }).count,
+    );
   });
 
   it.each<[string, object, string, string | null]>([
@@ -54,18 +86,31 @@ describe('tokens of a model on llama.cpp', () => {
     ['megabytes', { prompt: 'a'.repeat(1_000_000) }, 'context_length_exceeded', 'prompt'],
     ['an unknown model', { model: 'nope', prompt: 'a' }, 'model_not_found', 'model'],
   ])('refuse %s', async (_what, fields, code, param) => {
-    expect(await errorOf(rig.post('/tokenize', { model: 'llama', ...fields }))).toMatchObject({ code, param });
+    expect(
+      await errorOf(rig.post('/tokenize', { model: 'llama', ...fields })),
+    ).toMatchObject({ code, param });
   });
 
-  it.each([[undefined], ['a'], [[-1]], [[1, 99_999]]])('%j are no tokens', async tokens => {
-    expect(await errorOf(detokenize(tokens))).toMatchObject({ status: 400 });
-  });
+  it.each([[undefined], ['a'], [[-1]], [[1, 99_999]]])(
+    '%j are no tokens',
+    async tokens => {
+      expect(await errorOf(detokenize(tokens))).toMatchObject({ status: 400 });
+    },
+  );
 });
 
 it('are asked of the server behind an upstream, beside its /v1', async () => {
-  const answer = await rig.post('/tokenize', { model: 'gpt-4o-mini', prompt: 'hi', add_special_tokens: false });
+  const answer = await rig.post('/tokenize', {
+    model: 'gpt-4o-mini',
+    prompt: 'hi',
+    add_special_tokens: false,
+  });
   expect([answer.status, await answer.json()]).toEqual([
     200,
-    { tokens: [1, 2], count: 2, asked: { model: 'its/own-name', prompt: 'hi', add_special_tokens: false } },
+    {
+      tokens: [1, 2],
+      count: 2,
+      asked: { model: 'its/own-name', prompt: 'hi', add_special_tokens: false },
+    },
   ]);
 });

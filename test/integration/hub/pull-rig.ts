@@ -4,11 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PullEvent } from '../../../src/cli/hub/file-download.js';
 import { HubHttp } from '../../../src/cli/hub/hub-http.js';
-import { type PullContext, pullModel, type PullRequest } from '../../../src/cli/hub/model-pull.js';
+import {
+  type PullContext,
+  pullModel,
+  type PullRequest,
+} from '../../../src/cli/hub/model-pull.js';
 import { parseSource } from '../../../src/cli/hub/model-source.js';
 import { HubServer, type HubServerOptions } from '../../support/hub-server.js';
 
-export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+export const sha256 = (bytes: Buffer): string =>
+  createHash('sha256').update(bytes).digest('hex');
 
 export const MODEL: Readonly<Record<string, Buffer>> = {
   'config.json': Buffer.from('{"d_model":8}'),
@@ -16,7 +21,8 @@ export const MODEL: Readonly<Record<string, Buffer>> = {
   'onnx/decoder.onnx': randomBytes(200_000),
 };
 
-export interface PullSettings extends Partial<Omit<PullRequest, 'source'>>, Partial<PullContext> {
+export interface PullSettings
+  extends Partial<Omit<PullRequest, 'source'>>, Partial<PullContext> {
   readonly from?: string;
   readonly token?: string;
 }
@@ -44,7 +50,12 @@ export class PullRig implements AsyncDisposable {
   }
 
   pull({ from = `hf:${this.hub.repository}`, token, ...settings }: PullSettings = {}) {
-    const order = { source: parseSource(from), folder: this.folder, include: [], ...settings };
+    const order = {
+      source: parseSource(from),
+      folder: this.folder,
+      include: [],
+      ...settings,
+    };
     return pullModel(order, {
       http: new HubHttp({ endpoint: this.hub.url, token }),
       signal: this.abort.signal,
@@ -62,7 +73,9 @@ export class PullRig implements AsyncDisposable {
   async names(): Promise<string[]> {
     const entries = await readdir(this.folder, { recursive: true, withFileTypes: true });
     const files = entries.filter(entry => entry.isFile());
-    return files.map(({ parentPath, name }) => join(parentPath, name).slice(this.folder.length + 1)).sort();
+    return files
+      .map(({ parentPath, name }) => join(parentPath, name).slice(this.folder.length + 1))
+      .sort();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -12,10 +12,21 @@ describe('a pull', () => {
   it('brings every file, checked, with a manifest and nothing else', async () => {
     await using rig = await PullRig.start();
     const manifest = await rig.pull();
-    expect(await rig.names()).toEqual(['config.json', 'onnx/decoder.onnx', ENCODER, 'switchyard-model.json']);
+    expect(await rig.names()).toEqual([
+      'config.json',
+      'onnx/decoder.onnx',
+      ENCODER,
+      'switchyard-model.json',
+    ]);
     expect(await readFile(join(rig.folder, ENCODER))).toEqual(encoder);
-    expect(manifest).toMatchObject({ source: 'hf:acme/tiny@main', revision: 'c0ffee', complete: true });
-    expect(manifest.files.map(({ path, size, sha256: hex }) => [path, size, hex])).toEqual(
+    expect(manifest).toMatchObject({
+      source: 'hf:acme/tiny@main',
+      revision: 'c0ffee',
+      complete: true,
+    });
+    expect(
+      manifest.files.map(({ path, size, sha256: hex }) => [path, size, hex]),
+    ).toEqual(
       Object.entries(MODEL).map(([path, bytes]) => [path, bytes.length, sha256(bytes)]),
     );
     expect(await readManifest(rig.folder)).toEqual(manifest);
@@ -27,9 +38,9 @@ describe('a pull', () => {
     await writeFile(join(rig.folder, ENCODER), Buffer.alloc(encoder.length));
     rig.hub.seen.length = 0;
     await rig.pull();
-    expect(rig.hub.seen.filter(({ path }) => path.startsWith('/cdn/')).map(({ path }) => path)).toEqual([
-      `/cdn/${ENCODER}`,
-    ]);
+    expect(
+      rig.hub.seen.filter(({ path }) => path.startsWith('/cdn/')).map(({ path }) => path),
+    ).toEqual([`/cdn/${ENCODER}`]);
     expect(await readFile(join(rig.folder, ENCODER))).toEqual(encoder);
   });
 
@@ -86,14 +97,26 @@ describe('a pull', () => {
       random: () => 1,
     };
     await rig.pull({ include: [ENCODER], timing });
-    expect(rig.hub.downloads(ENCODER).map(({ range }) => range !== undefined)).toEqual([false, true, false]);
+    expect(rig.hub.downloads(ENCODER).map(({ range }) => range !== undefined)).toEqual([
+      false,
+      true,
+      false,
+    ]);
     expect(await readFile(join(rig.folder, ENCODER))).toEqual(encoder);
   });
 
   it('waits as long as Retry-After says at 429, also at the API', async () => {
     await using rig = await PullRig.start();
-    rig.hub.script('api', { kind: 'status', status: 429, headers: { 'retry-after': '7' } });
-    rig.hub.script(ENCODER, { kind: 'status', status: 429, headers: { 'retry-after': '3' } });
+    rig.hub.script('api', {
+      kind: 'status',
+      status: 429,
+      headers: { 'retry-after': '7' },
+    });
+    rig.hub.script(ENCODER, {
+      kind: 'status',
+      status: 429,
+      headers: { 'retry-after': '3' },
+    });
     await rig.pull({ include: [ENCODER] });
     expect(rig.waits).toEqual([7000, 3000]);
     expect(rig.events).toContainEqual({
@@ -106,8 +129,13 @@ describe('a pull', () => {
 
   it('gives up after 5 attempts that brought nothing', async () => {
     await using rig = await PullRig.start();
-    rig.hub.script(ENCODER, ...Array.from({ length: 5 }, () => ({ kind: 'status', status: 503 }) as const));
-    await expect(rig.pull({ include: [ENCODER] })).rejects.toMatchObject({ kind: 'refused' });
+    rig.hub.script(
+      ENCODER,
+      ...Array.from({ length: 5 }, () => ({ kind: 'status', status: 503 }) as const),
+    );
+    await expect(rig.pull({ include: [ENCODER] })).rejects.toMatchObject({
+      kind: 'refused',
+    });
     expect(rig.waits).toEqual([1000, 2000, 4000, 8000]);
   });
 
@@ -151,7 +179,10 @@ describe('a pull is refused', () => {
       kind: 'checksum',
       message: expect.stringContaining(`more than the ${encoder.length} bytes`),
     });
-    const received = rig.events.reduce((sum, event) => sum + (event.type === 'received' ? event.bytes : 0), 0);
+    const received = rig.events.reduce(
+      (sum, event) => sum + (event.type === 'received' ? event.bytes : 0),
+      0,
+    );
     expect(received).toBeLessThanOrEqual(encoder.length);
     expect(await rig.names()).toEqual(['switchyard-model.json']);
   });
@@ -159,55 +190,78 @@ describe('a pull is refused', () => {
   it('when it comes compressed, whose size says nothing, and when a name is no text', async () => {
     await using rig = await PullRig.start();
     rig.hub.script(ENCODER, { kind: 'endless', headers: { 'content-encoding': 'gzip' } });
-    await expect(rig.pull({ include: [ENCODER] })).rejects.toMatchObject({ kind: 'refused' });
+    await expect(rig.pull({ include: [ENCODER] })).rejects.toMatchObject({
+      kind: 'refused',
+    });
     rig.hub.announced.set(ENCODER, { rfilename: { a: 1 } });
-    await expect(rig.pull()).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('no text') });
+    await expect(rig.pull()).rejects.toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('no text'),
+    });
   });
 
   it('when its list of files has more than 16 MiB', async () => {
     await using rig = await PullRig.start();
     const files = { 'switchyard-model.json': Buffer.alloc(17 * 1024 * 1024, ' ') };
     await using hub = await HubServer.start({ files });
-    await expect(rig.pull({ from: `${hub.url}/cdn/switchyard-model.json` })).rejects.toMatchObject({ kind: 'refused' });
+    await expect(
+      rig.pull({ from: `${hub.url}/cdn/switchyard-model.json` }),
+    ).rejects.toMatchObject({ kind: 'refused' });
   });
 
   it('when a small file is not the git blob that the hub names', async () => {
     await using rig = await PullRig.start();
     rig.hub.script('config.json', { kind: 'body', body: Buffer.from('{"d_model":9}') });
-    await expect(rig.pull({ include: ['config.json'] })).rejects.toMatchObject({ kind: 'checksum' });
+    await expect(rig.pull({ include: ['config.json'] })).rejects.toMatchObject({
+      kind: 'checksum',
+    });
   });
 
   it('when --sha256 is not that of the file', async () => {
     await using rig = await PullRig.start();
     rig.hub.files.set('encoder.bin', encoder);
     const plain = `${rig.hub.url}/cdn/encoder.bin`;
-    await expect(rig.pull({ from: plain, sha256: '1'.repeat(64) })).rejects.toMatchObject({ kind: 'checksum' });
+    await expect(rig.pull({ from: plain, sha256: '1'.repeat(64) })).rejects.toMatchObject(
+      { kind: 'checksum' },
+    );
     await rig.pull({ from: plain, sha256: sha256(encoder) });
   });
 
-  it.each(['../evil', '/etc/evil', 'a/../../evil', 'a\\..\\evil', 'C:evil', 'a//b', 'x.partial', 'a\u0000b'])(
-    'when the API names a file %j',
-    async rfilename => {
-      await using rig = await PullRig.start();
-      rig.hub.announced.set(ENCODER, { rfilename });
-      await expect(rig.pull()).rejects.toMatchObject({
-        kind: 'refused',
-        message: expect.stringContaining('nothing was'),
-      });
-      await expect(stat(rig.folder)).rejects.toMatchObject({ code: 'ENOENT' });
-    },
-  );
+  it.each([
+    '../evil',
+    '/etc/evil',
+    'a/../../evil',
+    'a\\..\\evil',
+    'C:evil',
+    'a//b',
+    'x.partial',
+    'a\u0000b',
+  ])('when the API names a file %j', async rfilename => {
+    await using rig = await PullRig.start();
+    rig.hub.announced.set(ENCODER, { rfilename });
+    await expect(rig.pull()).rejects.toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('nothing was'),
+    });
+    await expect(stat(rig.folder)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
 
   it('when a folder of the model is a link to elsewhere', async () => {
     await using rig = await PullRig.start();
     await rig.pull({ include: ['config.json'] });
     await symlink(rig.root, join(rig.folder, 'onnx'));
-    await expect(rig.pull()).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('is a link') });
+    await expect(rig.pull()).rejects.toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('is a link'),
+    });
   });
 
   it('with a word about tokens when the repository is gated; the token goes to the hub only', async () => {
     await using rig = await PullRig.start({ token: 'secret' });
-    await expect(rig.pull()).rejects.toMatchObject({ kind: 'gated', message: expect.stringContaining('--token-file') });
+    await expect(rig.pull()).rejects.toMatchObject({
+      kind: 'gated',
+      message: expect.stringContaining('--token-file'),
+    });
     await expect(rig.pull({ token: 'wrong' })).rejects.toMatchObject({
       message: expect.stringContaining('the token that was sent has no access'),
     });
@@ -217,14 +271,20 @@ describe('a pull is refused', () => {
 
   it('when there is no such repository', async () => {
     await using rig = await PullRig.start();
-    await expect(rig.pull({ from: 'hf:acme/none' })).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(rig.pull({ from: 'hf:acme/none' })).rejects.toMatchObject({
+      kind: 'not_found',
+    });
   });
 
   it('before the first byte when the disk has no room, saying how much must go', async () => {
     await using rig = await PullRig.start();
-    await expect(rig.pull({ freeBytes: () => Promise.resolve(100_000) })).rejects.toMatchObject({
+    await expect(
+      rig.pull({ freeBytes: () => Promise.resolve(100_000) }),
+    ).rejects.toMatchObject({
       kind: 'disk_full',
-      message: expect.stringMatching(/has 97\.7 KiB free and 488\.3 KiB are needed: free 390\.6 KiB/),
+      message: expect.stringMatching(
+        /has 97\.7 KiB free and 488\.3 KiB are needed: free 390\.6 KiB/,
+      ),
     });
     expect(rig.hub.downloads(ENCODER)).toEqual([]);
   });
@@ -267,14 +327,23 @@ describe('a manifest', () => {
   it('lets any web server offer a pulled folder', async () => {
     await using rig = await PullRig.start();
     const { files } = await rig.pull();
-    rig.hub.files.set('switchyard-model.json', Buffer.from(JSON.stringify({ revision: 'v2', files })));
+    rig.hub.files.set(
+      'switchyard-model.json',
+      Buffer.from(JSON.stringify({ revision: 'v2', files })),
+    );
     const from = `${rig.hub.url}/cdn/switchyard-model.json`;
     rig.hub.files.set('config.json', Buffer.from('{"d_model":7}'));
-    await expect(rig.pull({ from, folder: join(rig.root, 'second'), include: ['config.json'] })).rejects.toMatchObject({
+    await expect(
+      rig.pull({ from, folder: join(rig.root, 'second'), include: ['config.json'] }),
+    ).rejects.toMatchObject({
       kind: 'checksum',
     });
     rig.hub.files.set('config.json', MODEL['config.json']!);
-    const second = await rig.pull({ from, folder: join(rig.root, 'second'), include: ['config.json'] });
+    const second = await rig.pull({
+      from,
+      folder: join(rig.root, 'second'),
+      include: ['config.json'],
+    });
     expect(second).toMatchObject({ revision: 'v2', complete: true });
   });
 });

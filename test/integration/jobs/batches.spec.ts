@@ -14,13 +14,18 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 const get = (path: string) => fetch(`${rig.url}/v1/batches${path}`);
-const act = (id: string, verb: string) => rig.gateway.post(`/v1/batches/${id}/${verb}`, {});
+const act = (id: string, verb: string) =>
+  rig.gateway.post(`/v1/batches/${id}/${verb}`, {});
 const remove = (id: string) => fetch(`${rig.url}/v1/batches/${id}`, { method: 'DELETE' });
 
 describe('POST /v1/batches', () => {
   it("answers with OpenAI's batch, its deadline set", async () => {
     const output = { anchor: 'created_at', seconds: 3600 };
-    const batch = await rig.batch({ input_file_id: input, metadata: { team: 'a' }, output_expires_after: output });
+    const batch = await rig.batch({
+      input_file_id: input,
+      metadata: { team: 'a' },
+      output_expires_after: output,
+    });
     const created = batch.created_at as number;
     expect(batch).toEqual({
       id: expect.stringMatching(/^batch_[0-9a-f]{32}$/),
@@ -36,10 +41,15 @@ describe('POST /v1/batches', () => {
       created_at: created,
       expires_at: created + 86_400,
       ...Object.fromEntries(
-        ['in_progress', 'finalizing', 'completed', 'failed', 'expired', 'cancelling', 'cancelled'].map(name => [
-          `${name}_at`,
-          null,
-        ]),
+        [
+          'in_progress',
+          'finalizing',
+          'completed',
+          'failed',
+          'expired',
+          'cancelling',
+          'cancelled',
+        ].map(name => [`${name}_at`, null]),
       ),
       request_counts: { total: 0, completed: 0, failed: 0 },
       usage: null,
@@ -71,8 +81,16 @@ describe('POST /v1/batches', () => {
     [{ metadata: { a: 1 } }, 'invalid_value', 'metadata'],
     [{ metadata: { ['k'.repeat(65)]: 'v' } }, 'invalid_value', 'metadata'],
     [{ metadata: { k: 'v'.repeat(513) } }, 'invalid_value', 'metadata'],
-    [{ metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [n, ''])) }, 'invalid_value', 'metadata'],
-    [{ output_expires_after: { anchor: 'created_at', seconds: 60 } }, 'invalid_value', 'output_expires_after.seconds'],
+    [
+      { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [n, ''])) },
+      'invalid_value',
+      'metadata',
+    ],
+    [
+      { output_expires_after: { anchor: 'created_at', seconds: 60 } },
+      'invalid_value',
+      'output_expires_after.seconds',
+    ],
     [{ output_expires_after: [] }, 'invalid_value', 'output_expires_after'],
     [{ webhook: 'https://example.com' }, 'invalid_value', 'webhook'],
     [{ webhook: {} }, 'missing_required_parameter', 'webhook.url'],
@@ -80,15 +98,29 @@ describe('POST /v1/batches', () => {
     [{ webhook: { url: 'ftp://example.com' } }, 'webhook_refused', 'webhook.url'],
     [{ webhook: { url: 'http://127.0.0.1/' } }, 'webhook_refused', 'webhook.url'],
     [{ webhook: { url: 'http://[::ffff:10.0.0.1]/' } }, 'webhook_refused', 'webhook.url'],
-    [{ webhook: { url: 'http://169.254.169.254/latest' } }, 'webhook_refused', 'webhook.url'],
+    [
+      { webhook: { url: 'http://169.254.169.254/latest' } },
+      'webhook_refused',
+      'webhook.url',
+    ],
     [{ webhook: { url: 'http://1.1.1.1:6379/' } }, 'webhook_refused', 'webhook.url'],
   ])('refuses %j', async (fields, code, param) => {
-    expect(await errorOf(rig.create({ input_file_id: input, ...fields }))).toMatchObject({ code, param });
+    expect(await errorOf(rig.create({ input_file_id: input, ...fields }))).toMatchObject({
+      code,
+      param,
+    });
   });
 
   it.each(['[]', '"x"', '{'])('refuses the body %s', async body => {
-    const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
-    expect(await errorOf(fetch(`${rig.url}/v1/batches`, init))).toMatchObject({ status: 400, code: 'invalid_json' });
+    const init = {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json' },
+    };
+    expect(await errorOf(fetch(`${rig.url}/v1/batches`, init))).toMatchObject({
+      status: 400,
+      code: 'invalid_json',
+    });
   });
 
   it('refuses a file of another purpose', async () => {
@@ -109,7 +141,11 @@ describe('POST /v1/batches', () => {
       const { id } = await unsigned.file('{}\n');
       const webhook = { url: 'https://example.com/hook' };
       const error = await errorOf(unsigned.create({ input_file_id: id, webhook }));
-      expect(error).toMatchObject({ status: 400, code: 'webhook_refused', param: 'webhook.url' });
+      expect(error).toMatchObject({
+        status: 400,
+        code: 'webhook_refused',
+        param: 'webhook.url',
+      });
       expect(error.message).toContain('batch.webhook_secret_file');
     } finally {
       await unsigned.close();
@@ -123,45 +159,73 @@ describe('POST /v1/batches', () => {
 
 describe('Idempotency-Key', () => {
   const keyed = (key: string, fields: object = {}) =>
-    rig.create({ input_file_id: input, metadata: { a: '1', b: '2' }, ...fields }, { 'idempotency-key': key });
+    rig.create(
+      { input_file_id: input, metadata: { a: '1', b: '2' }, ...fields },
+      { 'idempotency-key': key },
+    );
 
   it('makes one batch of many equal requests, also at the same time', async () => {
-    const answers = await Promise.all([1, 2, 3].map(() => answerOf<BatchAnswer>(keyed('one'))));
-    const swapped = await answerOf<BatchAnswer>(keyed('one', { metadata: { b: '2', a: '1' } }));
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => answerOf<BatchAnswer>(keyed('one'))),
+    );
+    const swapped = await answerOf<BatchAnswer>(
+      keyed('one', { metadata: { b: '2', a: '1' } }),
+    );
     expect(new Set([...answers, swapped].map(({ id }) => id)).size).toBe(1);
   });
 
   it('used for another batch is 422, which SDKs do not try again', async () => {
     const { id } = await answerOf<BatchAnswer>(keyed('two'));
     const error = await errorOf(keyed('two', { completion_window: '1h' }));
-    expect(error).toMatchObject({ status: 422, code: 'idempotency_key_reused', param: 'Idempotency-Key' });
+    expect(error).toMatchObject({
+      status: 422,
+      code: 'idempotency_key_reused',
+      param: 'Idempotency-Key',
+    });
     expect(error.message).toContain(id);
     expect(error.headers.get('x-should-retry')).toBe('false');
   });
 
   it('has at most 255 characters', async () => {
-    expect(await errorOf(keyed('k'.repeat(256)))).toMatchObject({ status: 400, code: 'invalid_value' });
+    expect(await errorOf(keyed('k'.repeat(256)))).toMatchObject({
+      status: 400,
+      code: 'invalid_value',
+    });
   });
 });
 
 describe('GET /v1/batches', () => {
   it('pages newest first by ids', async () => {
     const mine: string[] = [];
-    for (let index = 0; index < 3; index++) mine.unshift((await rig.batch({ input_file_id: input })).id);
+    for (let index = 0; index < 3; index++)
+      mine.unshift((await rig.batch({ input_file_id: input })).id);
     interface Page {
       data: BatchAnswer[];
       has_more: boolean;
       last_id: string;
     }
     const first = await answerOf<Page>(get('?limit=2'));
-    expect([first.data.map(({ id }) => id), first.has_more, first.last_id]).toEqual([mine.slice(0, 2), true, mine[1]]);
-    expect((await answerOf<Page>(get(`?limit=1&after=${mine[1]!}`))).data[0]!.id).toBe(mine[2]);
+    expect([first.data.map(({ id }) => id), first.has_more, first.last_id]).toEqual([
+      mine.slice(0, 2),
+      true,
+      mine[1],
+    ]);
+    expect((await answerOf<Page>(get(`?limit=1&after=${mine[1]!}`))).data[0]!.id).toBe(
+      mine[2],
+    );
   });
 
-  it.each(['limit=0', 'limit=101', 'limit=1.5', 'after=0', 'after=batch_nobody'])('refuses %s', async query => {
-    const param = query.split('=')[0];
-    expect(await errorOf(get(`?${query}`))).toMatchObject({ status: 400, code: 'invalid_value', param });
-  });
+  it.each(['limit=0', 'limit=101', 'limit=1.5', 'after=0', 'after=batch_nobody'])(
+    'refuses %s',
+    async query => {
+      const param = query.split('=')[0];
+      expect(await errorOf(get(`?${query}`))).toMatchObject({
+        status: 400,
+        code: 'invalid_value',
+        param,
+      });
+    },
+  );
 
   it('shows live counts, rate and ETA', async () => {
     const { id } = await rig.batch({ input_file_id: input });
@@ -187,21 +251,39 @@ describe('the end of a batch', () => {
       });
     const ended = await rig.batch();
     await rig.finish(ended.id);
-    expect(await errorOf(act(ended.id, 'cancel'))).toMatchObject({ status: 400, code: 'batch_not_cancellable' });
+    expect(await errorOf(act(ended.id, 'cancel'))).toMatchObject({
+      status: 400,
+      code: 'batch_not_cancellable',
+    });
   });
 
   it('only then can it be deleted; its files stay', async () => {
     const { id, input_file_id: file } = await rig.batch();
-    expect(await errorOf(remove(id))).toMatchObject({ status: 400, code: 'batch_not_finished' });
+    expect(await errorOf(remove(id))).toMatchObject({
+      status: 400,
+      code: 'batch_not_finished',
+    });
     await rig.finish(id);
     expect(await answerOf(remove(id))).toEqual({ id, object: 'batch', deleted: true });
-    expect(await errorOf(get(`/${id}`))).toMatchObject({ status: 404, code: 'batch_not_found' });
+    expect(await errorOf(get(`/${id}`))).toMatchObject({
+      status: 404,
+      code: 'batch_not_found',
+    });
     await answerOf(fetch(`${rig.url}/v1/files/${file}`));
   });
 
   it('that nobody made is not found', async () => {
-    const all = [get('/batch_x'), act('batch_x', 'cancel'), act('batch_x', 'retry-failed'), remove('batch_x')];
-    for (const answer of all) expect(await errorOf(answer)).toMatchObject({ status: 404, code: 'batch_not_found' });
+    const all = [
+      get('/batch_x'),
+      act('batch_x', 'cancel'),
+      act('batch_x', 'retry-failed'),
+      remove('batch_x'),
+    ];
+    for (const answer of all)
+      expect(await errorOf(answer)).toMatchObject({
+        status: 404,
+        code: 'batch_not_found',
+      });
   });
 });
 
@@ -210,20 +292,40 @@ describe('retry-failed', () => {
 
   it('makes a batch of the failed lines, byte by byte as they came', async () => {
     const big = line('b', '{"n":12345678901234567890,  "deep":[[["ü"]]]}');
-    const file = await rig.file([line('a', '{}'), big, line('c', '{}'), line('d', '1e400')].join('\r\n'));
-    const errors = await rig.file(`${line('d', 'null')}\n${line('b', 'null')}\n`, { purpose: 'evals' });
-    const failed = await rig.batch({ input_file_id: file.id, metadata: { team: 'a' }, completion_window: '2h' });
+    const file = await rig.file(
+      [line('a', '{}'), big, line('c', '{}'), line('d', '1e400')].join('\r\n'),
+    );
+    const errors = await rig.file(`${line('d', 'null')}\n${line('b', 'null')}\n`, {
+      purpose: 'evals',
+    });
+    const failed = await rig.batch({
+      input_file_id: file.id,
+      metadata: { team: 'a' },
+      completion_window: '2h',
+    });
     await rig.finish(failed.id, errors.id);
     const again = await answerOf<BatchAnswer>(act(failed.id, 'retry-failed'));
-    expect(again).toMatchObject({ retry_of: failed.id, metadata: { team: 'a' }, completion_window: '2h' });
+    expect(again).toMatchObject({
+      retry_of: failed.id,
+      metadata: { team: 'a' },
+      completion_window: '2h',
+    });
     expect(again).toMatchObject({ status: 'validating', endpoint: '/v1/embeddings' });
-    expect(await (await rig.content(again.input_file_id)).text()).toBe(`${big}\n${line('d', '1e400')}\n`);
+    expect(await (await rig.content(again.input_file_id)).text()).toBe(
+      `${big}\n${line('d', '1e400')}\n`,
+    );
   });
 
   it('waits for the end, and needs failed lines', async () => {
     const { id } = await rig.batch();
-    expect(await errorOf(act(id, 'retry-failed'))).toMatchObject({ status: 400, code: 'batch_not_finished' });
+    expect(await errorOf(act(id, 'retry-failed'))).toMatchObject({
+      status: 400,
+      code: 'batch_not_finished',
+    });
     await rig.finish(id);
-    expect(await errorOf(act(id, 'retry-failed'))).toMatchObject({ status: 400, code: 'nothing_to_retry' });
+    expect(await errorOf(act(id, 'retry-failed'))).toMatchObject({
+      status: 400,
+      code: 'nothing_to_retry',
+    });
   });
 });

@@ -3,7 +3,11 @@ import { type StoredRequestStore } from '../../../src/core/request/stored-reques
 import { FileWriter } from '../../../src/gateway/jobs/files/file-writer.js';
 import { GarbageCollector } from '../../../src/gateway/jobs/garbage-collector.js';
 import { STORED_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
-import { fileBlobKey, STORED_REQUEST_BLOBS, newStoredBlob } from '../../../src/platform/storage/blob-keys.js';
+import {
+  fileBlobKey,
+  STORED_REQUEST_BLOBS,
+  newStoredBlob,
+} from '../../../src/platform/storage/blob-keys.js';
 import { answerOf, JobsRig } from './jobs-rig.js';
 
 const HOUR_MS = 3_600_000;
@@ -27,7 +31,8 @@ beforeEach(async () => {
 });
 
 /** Ids never go back in time by themselves. */
-const timeOrderedIdAt = (ms: number): string => `file-${ms.toString(16).padStart(12, '0')}${'0'.repeat(20)}`;
+const timeOrderedIdAt = (ms: number): string =>
+  `file-${ms.toString(16).padStart(12, '0')}${'0'.repeat(20)}`;
 
 async function* bytes(): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(Buffer.from('nobody'));
@@ -39,7 +44,9 @@ describe('garbage', () => {
     const { id, input_file_id: read } = await rig.batch();
     await rig.file('old');
     expect(await collect(MONTH_MS)).toMatchObject({ files: 1 });
-    expect((await rig.blobKeys()).map(key => key.split('/').at(-1)).sort()).toEqual([kept.id, read].sort());
+    expect((await rig.blobKeys()).map(key => key.split('/').at(-1)).sort()).toEqual(
+      [kept.id, read].sort(),
+    );
     await rig.finish(id);
     expect(await collect(MONTH_MS)).toMatchObject({ files: 1 });
     expect((await fetch(`${rig.url}/v1/files/${read}`)).status).toBe(404);
@@ -54,18 +61,34 @@ describe('garbage', () => {
   });
 
   it('are body and answer of a stored request that no row names, and never those of one that has its row', async () => {
-    const store = rig.gateway.app.get<StoredRequestStore>(STORED_REQUEST_STORE, { strict: false });
+    const store = rig.gateway.app.get<StoredRequestStore>(STORED_REQUEST_STORE, {
+      strict: false,
+    });
     const [named, nobodys] = [newStoredBlob(), newStoredBlob()];
     const nowMs = Date.now();
     await store.open(
       {
-        ...{ tenant: 'default', name: 'id:kept', requestId: 'kept', mode: 'waiting', path: '/v1/x', fingerprint: '' },
-        ...{ headers: {}, blob: named, status: 'running', createdAtMs: nowMs, expiresAtMs: nowMs + MONTH_MS },
+        ...{
+          tenant: 'default',
+          name: 'id:kept',
+          requestId: 'kept',
+          mode: 'waiting',
+          path: '/v1/x',
+          fingerprint: '',
+        },
+        ...{
+          headers: {},
+          blob: named,
+          status: 'running',
+          createdAtMs: nowMs,
+          expiresAtMs: nowMs + MONTH_MS,
+        },
       },
       { owner: 'somebody', leaseMs: MONTH_MS },
     );
     for (const blob of [named, nobodys])
-      for (const part of ['body', 'answer']) await rig.blobs.write(`${blob}/${part}`, bytes());
+      for (const part of ['body', 'answer'])
+        await rig.blobs.write(`${blob}/${part}`, bytes());
     expect(await collect(HOUR_MS - 60_000)).toMatchObject({ orphans: 0 });
     expect(await collect(2 * HOUR_MS)).toMatchObject({ orphans: 2 });
     const keys: string[] = [];
@@ -82,7 +105,8 @@ describe('garbage', () => {
 
   it('is the copied result log of a batch that has ended or is gone, and never that of one that has not', async () => {
     const [ended, running] = [await rig.batch(), await rig.batch()];
-    for (const id of [ended.id, running.id, 'batch_0']) await rig.blobs.write(`jobs/${id}/log/1-0.log/0`, bytes());
+    for (const id of [ended.id, running.id, 'batch_0'])
+      await rig.blobs.write(`jobs/${id}/log/1-0.log/0`, bytes());
     await rig.finish(ended.id);
     expect(await collect(HOUR_MS - 60_000)).toMatchObject({ logs: 0 });
     expect(await collect(2 * HOUR_MS)).toMatchObject({ logs: 2 });
@@ -101,11 +125,20 @@ describe('garbage', () => {
 
   it('is never named: what took half of that hour to store becomes no file', async () => {
     const writer = rig.gateway.app.get(FileWriter, { strict: false });
-    const written = await writer.write('default', bytes(), { maxBytes: 100, maxLines: 1 });
+    const written = await writer.write('default', bytes(), {
+      maxBytes: 100,
+      maxLines: 1,
+    });
     const late = { ...written, id: timeOrderedIdAt(Date.now() - HOUR_MS / 2 - 60_000) };
     const facts = { purpose: 'evals', filename: 'late' } as const;
-    await expect(writer.publish('default', late, facts)).rejects.toMatchObject({ code: 'storage_unavailable' });
-    await writer.publish('default', { ...late, id: timeOrderedIdAt(Date.now() - HOUR_MS / 4) }, facts);
+    await expect(writer.publish('default', late, facts)).rejects.toMatchObject({
+      code: 'storage_unavailable',
+    });
+    await writer.publish(
+      'default',
+      { ...late, id: timeOrderedIdAt(Date.now() - HOUR_MS / 4) },
+      facts,
+    );
   });
 
   it('is an upload after its hour, with its parts', async () => {
@@ -114,7 +147,17 @@ describe('garbage', () => {
     const form = new FormData();
     form.set('data', new Blob(['abc']), 'a');
     await answerOf(rig.gateway.post(`/v1/uploads/${id}/parts`, form));
-    expect(await collect(HOUR_MS - 60_000)).toEqual({ files: 0, uploads: 0, orphans: 0, logs: 0 });
-    expect(await collect(2 * HOUR_MS)).toEqual({ files: 0, uploads: 1, orphans: 1, logs: 0 });
+    expect(await collect(HOUR_MS - 60_000)).toEqual({
+      files: 0,
+      uploads: 0,
+      orphans: 0,
+      logs: 0,
+    });
+    expect(await collect(2 * HOUR_MS)).toEqual({
+      files: 0,
+      uploads: 1,
+      orphans: 1,
+      logs: 0,
+    });
   });
 });

@@ -16,20 +16,30 @@ const EMBEDDED = { 'batch.embedded': 'true', 'batch.poll_ms': 200 } as const;
 
 interface Health {
   readonly status: string;
-  readonly batch_processor: { readonly state: string; readonly pid?: number; readonly restarts: number };
+  readonly batch_processor: {
+    readonly state: string;
+    readonly pid?: number;
+    readonly restarts: number;
+  };
 }
 
-const processorOf = async (product: Product) => (await product.json<Health>('/health')).batch_processor;
+const processorOf = async (product: Product) =>
+  (await product.json<Health>('/health')).batch_processor;
 
 async function withProcessor(product: Product): Promise<number> {
-  await product.until('a batch processor', async () => (await processorOf(product)).state === 'ready');
+  await product.until(
+    'a batch processor',
+    async () => (await processorOf(product)).state === 'ready',
+  );
   return (await processorOf(product)).pid!;
 }
 
 /** Database, blobs, work folders: all files in one. */
 async function bytesUnder(folder: string): Promise<Buffer> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name));
+  const files = entries
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name));
   return Buffer.concat(await Promise.all(files.map(file => readFile(file))));
 }
 
@@ -70,7 +80,9 @@ describe('the built gateway with its batch processor', () => {
   it('runs a low-priority processor, replaces it when it dies, reports it, serves requests meanwhile', async () => {
     await using product = await Product.start(MODELS, EMBEDDED);
     const pid = await withProcessor(product);
-    expect(getPriority(pid)).toBeGreaterThanOrEqual(constants.priority.PRIORITY_BELOW_NORMAL);
+    expect(getPriority(pid)).toBeGreaterThanOrEqual(
+      constants.priority.PRIORITY_BELOW_NORMAL,
+    );
     process.kill(pid, 'SIGKILL');
     await untilGone(pid);
     expect((await product.transcribe('meanwhile')).status).toBe(200);
@@ -92,7 +104,10 @@ describe('the built gateway with its batch processor', () => {
   it('runs lines with keys for their tenant; other tenants see nothing, and no key or token is stored', async () => {
     const keys = await KeysFolder.create();
     try {
-      const [acme, other] = [keys.add('acme', 'inference'), keys.add('other', 'inference')];
+      const [acme, other] = [
+        keys.add('acme', 'inference'),
+        keys.add('other', 'inference'),
+      ];
       const ops = keys.add('ops', 'admin');
       await using product = await Product.start(
         MODELS,
@@ -101,7 +116,9 @@ describe('the built gateway with its batch processor', () => {
       );
       const trip = new SdkRoundTrip(product.url, acme);
       await product.until('a batch processor', async () => {
-        const answer = await fetch(`${product.url}/health`, { headers: { authorization: `Bearer ${ops}` } });
+        const answer = await fetch(`${product.url}/health`, {
+          headers: { authorization: `Bearer ${ops}` },
+        });
         return ((await answer.json()) as Health).batch_processor.state === 'ready';
       });
       await trip.run();

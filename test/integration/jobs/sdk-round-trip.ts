@@ -21,14 +21,30 @@ export class SdkRoundTrip {
   async run(): Promise<void> {
     const input = await this.#inputFile();
     const created = await this.create(input.id);
-    expect(created).toMatchObject({ object: 'batch', status: 'validating', input_file_id: input.id });
+    expect(created).toMatchObject({
+      object: 'batch',
+      status: 'validating',
+      input_file_id: input.id,
+    });
     const ended = await this.untilEnd(created.id);
-    expect(ended).toMatchObject({ status: 'completed', model: 'synthetic', metadata: { night: 'first' } });
-    expect(ended.request_counts).toEqual({ total: LINES + 1, completed: LINES, failed: 1 });
+    expect(ended).toMatchObject({
+      status: 'completed',
+      model: 'synthetic',
+      metadata: { night: 'first' },
+    });
+    expect(ended.request_counts).toEqual({
+      total: LINES + 1,
+      completed: LINES,
+      failed: 1,
+    });
     await this.#checkResults(ended);
     await this.#paginate(ended);
     await this.#cancel(input.id);
-    expect(await this.client.files.delete(input.id)).toEqual({ id: input.id, object: 'file', deleted: true });
+    expect(await this.client.files.delete(input.id)).toEqual({
+      id: input.id,
+      object: 'file',
+      deleted: true,
+    });
   }
 
   create(input: string, window = '24h'): Promise<Batch> {
@@ -65,23 +81,41 @@ export class SdkRoundTrip {
     return input;
   }
 
-  async #checkResults({ output_file_id: output, error_file_id: errors }: Batch): Promise<void> {
+  async #checkResults({
+    output_file_id: output,
+    error_file_id: errors,
+  }: Batch): Promise<void> {
     const answered = await this.#lines(output!);
-    const texts = new Map(answered.map(({ custom_id: id, response }) => [id, response.body.text]));
+    const texts = new Map(
+      answered.map(({ custom_id: id, response }) => [id, response.body.text]),
+    );
     expect(texts.size).toBe(LINES);
     for (let index = 0; index < LINES; index++) {
-      const alone = this.client.audio.transcriptions.create({ model: 'synthetic', file: await recording(index) });
+      const alone = this.client.audio.transcriptions.create({
+        model: 'synthetic',
+        file: await recording(index),
+      });
       expect(texts.get(`line-${index}`)).toBe((await alone).text);
     }
-    expect((await this.#lines(errors!)).map(({ custom_id: id }) => id)).toEqual(['nobody']);
+    expect((await this.#lines(errors!)).map(({ custom_id: id }) => id)).toEqual([
+      'nobody',
+    ]);
   }
 
-  async #lines(fileId: string): Promise<readonly { custom_id: string; response: { body: { text: string } } }[]> {
+  async #lines(
+    fileId: string,
+  ): Promise<readonly { custom_id: string; response: { body: { text: string } } }[]> {
     const text = await (await this.client.files.content(fileId)).text();
     return text
       .trim()
       .split('\n')
-      .map(entry => JSON.parse(entry) as { custom_id: string; response: { body: { text: string } } });
+      .map(
+        entry =>
+          JSON.parse(entry) as {
+            custom_id: string;
+            response: { body: { text: string } };
+          },
+      );
   }
 
   async #paginate(ended: Batch): Promise<void> {
@@ -96,15 +130,24 @@ export class SdkRoundTrip {
 
   async #cancel(input: string): Promise<void> {
     const { id } = await this.create(input, '7d');
-    const cancelling = await this.client.batches.cancel(id).catch((error: unknown) => error);
+    const cancelling = await this.client.batches
+      .cancel(id)
+      .catch((error: unknown) => error);
     // Six short lines may all be done before the cancel comes.
-    if (cancelling instanceof OpenAI.BadRequestError) expect(cancelling.code).toBe('batch_not_cancellable');
+    if (cancelling instanceof OpenAI.BadRequestError)
+      expect(cancelling.code).toBe('batch_not_cancellable');
     else expect(cancelling).toMatchObject({ id, status: 'cancelling' });
     expect(['cancelled', 'completed']).toContain((await this.untilEnd(id)).status);
   }
 }
 
 const line = (customId: string, body: object): string =>
-  JSON.stringify({ custom_id: customId, method: 'POST', url: '/v1/audio/transcriptions', body });
+  JSON.stringify({
+    custom_id: customId,
+    method: 'POST',
+    url: '/v1/audio/transcriptions',
+    body,
+  });
 
-const recording = (index: number) => toFile(Buffer.from(`recording ${index}`), `clip-${index}.wav`);
+const recording = (index: number) =>
+  toFile(Buffer.from(`recording ${index}`), `clip-${index}.wav`);

@@ -45,14 +45,27 @@ describe('files and batches', () => {
     await postgres.kill();
     const before = await rig.blobKeys();
     for (const answer of [
-      ...[get('batches'), get(`batches/${batch.id}`), get('files'), get(`files/${batch.input_file_id}/content`)],
+      ...[
+        get('batches'),
+        get(`batches/${batch.id}`),
+        get('files'),
+        get(`files/${batch.input_file_id}/content`),
+      ],
       ...[rig.create({ input_file_id: batch.input_file_id }), rig.upload('x')],
-      rig.gateway.post('/v1/uploads', { bytes: 1, filename: 'a', mime_type: 'text/plain', purpose: 'evals' }),
+      rig.gateway.post('/v1/uploads', {
+        bytes: 1,
+        filename: 'a',
+        mime_type: 'text/plain',
+        purpose: 'evals',
+      }),
     ])
       await expectUnavailable(answer);
     expect(await rig.blobKeys()).toEqual(before);
     await postgres.launch();
-    expect(await answerOf(get(`batches/${batch.id}`))).toMatchObject({ id: batch.id, status: 'validating' });
+    expect(await answerOf(get(`batches/${batch.id}`))).toMatchObject({
+      id: batch.id,
+      status: 'validating',
+    });
     await rig.batch();
   }, 120_000);
 
@@ -71,7 +84,10 @@ describe('files and batches', () => {
       (await rig.gateway.metric(
         `file_storage_operations_total{operation="${operation}",component="${component}",status="${status}"}`,
       )) || 0;
-    const [stored, exhausted] = [await count('store', 'success'), await count('store', 'exhausted')];
+    const [stored, exhausted] = [
+      await count('store', 'success'),
+      await count('store', 'exhausted'),
+    ];
     expect(exhausted).toBeGreaterThan(0);
     const { id } = await rig.file('x');
     await (await rig.content(id)).text();
@@ -80,7 +96,9 @@ describe('files and batches', () => {
     expect(await count('store', 'exhausted')).toBe(exhausted);
     expect(await count('store', 'success')).toBeGreaterThan(stored);
     expect(await count('retrieve', 'success')).toBeGreaterThan(0);
-    expect((await fetch(`${rig.url}/v1/files/${id}`, { method: 'DELETE' })).status).toBe(200);
+    expect((await fetch(`${rig.url}/v1/files/${id}`, { method: 'DELETE' })).status).toBe(
+      200,
+    );
     expect(await count('delete', 'success')).toBeGreaterThan(0);
     expect(await count('delete', 'success', 'garbage-collector')).toBe(0);
   });

@@ -19,7 +19,12 @@ afterAll(() => rig.close());
 
 const post = (path: string, body: object) => rig.gateway.post(`/v1/uploads${path}`, body);
 const begin = (bytes: number, purpose = 'user_data') =>
-  post('', { bytes, purpose, filename: 'big.bin', mime_type: 'application/octet-stream' });
+  post('', {
+    bytes,
+    purpose,
+    filename: 'big.bin',
+    mime_type: 'application/octet-stream',
+  });
 
 function part(id: string, content: string): Promise<Response> {
   const form = new FormData();
@@ -30,7 +35,8 @@ function part(id: string, content: string): Promise<Response> {
 async function uploaded(contents: readonly string[], purpose?: string) {
   const { id } = await answerOf<UploadAnswer>(begin(contents.join('').length, purpose));
   const ids: string[] = [];
-  for (const content of contents) ids.push((await answerOf<{ id: string }>(part(id, content))).id);
+  for (const content of contents)
+    ids.push((await answerOf<{ id: string }>(part(id, content))).id);
   return { id, ids };
 }
 
@@ -41,9 +47,20 @@ describe('a file in parts', () => {
     const { id, ids } = await uploaded(['hello ', 'world']);
     const body = { part_ids: [ids[1], ids[0]], md5: md5('worldhello ').toUpperCase() };
     const upload = await answerOf<UploadAnswer>(post(`/${id}/complete`, body));
-    expect(upload).toMatchObject({ id, object: 'upload', status: 'completed', bytes: 11, filename: 'big.bin' });
+    expect(upload).toMatchObject({
+      id,
+      object: 'upload',
+      status: 'completed',
+      bytes: 11,
+      filename: 'big.bin',
+    });
     expect(upload.expires_at - upload.created_at).toBe(3600);
-    expect(upload.file).toMatchObject({ object: 'file', bytes: 11, filename: 'big.bin', purpose: 'user_data' });
+    expect(upload.file).toMatchObject({
+      object: 'file',
+      bytes: 11,
+      filename: 'big.bin',
+      purpose: 'user_data',
+    });
     expect(await (await rig.content(upload.file!.id)).text()).toBe('worldhello ');
     expect(await rig.blobKeys()).toEqual([expect.stringContaining(upload.file!.id)]);
   });
@@ -57,27 +74,50 @@ describe('a file in parts', () => {
       [{ part_ids: ids, md5: md5('other') }, 'md5'],
     ];
     for (const [body, param] of wrong)
-      expect(await errorOf(post(`/${id}/complete`, body))).toMatchObject({ code: 'upload_incomplete', param });
-    expect((await answerOf<UploadAnswer>(post(`/${id}/complete`, { part_ids: ids }))).status).toBe('completed');
+      expect(await errorOf(post(`/${id}/complete`, body))).toMatchObject({
+        code: 'upload_incomplete',
+        param,
+      });
+    expect(
+      (await answerOf<UploadAnswer>(post(`/${id}/complete`, { part_ids: ids }))).status,
+    ).toBe('completed');
   });
 
   it('takes no parts after its end, and ends once', async () => {
     const { id, ids } = await uploaded(['x']);
-    expect(await answerOf(post(`/${id}/cancel`, {}))).toMatchObject({ id, status: 'cancelled', file: null });
-    for (const late of [part(id, 'y'), post(`/${id}/complete`, { part_ids: ids }), post(`/${id}/cancel`, {})])
-      expect(await errorOf(late)).toMatchObject({ status: 400, code: 'upload_not_pending' });
+    expect(await answerOf(post(`/${id}/cancel`, {}))).toMatchObject({
+      id,
+      status: 'cancelled',
+      file: null,
+    });
+    for (const late of [
+      part(id, 'y'),
+      post(`/${id}/complete`, { part_ids: ids }),
+      post(`/${id}/cancel`, {}),
+    ])
+      expect(await errorOf(late)).toMatchObject({
+        status: 400,
+        code: 'upload_not_pending',
+      });
   });
 
   it('is completed once by two that try at the same time', async () => {
     const { id, ids } = await uploaded(['race']);
-    const answers = await Promise.all([1, 2].map(() => post(`/${id}/complete`, { part_ids: ids })));
+    const answers = await Promise.all(
+      [1, 2].map(() => post(`/${id}/complete`, { part_ids: ids })),
+    );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
   it('for a batch has the limits of such files: announced size first, then lines', async () => {
-    expect(await errorOf(begin(1001, 'batch'))).toMatchObject({ status: 413, code: 'file_too_large' });
+    expect(await errorOf(begin(1001, 'batch'))).toMatchObject({
+      status: 413,
+      code: 'file_too_large',
+    });
     const { id, ids } = await uploaded(['a\nb\n', 'c\nd\n'], 'batch');
-    expect(await errorOf(post(`/${id}/complete`, { part_ids: ids }))).toMatchObject({ code: 'too_many_lines' });
+    expect(await errorOf(post(`/${id}/complete`, { part_ids: ids }))).toMatchObject({
+      code: 'too_many_lines',
+    });
   });
 
   it.each([
@@ -86,14 +126,25 @@ describe('a file in parts', () => {
     [{ filename: '' }, 'missing_required_parameter', 'filename'],
     [{ mime_type: undefined }, 'missing_required_parameter', 'mime_type'],
     [{ purpose: 'party' }, 'invalid_value', 'purpose'],
-    [{ expires_after: { anchor: 'tomorrow', seconds: 3600 } }, 'invalid_value', 'expires_after.anchor'],
+    [
+      { expires_after: { anchor: 'tomorrow', seconds: 3600 } },
+      'invalid_value',
+      'expires_after.anchor',
+    ],
   ])('is refused with %j', async (fields, code, param) => {
     const good = { bytes: 1, filename: 'a', mime_type: 'text/plain', purpose: 'evals' };
-    expect(await errorOf(post('', { ...good, ...fields }))).toMatchObject({ status: 400, code, param });
+    expect(await errorOf(post('', { ...good, ...fields }))).toMatchObject({
+      status: 400,
+      code,
+      param,
+    });
   });
 
   it('that nobody began is not found', async () => {
     for (const answer of [part('upload_nobody', 'x'), post('/upload_nobody/cancel', {})])
-      expect(await errorOf(answer)).toMatchObject({ status: 404, code: 'upload_not_found' });
+      expect(await errorOf(answer)).toMatchObject({
+        status: 404,
+        code: 'upload_not_found',
+      });
   });
 });

@@ -28,7 +28,8 @@ afterEach(async () => {
 afterAll(() => folder.remove());
 
 const key = (tenant: string, limits?: KeyLimits): string =>
-  addApiKey(folder.file, { tenant, scopes: ['inference'], ...(limits && { limits }) }).key;
+  addApiKey(folder.file, { tenant, scopes: ['inference'], ...(limits && { limits }) })
+    .key;
 
 /** No worker: what is let in waits. Keys must be made before. */
 async function gateway(settings: Settings, model = sttModel()): Promise<GatewayRig> {
@@ -47,18 +48,26 @@ const form = (): FormData => {
   return body;
 };
 const send = (rig: GatewayRig, apiKey: string, id?: string): Promise<Response> =>
-  rig.post('/v1/audio/transcriptions', form(), { headers: { ...bearer(apiKey), ...(id && { 'x-request-id': id }) } });
+  rig.post('/v1/audio/transcriptions', form(), {
+    headers: { ...bearer(apiKey), ...(id && { 'x-request-id': id }) },
+  });
 
 /** A model nobody has: answered at once, and a request like any other. */
 const quick = (rig: GatewayRig, apiKey: string): Promise<Response> =>
-  rig.post('/v1/audio/speech', { model: 'nobody', input: 'x', voice: 'y' }, { headers: bearer(apiKey) });
+  rig.post(
+    '/v1/audio/speech',
+    { model: 'nobody', input: 'x', voice: 'y' },
+    { headers: bearer(apiKey) },
+  );
 
 describe('without limits', () => {
   it('no answer has a header about them', async () => {
     const acme = key('acme');
     const rig = await gateway({});
     const { headers } = await quick(rig, acme);
-    expect([...headers.keys()].filter(name => name.startsWith('x-ratelimit'))).toEqual([]);
+    expect([...headers.keys()].filter(name => name.startsWith('x-ratelimit'))).toEqual(
+      [],
+    );
   });
 });
 
@@ -73,16 +82,26 @@ describe('limits.requests_per_minute', () => {
     await quick(rig, again);
     await quick(rig, acme);
     const refused = await errorOf(quick(rig, again));
-    expect(refused).toMatchObject({ status: 429, code: 'rate_limit_exceeded', type: 'rate_limit_error' });
+    expect(refused).toMatchObject({
+      status: 429,
+      code: 'rate_limit_exceeded',
+      type: 'rate_limit_error',
+    });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(refused.headers.get('x-should-retry')).toBe('true');
     expect(refused.headers.get('x-ratelimit-remaining-requests')).toBe('0');
     expect((await quick(rig, other)).status).toBe(404);
-    expect((await fetch(`${rig.url}/v1/models`, { headers: bearer(acme) })).status).toBe(200);
+    expect((await fetch(`${rig.url}/v1/models`, { headers: bearer(acme) })).status).toBe(
+      200,
+    );
     const admin = addApiKey(folder.file, { tenant: 'ops', scopes: ['admin'] }).key;
     process.emit('SIGHUP');
-    const scrape = await (await fetch(`${rig.url}/metrics`, { headers: bearer(admin) })).text();
-    expect(scrape).toContain('switchyard_limit_refusals_total{limit="requests_per_minute"} 1');
+    const scrape = await (
+      await fetch(`${rig.url}/metrics`, { headers: bearer(admin) })
+    ).text();
+    expect(scrape).toContain(
+      'switchyard_limit_refusals_total{limit="requests_per_minute"} 1',
+    );
   });
 
   it('is another one for a key that has its own', async () => {
@@ -92,8 +111,12 @@ describe('limits.requests_per_minute', () => {
       key('acme'),
     ];
     const rig = await gateway({ 'limits.requests_per_minute': 1 });
-    expect((await quick(rig, big)).headers.get('x-ratelimit-remaining-requests')).toBe('99');
-    expect((await quick(rig, free)).headers.get('x-ratelimit-limit-requests')).toBe('1000000000');
+    expect((await quick(rig, big)).headers.get('x-ratelimit-remaining-requests')).toBe(
+      '99',
+    );
+    expect((await quick(rig, free)).headers.get('x-ratelimit-limit-requests')).toBe(
+      '1000000000',
+    );
     expect((await quick(rig, acme)).status).toBe(404);
     expect((await quick(rig, acme)).status).toBe(429);
     expect((await quick(rig, big)).status).toBe(404);
@@ -106,7 +129,11 @@ describe('limits.requests_per_day', () => {
     const rig = await gateway({ 'limits.requests_per_day': 1 });
     await quick(rig, acme);
     const refused = await errorOf(quick(rig, acme));
-    expect(refused).toMatchObject({ status: 429, code: 'insufficient_quota', type: 'insufficient_quota' });
+    expect(refused).toMatchObject({
+      status: 429,
+      code: 'insufficient_quota',
+      type: 'insufficient_quota',
+    });
     expect(refused.headers.get('x-should-retry')).toBe('false');
   });
 });
@@ -116,9 +143,13 @@ describe('limits.concurrent_requests', () => {
     const acme = key('acme');
     const rig = await gateway({ 'limits.concurrent_requests': 1 });
     const held = send(rig, acme, 'held');
-    const state = async () => (await fetch(`${rig.url}/v1/requests/held`, { headers: bearer(acme) })).status;
+    const state = async () =>
+      (await fetch(`${rig.url}/v1/requests/held`, { headers: bearer(acme) })).status;
     await until(async () => (await state()) === 200);
-    expect(await errorOf(send(rig, acme))).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
+    expect(await errorOf(send(rig, acme))).toMatchObject({
+      status: 429,
+      code: 'rate_limit_exceeded',
+    });
     const upgrade = await upgradeStatus(rig, acme);
     expect(upgrade).toBe(429);
     await rig.post('/v1/requests/held/cancel', {}, { headers: bearer(acme) });
@@ -138,7 +169,10 @@ describe('limits.audio_seconds_per_minute', () => {
     const answer = await send(rig, acme);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-ratelimit-remaining-audio-seconds')).toBe('1');
-    expect(await errorOf(send(rig, acme))).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
+    expect(await errorOf(send(rig, acme))).toMatchObject({
+      status: 429,
+      code: 'rate_limit_exceeded',
+    });
     worker.stop();
   });
 });
@@ -148,7 +182,9 @@ describe('a request that nobody waits for', () => {
     const acme = key('acme');
     const rig = await gateway({ 'limits.concurrent_requests': 1 });
     const headers = { ...bearer(acme), prefer: 'respond-async', 'x-request-id': 'later' };
-    expect((await rig.post('/v1/audio/transcriptions', form(), { headers })).status).toBe(202);
+    expect((await rig.post('/v1/audio/transcriptions', form(), { headers })).status).toBe(
+      202,
+    );
     expect(await errorOf(quick(rig, acme))).toMatchObject({ status: 429 });
     await rig.post('/v1/requests/later/cancel', {}, { headers: bearer(acme) });
     await until(async () => (await quick(rig, acme)).status === 404);
@@ -160,7 +196,8 @@ describe('wrong keys', () => {
     const acme = key('acme');
     const rig = await gateway({ 'auth.failures_per_minute': 3 });
     const statuses: number[] = [];
-    for (let count = 0; count < 5; count++) statuses.push((await quick(rig, 'sk-wrong')).status);
+    for (let count = 0; count < 5; count++)
+      statuses.push((await quick(rig, 'sk-wrong')).status);
     expect(statuses).toEqual([401, 401, 401, 429, 429]);
     expect((await quick(rig, acme)).status).toBe(404);
   });
@@ -170,9 +207,13 @@ describe('wrong keys', () => {
     const rig = await gateway({ 'auth.failures_per_minute': 3 });
     expect((await quick(rig, 'sk-wrong')).status).toBe(401);
     expect(await opening(rig, 'sk-wrong')).toBe(401);
-    await expect(FeedClient.connect(rig.url, 'sk-wrong')).rejects.toMatchObject({ data: code('invalid_api_key') });
+    await expect(FeedClient.connect(rig.url, 'sk-wrong')).rejects.toMatchObject({
+      data: code('invalid_api_key'),
+    });
     expect(await opening(rig, 'sk-wrong')).toBe(429);
-    await expect(FeedClient.connect(rig.url, 'sk-wrong')).rejects.toMatchObject({ data: code('rate_limit_exceeded') });
+    await expect(FeedClient.connect(rig.url, 'sk-wrong')).rejects.toMatchObject({
+      data: code('rate_limit_exceeded'),
+    });
     expect((await quick(rig, 'sk-wrong')).status).toBe(429);
     expect(await opening(rig, acme)).toBe(101);
   });
@@ -181,10 +222,14 @@ describe('wrong keys', () => {
 
   /** 101, or the status that a WebSocket to /v1/realtime is refused with. */
   async function opening({ url }: GatewayRig, token: string): Promise<number> {
-    const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/realtime`, { headers: bearer(token) });
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/realtime`, {
+      headers: bearer(token),
+    });
     socket.on('error', () => undefined);
     return new Promise(resolve => {
-      socket.once('unexpected-response', (_request, { statusCode = 0 }) => resolve(statusCode));
+      socket.once('unexpected-response', (_request, { statusCode = 0 }) =>
+        resolve(statusCode),
+      );
       socket.once('open', () => {
         socket.close(1000);
         resolve(101);
@@ -218,12 +263,22 @@ describe('server.max_receiving', () => {
   it('1: answers 429 queue_full with Retry-After before it reads a second body, until the first is queued', async () => {
     const acme = key('acme');
     const rig = await gateway({ 'server.max_receiving': 1 });
-    const part = (head: string, value: string) => `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${value}\r\n`;
+    const part = (head: string, value: string) =>
+      `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${value}\r\n`;
     const body = `${part('name="model"', 'stt')}${part('name="file"; filename="a.wav"', 'audio')}--b--\r\n`;
     const first = await RawHttp.open(rig.port);
     first.send(
-      ...['POST /v1/audio/transcriptions HTTP/1.1', 'Host: localhost', 'Content-Type: multipart/form-data; boundary=b'],
-      ...[`Authorization: ${bearer(acme).authorization}`, `Content-Length: ${body.length}`, '', ''],
+      ...[
+        'POST /v1/audio/transcriptions HTTP/1.1',
+        'Host: localhost',
+        'Content-Type: multipart/form-data; boundary=b',
+      ],
+      ...[
+        `Authorization: ${bearer(acme).authorization}`,
+        `Content-Length: ${body.length}`,
+        '',
+        '',
+      ],
     );
     await until(async () => (await quick(rig, acme)).status === 429);
     const { status, code, headers } = await errorOf(quick(rig, acme));
@@ -235,7 +290,12 @@ describe('server.max_receiving', () => {
 });
 
 /** The connection of a gateway that has just started may be on its way: until then it counts alone. */
-async function shared(rig: GatewayRig, redis: Redis, tenant: string, apiKey: string): Promise<void> {
+async function shared(
+  rig: GatewayRig,
+  redis: Redis,
+  tenant: string,
+  apiKey: string,
+): Promise<void> {
   await until(async () => {
     await quick(rig, apiKey);
     return (await redis.exists(`switchyard:limits:{tenant:${tenant}}`)) === 1;
@@ -245,9 +305,13 @@ async function shared(rig: GatewayRig, redis: Redis, tenant: string, apiKey: str
 /** Status of the answer to a WebSocket's opening request; 101 when it is let in. */
 async function upgradeStatus(rig: GatewayRig, apiKey: string): Promise<number> {
   const { WebSocket } = await import('ws');
-  const socket = new WebSocket(`${rig.url.replace('http', 'ws')}/v1/realtime`, { headers: bearer(apiKey) });
+  const socket = new WebSocket(`${rig.url.replace('http', 'ws')}/v1/realtime`, {
+    headers: bearer(apiKey),
+  });
   return new Promise(resolve => {
-    socket.once('unexpected-response', (_request, { statusCode }) => resolve(statusCode ?? 0));
+    socket.once('unexpected-response', (_request, { statusCode }) =>
+      resolve(statusCode ?? 0),
+    );
     socket.once('open', () => {
       socket.close();
       resolve(101);

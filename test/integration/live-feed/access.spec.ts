@@ -23,7 +23,10 @@ beforeAll(async () => {
   keys.acme = folder.add('acme', 'inference', 'events');
   keys.other = folder.add('other', 'inference', 'events');
   // No worker: what is sent waits.
-  rig = await GatewayRig.start({ models: [sttModel()], settings: { 'auth.keys_file': folder.file } });
+  rig = await GatewayRig.start({
+    models: [sttModel()],
+    settings: { 'auth.keys_file': folder.file },
+  });
 });
 afterAll(async () => {
   await rig.close();
@@ -43,12 +46,15 @@ const send = (id: string, key: string) => {
   const form = new FormData();
   form.set('model', 'stt');
   form.set('file', new Blob(['audio']), 'a.wav');
-  return rig.post('/v1/audio/transcriptions', form, { headers: { ...bearer(key), 'x-request-id': id } });
+  return rig.post('/v1/audio/transcriptions', form, {
+    headers: { ...bearer(key), 'x-request-id': id },
+  });
 };
 
 const tokenFor = async (scopes: readonly Scope[], ttlS: number) => {
   const authenticator = rig.app.get(Authenticator);
-  return authenticator.mint(await authenticator.authenticate(keys.acme), { scopes, ttlS }).token;
+  return authenticator.mint(await authenticator.authenticate(keys.acme), { scopes, ttlS })
+    .token;
 };
 
 describe('who may listen', () => {
@@ -84,22 +90,37 @@ describe('who may listen', () => {
     using admin = await FeedClient.connect(rig.url, keys.admin);
     for (const client of [acme, other, admin]) await client.join('request:r1');
     const answer = send('r1', keys.acme);
-    await until(() => acme.request('r1')?.state === 'queued' && admin.request('r1')?.state === 'queued');
+    await until(
+      () =>
+        acme.request('r1')?.state === 'queued' && admin.request('r1')?.state === 'queued',
+    );
     expect(await other.join('request:r1')).toMatchObject({ found: false, snapshots: [] });
     expect(await other.sync('request:r1')).toMatchObject({ found: false, snapshots: [] });
     await rig.post('/v1/requests/r1/cancel', {}, { headers: bearer(keys.acme) });
     await until(() => acme.request('r1')?.state === 'cancelled');
-    expect(acme.request('r1')).toMatchObject({ cancel_reason: 'client', code: 'request_cancelled' });
+    expect(acme.request('r1')).toMatchObject({
+      cancel_reason: 'client',
+      code: 'request_cancelled',
+    });
     expect([other.deltas, other.snapshots]).toEqual([[], []]);
     expect((await answer).status).toBe(499);
   });
 
-  it.each(['/events', '/'])('learns at %s why a client that begins with polling is not connected', async namespace => {
-    const socket = io(rig.url + namespace, { path: LIVE_PATH, reconnection: false, forceNew: true });
-    const error = await new Promise<Error>(resolve => socket.once('connect_error', resolve));
-    socket.disconnect();
-    expect(error.message).toContain('`transports: ["websocket"]`');
-  });
+  it.each(['/events', '/'])(
+    'learns at %s why a client that begins with polling is not connected',
+    async namespace => {
+      const socket = io(rig.url + namespace, {
+        path: LIVE_PATH,
+        reconnection: false,
+        forceNew: true,
+      });
+      const error = await new Promise<Error>(resolve =>
+        socket.once('connect_error', resolve),
+      );
+      socket.disconnect();
+      expect(error.message).toContain('`transports: ["websocket"]`');
+    },
+  );
 
   it('is put out when its key is withdrawn', async () => {
     const before = await readFile(folder.file, 'utf8');

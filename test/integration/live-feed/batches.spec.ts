@@ -38,9 +38,17 @@ async function newBatch(): Promise<string> {
   form.set('purpose', 'batch');
   form.set('file', new Blob(['{}\n']), 'lines.jsonl');
   const headers = bearer(keys.acme);
-  const file = (await (await one.post('/v1/files', form, { headers })).json()) as { id: string };
-  const order = { endpoint: '/v1/embeddings', completion_window: '24h', input_file_id: file.id };
-  return ((await (await one.post('/v1/batches', order, { headers })).json()) as { id: string }).id;
+  const file = (await (await one.post('/v1/files', form, { headers })).json()) as {
+    id: string;
+  };
+  const order = {
+    endpoint: '/v1/embeddings',
+    completion_window: '24h',
+    input_file_id: file.id,
+  };
+  return (
+    (await (await one.post('/v1/batches', order, { headers })).json()) as { id: string }
+  ).id;
 }
 
 const jobs = (): JobStore => one.app.get<JobStore>(JOB_STORE, { strict: false });
@@ -58,13 +66,21 @@ describe('the room of a batch', () => {
   it('tells what its row says, on every gateway, until it ends', async () => {
     const id = await newBatch();
     using client = await FeedClient.connect(other.url, keys.acme);
-    const view = (): LiveBatch | undefined => client.state(`batch:${id}`)[id] as LiveBatch | undefined;
+    const view = (): LiveBatch | undefined =>
+      client.state(`batch:${id}`)[id] as LiveBatch | undefined;
     const { found, snapshots } = await client.join(`batch:${id}`);
     expect(found).toBe(true);
     expect(snapshots).toHaveLength(1);
-    expect(view()).toMatchObject({ id, status: 'validating', request_counts: { total: 0, completed: 0, failed: 0 } });
+    expect(view()).toMatchObject({
+      id,
+      status: 'validating',
+      request_counts: { total: 0, completed: 0, failed: 0 },
+    });
     const update = await claimed(id);
-    await update({ status: 'in_progress', counts: { total: 10, completed: 4, failed: 1 } });
+    await update({
+      status: 'in_progress',
+      counts: { total: 10, completed: 4, failed: 1 },
+    });
     await until(() => view()?.request_counts.completed === 4);
     expect(view()?.status).toBe('in_progress');
     await update({ status: 'finalizing' });
@@ -77,12 +93,20 @@ describe('the room of a batch', () => {
     const id = await newBatch();
     using stranger = await FeedClient.connect(one.url, keys.other);
     using owner = await FeedClient.connect(one.url, keys.acme);
-    expect(await stranger.join(`batch:${id}`)).toMatchObject({ found: false, snapshots: [] });
+    expect(await stranger.join(`batch:${id}`)).toMatchObject({
+      found: false,
+      snapshots: [],
+    });
     expect(await owner.join(`batch:${id}`)).toMatchObject({ found: true });
     const update = await claimed(id);
     await update({ status: 'in_progress' });
-    await until(() => (owner.state(`batch:${id}`)[id] as LiveBatch).status === 'in_progress');
-    expect([stranger.deltas, await stranger.sync(`batch:${id}`)]).toMatchObject([[], { found: false }]);
+    await until(
+      () => (owner.state(`batch:${id}`)[id] as LiveBatch).status === 'in_progress',
+    );
+    expect([stranger.deltas, await stranger.sync(`batch:${id}`)]).toMatchObject([
+      [],
+      { found: false },
+    ]);
     await update({ status: 'failed' });
   });
 

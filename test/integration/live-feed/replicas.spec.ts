@@ -17,7 +17,10 @@ suite('two gateways and one Redis', () => {
   const keys = { acme: '', other: '' };
 
   const gateway = () =>
-    GatewayRig.start({ models: [sttModel()], settings: { 'redis.url': redis.url, 'auth.keys_file': folder.file } });
+    GatewayRig.start({
+      models: [sttModel()],
+      settings: { 'redis.url': redis.url, 'auth.keys_file': folder.file },
+    });
 
   beforeAll(async () => {
     redis = await RedisServer.start();
@@ -37,7 +40,9 @@ suite('two gateways and one Redis', () => {
     const form = new FormData();
     form.set('model', 'stt');
     form.set('file', new Blob(['audio']), 'a.wav');
-    return rig.post('/v1/audio/transcriptions', form, { headers: { ...bearer(keys.acme), 'x-request-id': id } });
+    return rig.post('/v1/audio/transcriptions', form, {
+      headers: { ...bearer(keys.acme), 'x-request-id': id },
+    });
   };
   const cancel = (rig: GatewayRig, id: string) =>
     rig.post(`/v1/requests/${id}/cancel`, {}, { headers: bearer(keys.acme) });
@@ -56,7 +61,9 @@ suite('two gateways and one Redis', () => {
     answers.push(send(second, 'after'));
     await until(() => client.request('after')?.state === 'queued');
     for (const id of ['before', 'after']) await cancel(second, id);
-    await until(() => ['before', 'after'].every(id => client.request(id)?.state === 'cancelled'));
+    await until(() =>
+      ['before', 'after'].every(id => client.request(id)?.state === 'cancelled'),
+    );
     expect(client.gaps).toBe(0);
     await Promise.all(answers);
   });
@@ -80,11 +87,11 @@ suite('two gateways and one Redis', () => {
     await until(() => acme.request('secret')?.state === 'queued');
     await cancel(second, 'secret');
     await until(() => acme.request('secret')?.state === 'cancelled');
-    expect([other.deltas, other.snapshots, await other.sync('request:secret')]).toMatchObject([
-      [],
-      [],
-      { found: false },
-    ]);
+    expect([
+      other.deltas,
+      other.snapshots,
+      await other.sync('request:secret'),
+    ]).toMatchObject([[], [], { found: false }]);
     await answer;
   });
 
@@ -102,7 +109,15 @@ suite('two gateways and one Redis', () => {
       await new Promise(resolve => setTimeout(resolve, 150));
       return waiting(client) === answers.length;
     });
-    expect((await second.post('/v1/requests/away-2/cancel', {}, { headers: bearer(keys.acme) })).status).toBe(200);
+    expect(
+      (
+        await second.post(
+          '/v1/requests/away-2/cancel',
+          {},
+          { headers: bearer(keys.acme) },
+        )
+      ).status,
+    ).toBe(200);
     await cancel(first, 'away-1');
     for (let i = 2; i < answers.length; i++) await cancel(second, `back-${i}`);
     await Promise.all(answers);

@@ -18,12 +18,17 @@ const transcribe = (id: string, model = 'stt') => {
   form.set('file', new Blob(['hello']), 'a.wav');
   return rig.post('/v1/audio/transcriptions', form, { headers: { 'x-request-id': id } });
 };
-const line = (client: FeedClient, model: string) => client.state('queue')[model] as LiveQueueLine;
+const line = (client: FeedClient, model: string) =>
+  client.state('queue')[model] as LiveQueueLine;
 
 describe('the live feed', () => {
   it('tells a request from acceptance to its end to who joined before it came', async () => {
     using client = await FeedClient.connect(rig.url);
-    expect(await client.join('request:r1')).toMatchObject({ ok: true, found: false, snapshots: [] });
+    expect(await client.join('request:r1')).toMatchObject({
+      ok: true,
+      found: false,
+      snapshots: [],
+    });
     expect((await transcribe('r1')).status).toBe(200);
     await until(() => client.request('r1')?.state === 'completed');
     expect(client.deltas.map(({ seq }) => seq)).toEqual([1, 2, 3]);
@@ -32,7 +37,12 @@ describe('the live feed', () => {
       'running',
       'completed',
     ]);
-    expect(client.request('r1')).toMatchObject({ model: 'stt', attempts: 1, worker: 'stt-0', batch_size: 1 });
+    expect(client.request('r1')).toMatchObject({
+      model: 'stt',
+      attempts: 1,
+      worker: 'stt-0',
+      batch_size: 1,
+    });
   });
 
   it('answers a join with the state there is, also of a request that has ended', async () => {
@@ -75,7 +85,9 @@ describe('the live feed', () => {
       ...{ slots: expect.any(Number), streams: expect.any(Number) },
     });
     process.kill((await rig.ready('stt')).pid!, 'SIGKILL');
-    await until(() => (client.state('workers')['stt-0'] as { restarts: number }).restarts === 1);
+    await until(
+      () => (client.state('workers')['stt-0'] as { restarts: number }).restarts === 1,
+    );
   });
 
   it('may join the room of a batch that nobody made yet', async () => {
@@ -114,40 +126,69 @@ describe('the live feed', () => {
 });
 
 describe('what clients may not do', () => {
-  it.each(['', 'everything', 'request:', 'request:a b', `request:${'x'.repeat(129)}`, 'batch:../x'])(
-    'join %p',
-    async room => {
-      using client = await FeedClient.connect(rig.url);
-      expect(await client.ask('join', room)).toMatchObject({ ok: false, error: { code: 'invalid_value' } });
-    },
-  );
+  it.each([
+    '',
+    'everything',
+    'request:',
+    'request:a b',
+    `request:${'x'.repeat(129)}`,
+    'batch:../x',
+  ])('join %p', async room => {
+    using client = await FeedClient.connect(rig.url);
+    expect(await client.ask('join', room)).toMatchObject({
+      ok: false,
+      error: { code: 'invalid_value' },
+    });
+  });
 
   it('join more than 50 rooms, or go on sending more than 10 messages a second', async () => {
     using client = await FeedClient.connect(rig.url);
-    for (let i = 0; i < 50; i++) expect((await client.ask('join', `request:r${i}`)).ok).toBe(true);
-    expect(await client.ask('join', 'request:more')).toMatchObject({ ok: false, error: { code: 'live_feed_limit' } });
-    const answers = await Promise.all(Array.from({ length: 60 }, () => client.ask('sync', 'request:r1')));
-    expect(answers.at(-1)).toMatchObject({ ok: false, error: { code: 'live_feed_limit', type: 'rate_limit_error' } });
+    for (let i = 0; i < 50; i++)
+      expect((await client.ask('join', `request:r${i}`)).ok).toBe(true);
+    expect(await client.ask('join', 'request:more')).toMatchObject({
+      ok: false,
+      error: { code: 'live_feed_limit' },
+    });
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => client.ask('sync', 'request:r1')),
+    );
+    expect(answers.at(-1)).toMatchObject({
+      ok: false,
+      error: { code: 'live_feed_limit', type: 'rate_limit_error' },
+    });
     const gone = new Promise(resolve => client.socket.once('disconnect', resolve));
-    for (let i = 0; i < 300; i++) client.socket.emit('sync', 'request:r1', () => undefined);
+    for (let i = 0; i < 300; i++)
+      client.socket.emit('sync', 'request:r1', () => undefined);
     expect(await gone).toBe('io server disconnect');
   });
 
   it('sync a room they are not in, send a message of 5 KiB, or use the namespace without a name', async () => {
     using client = await FeedClient.connect(rig.url);
-    expect(await client.ask('sync', 'queue')).toMatchObject({ ok: false, error: { code: 'invalid_value' } });
+    expect(await client.ask('sync', 'queue')).toMatchObject({
+      ok: false,
+      error: { code: 'invalid_value' },
+    });
     const gone = new Promise(resolve => client.socket.once('disconnect', resolve));
     client.socket.emit('join', 'x'.repeat(5000), () => undefined);
     expect(await gone).toBe('transport close');
     const { io } = await import('socket.io-client');
-    const nameless = io(rig.url, { path: '/events/', transports: ['websocket'], reconnection: false, forceNew: true });
-    const error = await new Promise<Error>(resolve => nameless.once('connect_error', resolve));
+    const nameless = io(rig.url, {
+      path: '/events/',
+      transports: ['websocket'],
+      reconnection: false,
+      forceNew: true,
+    });
+    const error = await new Promise<Error>(resolve =>
+      nameless.once('connect_error', resolve),
+    );
     expect(error.message).toBe('Connect to the namespace /events.');
     nameless.disconnect();
   });
 
   it('come from a web page of another origin', async () => {
-    await expect(FeedClient.connect(rig.url, undefined, { origin: 'https://evil.example' })).rejects.toThrow();
+    await expect(
+      FeedClient.connect(rig.url, undefined, { origin: 'https://evil.example' }),
+    ).rejects.toThrow();
     (await FeedClient.connect(rig.url, undefined, { origin: rig.url }))[Symbol.dispose]();
   });
 });

@@ -10,7 +10,10 @@ import { FeedClient } from './feed-client.js';
 const FLOOD_BYTES = 48_000_000;
 const WORKER_NAME = 'w'.repeat(8000);
 
-const GONE = { status: 'cancelled', error: new DomainError('request_cancelled', 'gone') } as const;
+const GONE = {
+  status: 'cancelled',
+  error: new DomainError('request_cancelled', 'gone'),
+} as const;
 
 let rig: GatewayRig;
 beforeEach(async () => (rig = await GatewayRig.start({ models: [sttModel()] })));
@@ -28,7 +31,9 @@ describe('a client that does not read', () => {
       registry.leased(record, { ...LEASE, workerId: WORKER_NAME }, false);
     };
     await until(() => slow.deltas.length === 1);
-    const { _socket: wire } = (slow.socket.io.engine.transport as unknown as { ws: { _socket: Pausable } }).ws;
+    const { _socket: wire } = (
+      slow.socket.io.engine.transport as unknown as { ws: { _socket: Pausable } }
+    ).ws;
     wire.pause();
     const rounds = Math.ceil(FLOOD_BYTES / WORKER_NAME.length);
     for (let attempt = 1; attempt <= rounds; attempt++) {

@@ -1,14 +1,35 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
-import { type Sampling, type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
-import { GREEDY, llamaBackend, soloTokens, textSequence, LlamaHarness } from '../../support/llama-harness.js';
+import {
+  type Sampling,
+  type TextSequence,
+} from '@switchyard/engine-api/text-backend.port.js';
+import {
+  GREEDY,
+  llamaBackend,
+  soloTokens,
+  textSequence,
+  LlamaHarness,
+} from '../../support/llama-harness.js';
 
 const SAMPLINGS: readonly Sampling[] = [
   GREEDY,
   { ...GREEDY, temperature: 1, seed: 7 },
   { ...GREEDY, temperature: 0.8, topP: 0.9, topK: 40, minP: 0.01, seed: 4_000_000_000 },
-  { ...GREEDY, temperature: 1, seed: 3, frequencyPenalty: 0.7, presencePenalty: 0.4, repeatPenalty: 1.2 },
-  { ...GREEDY, temperature: 1, seed: 11, grammar: { type: 'gbnf', text: 'root ::= [a-z ]{12,40}' } },
+  {
+    ...GREEDY,
+    temperature: 1,
+    seed: 3,
+    frequencyPenalty: 0.7,
+    presencePenalty: 0.4,
+    repeatPenalty: 1.2,
+  },
+  {
+    ...GREEDY,
+    temperature: 1,
+    seed: 11,
+    grammar: { type: 'gbnf', text: 'root ::= [a-z ]{12,40}' },
+  },
 ];
 
 describe('32 sequences on llama.cpp', () => {
@@ -24,9 +45,16 @@ describe('32 sequences on llama.cpp', () => {
     });
     sequences = await Promise.all(
       Array.from({ length: 32 }, async (_, index) => {
-        const own = await backend.encode({ type: 'text', text: `Number ${index}: ${'go on '.repeat(index % 7)}` });
+        const own = await backend.encode({
+          type: 'text',
+          text: `Number ${index}: ${'go on '.repeat(index % 7)}`,
+        });
         return textSequence(index % 3 === 0 ? [...opening, ...own] : own, {
-          ...{ tenant: `t${index % 3}`, priorityClass: index % 2, maxTokens: 8 + (index % 5) * 6 },
+          ...{
+            tenant: `t${index % 3}`,
+            priorityClass: index % 2,
+            maxTokens: 8 + (index % 5) * 6,
+          },
           sampling: SAMPLINGS[index % SAMPLINGS.length]!,
         });
       }),
@@ -60,9 +88,12 @@ describe('32 sequences on llama.cpp', () => {
     sequences.forEach((sequence, index) => {
       const said = harness.tokensOf(sequence);
       expect(said).toEqual(solos[index]!.slice(0, said.length));
-      if (harness.played.get(sequence)!.end?.type === 'finished') expect(said).toEqual(solos[index]);
+      if (harness.played.get(sequence)!.end?.type === 'finished')
+        expect(said).toEqual(solos[index]);
     });
-    expect([...harness.played.values()].filter(({ end }) => end?.type === 'cancelled').length).toBeGreaterThan(0);
+    expect(
+      [...harness.played.values()].filter(({ end }) => end?.type === 'cancelled').length,
+    ).toBeGreaterThan(0);
   });
 
   it('each say what they say alone although the process is killed twice while they speak', async () => {

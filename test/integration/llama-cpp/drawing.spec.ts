@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
-import { type Sampling, type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
-import { GREEDY, llamaBackend, LlamaHarness, type Played, textSequence } from '../../support/llama-harness.js';
+import {
+  type Sampling,
+  type TextSequence,
+} from '@switchyard/engine-api/text-backend.port.js';
+import {
+  GREEDY,
+  llamaBackend,
+  LlamaHarness,
+  type Played,
+  textSequence,
+} from '../../support/llama-harness.js';
 
 const DICED: Sampling = { ...GREEDY, temperature: 1, seed: 9 };
 
@@ -20,7 +29,10 @@ describe('drawing on llama.cpp', () => {
     await harness.drain();
     return sequences.map(sequence => harness.played.get(sequence)!);
   };
-  const tokens = async (sampling: Sampling, changes: Partial<TextSequence> = {}): Promise<readonly number[]> =>
+  const tokens = async (
+    sampling: Sampling,
+    changes: Partial<TextSequence> = {},
+  ): Promise<readonly number[]> =>
     (await play(textSequence(prompt, { sampling, ...changes })))[0]!.tokens;
   const text = async (sampling: Sampling, maxTokens = 200): Promise<string> => {
     const [played] = await play(textSequence(prompt, { sampling, maxTokens }));
@@ -37,13 +49,18 @@ describe('drawing on llama.cpp', () => {
   it('another seed draws other tokens, the same seed the same, also for equal prompts at the same time', async () => {
     const one = await tokens(DICED);
     expect(await tokens({ ...DICED, seed: 10 })).not.toEqual(one);
-    const both = await play(textSequence(prompt, { sampling: DICED }), textSequence(prompt, { sampling: DICED }));
+    const both = await play(
+      textSequence(prompt, { sampling: DICED }),
+      textSequence(prompt, { sampling: DICED }),
+    );
     expect(both.map(played => played.tokens)).toEqual([one, one]);
   });
 
   it('a bias of -100 forbids a token, one of 100 forces it', async () => {
     const [first] = await tokens(GREEDY);
-    expect(await tokens({ ...GREEDY, logitBias: new Map([[first!, -100]]) })).not.toContain(first);
+    expect(
+      await tokens({ ...GREEDY, logitBias: new Map([[first!, -100]]) }),
+    ).not.toContain(first);
     const forced = await tokens({ ...GREEDY, logitBias: new Map([[300, 100]]) });
     expect(new Set(forced)).toEqual(new Set([300]));
   });
@@ -55,9 +72,12 @@ describe('drawing on llama.cpp', () => {
   ])('a %s penalty wears out a token that is forced', async (_, penalty) => {
     // Ahead of all others, but not for ever.
     const bias = new Map([[300, 14]]);
-    const repeats = (drawn: readonly number[]): number => drawn.filter(token => token === 300).length;
+    const repeats = (drawn: readonly number[]): number =>
+      drawn.filter(token => token === 300).length;
     const plain = repeats(await tokens({ ...GREEDY, logitBias: bias }));
-    expect(repeats(await tokens({ ...GREEDY, logitBias: bias, ...penalty }))).toBeLessThan(plain);
+    expect(
+      repeats(await tokens({ ...GREEDY, logitBias: bias, ...penalty })),
+    ).toBeLessThan(plain);
   });
 
   it('holds an answer to a JSON schema, whatever the model would say', async () => {
@@ -72,43 +92,68 @@ describe('drawing on llama.cpp', () => {
       required: ['name', 'kind', 'cars'],
     };
     for (const seed of [1, 2, 3]) {
-      const said = await text({ ...DICED, seed, grammar: { type: 'json_schema', schema } });
+      const said = await text({
+        ...DICED,
+        seed,
+        grammar: { type: 'json_schema', schema },
+      });
       const value = JSON.parse(said) as { name: string; kind: string; cars: boolean[] };
-      expect(Object.keys(value)).toEqual(expect.arrayContaining(['name', 'kind', 'cars']));
+      expect(Object.keys(value)).toEqual(
+        expect.arrayContaining(['name', 'kind', 'cars']),
+      );
       expect(['goods', 'passenger']).toContain(value.kind);
       expect([2, 3]).toContain(value.cars.length);
     }
   });
 
   it('a grammar goes on where it was after the sequence was computed again', async () => {
-    const sampling: Sampling = { ...DICED, grammar: { type: 'gbnf', text: 'root ::= "a" [b-y]{8,30} "z"' } };
+    const sampling: Sampling = {
+      ...DICED,
+      grammar: { type: 'gbnf', text: 'root ::= "a" [b-y]{8,30} "z"' },
+    };
     const alone = await tokens(sampling);
     const harness = new LlamaHarness(backend);
     const sequence = textSequence(prompt, { sampling });
     // Alone, it would be taken for the culprit.
     harness.submit(sequence, textSequence(prompt, { sampling: DICED }));
-    await harness.drain(step => void (step === 3 && process.kill(backend.pid!, 'SIGKILL')));
+    await harness.drain(
+      step => void (step === 3 && process.kill(backend.pid!, 'SIGKILL')),
+    );
     expect(harness.tokensOf(sequence)).toEqual(alone);
   });
 
   it('refuses a grammar that does not compile, and a keyword that cannot be held', async () => {
-    const check = (grammar: Sampling['grammar']) => backend.check({ ...GREEDY, ...(grammar && { grammar }) });
+    const check = (grammar: Sampling['grammar']) =>
+      backend.check({ ...GREEDY, ...(grammar && { grammar }) });
     const refused = { code: 'invalid_value', param: 'grammar' };
-    await expect(check({ type: 'gbnf', text: 'root = no' })).rejects.toMatchObject(refused);
+    await expect(check({ type: 'gbnf', text: 'root = no' })).rejects.toMatchObject(
+      refused,
+    );
     const schema = { type: 'number', multipleOf: 7 };
-    await expect(check({ type: 'json_schema', schema })).rejects.toThrow('schema.multipleOf');
+    await expect(check({ type: 'json_schema', schema })).rejects.toThrow(
+      'schema.multipleOf',
+    );
   });
 
   it('fails a sequence alone whose grammar lets no token through, or that has a token of another model', async () => {
-    const impossible: Sampling = { ...GREEDY, grammar: { type: 'gbnf', text: 'root ::= "\\U0010FFFF"' } };
+    const impossible: Sampling = {
+      ...GREEDY,
+      grammar: { type: 'gbnf', text: 'root ::= "\\U0010FFFF"' },
+    };
     const solo = await tokens(GREEDY);
     const before = backend.decodeCalls;
     const [dead, strange, sound] = await play(
-      textSequence(prompt, { sampling: { ...impossible, grammar: { type: 'gbnf', text: 'not a grammar' } } }),
+      textSequence(prompt, {
+        sampling: { ...impossible, grammar: { type: 'gbnf', text: 'not a grammar' } },
+      }),
       textSequence([1, 99_999], { tenant: 'b' }),
       textSequence(prompt, { tenant: 'c' }),
     );
-    expect([dead!.end?.type, strange!.end?.type, sound!.end?.type]).toEqual(['failed', 'failed', 'finished']);
+    expect([dead!.end?.type, strange!.end?.type, sound!.end?.type]).toEqual([
+      'failed',
+      'failed',
+      'finished',
+    ]);
     expect(sound!.tokens).toEqual(solo);
     expect(backend.decodeCalls - before).toBe(solo.length);
   });
@@ -119,7 +164,10 @@ describe('drawing on llama.cpp', () => {
       return played!.drawn[0]!;
     };
     const everything = await read({ ...DICED, temperature: 0.3, logprobs: 400 });
-    const sum = everything.top!.reduce((total, { logprob }) => total + Math.exp(logprob), 0);
+    const sum = everything.top!.reduce(
+      (total, { logprob }) => total + Math.exp(logprob),
+      0,
+    );
     expect(sum).toBeCloseTo(1, 4);
     const { logprob } = await read({ ...DICED, temperature: 0.3, logprobs: 0 });
     expect(logprob).toBeCloseTo(everything.logprob!, 4);

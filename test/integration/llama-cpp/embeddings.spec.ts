@@ -6,16 +6,29 @@ import { type Embedding } from '@switchyard/engine-api/text-embedder.js';
 import { embedItem } from '../../contract/engines/engine-items.js';
 import { llamaModel } from '../../support/llama-model.js';
 
-async function embedder(changes: Partial<LlamaEmbeddingOptions> = {}): Promise<LlamaEmbedder> {
+async function embedder(
+  changes: Partial<LlamaEmbeddingOptions> = {},
+): Promise<LlamaEmbedder> {
   return new LlamaEmbedder({
-    ...{ modelFile: await llamaModel({ pooling: 'mean', chatTemplate: '' }), device: 'cpu', threads: 1 },
-    ...{ batchTokens: 128, batchTexts: 8, maxBatch: 16, pooling: 'model', shortenable: false },
+    ...{
+      modelFile: await llamaModel({ pooling: 'mean', chatTemplate: '' }),
+      device: 'cpu',
+      threads: 1,
+    },
+    ...{
+      batchTokens: 128,
+      batchTexts: 8,
+      maxBatch: 16,
+      pooling: 'model',
+      shortenable: false,
+    },
     ...{ stepTimeoutMs: 120_000, loadTimeoutMs: 120_000 },
     ...changes,
   });
 }
 
-const asked = (fields: object) => embedItem('', { body: Buffer.from(JSON.stringify(fields)) });
+const asked = (fields: object) =>
+  embedItem('', { body: Buffer.from(JSON.stringify(fields)) });
 
 function value(outcome: ItemOutcome<Embedding> | undefined): Embedding {
   if (!outcome?.ok) throw new Error('failed', { cause: outcome });
@@ -33,15 +46,24 @@ describe('embeddings on llama.cpp', () => {
   afterAll(() => engine.close());
 
   it('take as few native runs as hold all requests of a group, each of length 1 and in its place', async () => {
-    const texts = Array.from({ length: 12 }, (_, index) => `text ${'x'.repeat(index % 5)}`);
+    const texts = Array.from(
+      { length: 12 },
+      (_, index) => `text ${'x'.repeat(index % 5)}`,
+    );
     const before = engine.runs;
     const outcomes = await engine.embed(texts.map(text => embedItem([text, 'shared'])));
     // 24 texts, at most 8 in a run, at most 128 tokens.
     expect(engine.runs - before).toBeLessThanOrEqual(4);
     for (const [index, outcome] of outcomes.entries()) {
       const { vectors, dimensions, usage } = value(outcome);
-      const [own, shared] = [vectors.subarray(0, dimensions), vectors.subarray(dimensions)];
-      expect([length(own), length(shared)].map(number => number.toFixed(4))).toEqual(['1.0000', '1.0000']);
+      const [own, shared] = [
+        vectors.subarray(0, dimensions),
+        vectors.subarray(dimensions),
+      ];
+      expect([length(own), length(shared)].map(number => number.toFixed(4))).toEqual([
+        '1.0000',
+        '1.0000',
+      ]);
       const alone = value((await engine.embed([embedItem(texts[index]!)]))[0]);
       own.forEach((number, at) => expect(number).toBeCloseTo(alone.vectors[at]!, 2));
       expect(usage!.promptTokens).toBeGreaterThan(alone.usage!.promptTokens);
@@ -63,7 +85,10 @@ describe('embeddings on llama.cpp', () => {
   });
 
   it('are shortened to `dimensions`, and have length 1 again', async () => {
-    const [short, whole] = await engine.embed([asked({ input: 'x', dimensions: 16 }), asked({ input: 'x' })]);
+    const [short, whole] = await engine.embed([
+      asked({ input: 'x', dimensions: 16 }),
+      asked({ input: 'x' }),
+    ]);
     expect(value(short).vectors).toHaveLength(16);
     expect(length(value(short).vectors)).toBeCloseTo(1, 5);
     expect(value(short).vectors[0]! / value(short).vectors[1]!).toBeCloseTo(
@@ -73,7 +98,11 @@ describe('embeddings on llama.cpp', () => {
   });
 
   it.each([
-    ['more numbers than the model makes', { input: 'x', dimensions: 65 }, 'invalid_value'],
+    [
+      'more numbers than the model makes',
+      { input: 'x', dimensions: 65 },
+      'invalid_value',
+    ],
     ['tokens of another model', { input: [1, 99_999] }, 'invalid_value'],
     ['an empty text', { input: ['x', ''] }, 'invalid_value'],
     ['a text longer than a run', { input: 'x'.repeat(200) }, 'context_length_exceeded'],
@@ -86,7 +115,9 @@ describe('embeddings on llama.cpp', () => {
 
   it('go on in another process when theirs is killed, between groups and in one', async () => {
     process.kill(engine.pid!, 'SIGKILL');
-    const running = engine.embed(Array.from({ length: 20 }, (_, index) => embedItem(`text ${index}`)));
+    const running = engine.embed(
+      Array.from({ length: 20 }, (_, index) => embedItem(`text ${index}`)),
+    );
     process.kill(engine.pid!, 'SIGKILL');
     expect((await running).every(({ ok }) => ok)).toBe(true);
   });
@@ -97,7 +128,10 @@ describe('an embedding model', () => {
     const engine = await embedder();
     await engine.load();
     const [outcome] = await engine.embed([asked({ input: 'x', dimensions: 16 })]);
-    expect(outcome).toMatchObject({ ok: false, error: { code: 'unsupported_parameter', param: 'dimensions' } });
+    expect(outcome).toMatchObject({
+      ok: false,
+      error: { code: 'unsupported_parameter', param: 'dimensions' },
+    });
     await engine.close();
   });
 

@@ -2,7 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
 import { type Grammar } from '@switchyard/engine-api/text-backend.port.js';
-import { GREEDY, llamaBackend, soloTokens, textSequence, LlamaHarness } from '../../support/llama-harness.js';
+import {
+  GREEDY,
+  llamaBackend,
+  soloTokens,
+  textSequence,
+  LlamaHarness,
+} from '../../support/llama-harness.js';
 
 const SEEDED = { ...GREEDY, temperature: 1, seed: 5 };
 const gbnf = (text: string): Grammar => ({ type: 'gbnf', text });
@@ -39,21 +45,40 @@ describe('a grammar on llama.cpp', () => {
   it.each<[string, Grammar]>([
     [
       'literals, classes, groups',
-      gbnf('root ::= "a\\"\\x41\\u00e4" [a-z] [^"\\]] (\n "b" # why\n | [-+] .\n) rest\nrest ::=\n "c" |'),
+      gbnf(
+        'root ::= "a\\"\\x41\\u00e4" [a-z] [^"\\]] (\n "b" # why\n | [-+] .\n) rest\nrest ::=\n "c" |',
+      ),
     ],
-    ['all repetitions', gbnf('root ::= "a"* "b"+ "c"? "d"{3} "e"{2,} ("g" "h"?){ 2 , 3 } "i"{0} "j"{2}{3}')],
-    ['loops over what may be empty', gbnf('root ::= (space "a"?)* "."\nspace ::= [ \\t]*')],
+    [
+      'all repetitions',
+      gbnf('root ::= "a"* "b"+ "c"? "d"{3} "e"{2,} ("g" "h"?){ 2 , 3 } "i"{0} "j"{2}{3}'),
+    ],
+    [
+      'loops over what may be empty',
+      gbnf('root ::= (space "a"?)* "."\nspace ::= [ \\t]*'),
+    ],
     ['rules that contain themselves', gbnf('root ::= "(" root ")" | [a-z] root | "x"')],
-    ['many ways on', gbnf(`root ::= ${Array.from({ length: 900 }, (_, at) => `"${at}"`).join(' | ')}`)],
+    [
+      'many ways on',
+      gbnf(`root ::= ${Array.from({ length: 900 }, (_, at) => `"${at}"`).join(' | ')}`),
+    ],
     ['any object', { type: 'json_object' }],
     ['long texts', schema({ ...string, minLength: 3000, maxLength: 10_000 })],
-    ['long lists', schema({ type: 'array', items: { ...string, maxLength: 1000 }, maxItems: 10_000 })],
-    ['lists of 2000', schema({ type: 'array', items: string, minItems: 1, maxItems: 2000 })],
+    [
+      'long lists',
+      schema({ type: 'array', items: { ...string, maxLength: 1000 }, maxItems: 10_000 }),
+    ],
+    [
+      'lists of 2000',
+      schema({ type: 'array', items: string, minItems: 1, maxItems: 2000 }),
+    ],
     [
       '900 optional properties',
       schema({
         type: 'object',
-        properties: Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`p${at}`, string])),
+        properties: Object.fromEntries(
+          Array.from({ length: 900 }, (_, at) => [`p${at}`, string]),
+        ),
       }),
     ],
   ])('with %s compiles: what is let through here is read there', async (_, grammar) => {
@@ -64,7 +89,9 @@ describe('a grammar on llama.cpp', () => {
     const all = await answers(schema({ ...string, minLength: 2, maxLength: 6 }), 100);
     expect(all.flatMap(answer => [...answer]).filter(byte => byte >= 0xf5)).toEqual([]);
     // Characters in more bytes than they need are the same to llama.cpp; only random weights draw them.
-    const sound = all.filter(answer => isUtf8(answer)).map(answer => [...(parsed(answer) as string)].length);
+    const sound = all
+      .filter(answer => isUtf8(answer))
+      .map(answer => [...(parsed(answer) as string)].length);
     expect(sound.length).toBeGreaterThan(80);
     expect(Math.min(...sound)).toBeGreaterThanOrEqual(2);
     expect(Math.max(...sound)).toBeLessThanOrEqual(6);
@@ -89,8 +116,15 @@ describe('a grammar on llama.cpp', () => {
   });
 
   it('may leave out what is optional, and nothing else', async () => {
-    const properties = { a: { type: 'null' }, b: { type: 'boolean' }, c: { type: 'null' } };
-    const objects = await answers(schema({ type: 'object', properties, required: ['b'] }), 60);
+    const properties = {
+      a: { type: 'null' },
+      b: { type: 'boolean' },
+      c: { type: 'null' },
+    };
+    const objects = await answers(
+      schema({ type: 'object', properties, required: ['b'] }),
+      60,
+    );
     const keys = new Set(objects.map(keysOf));
     expect(keys).toEqual(new Set(['b', 'a,b', 'b,c', 'a,b,c']));
     const optional = await answers(schema({ type: 'object', properties }), 100);
@@ -99,14 +133,25 @@ describe('a grammar on llama.cpp', () => {
   });
 
   it.each([
-    ['deep', { enum: [JSON.parse('['.repeat(5000) + ']'.repeat(5000))] }, 'at most 1500 deep'],
-    ['wide', { enum: Array.from({ length: 60_000 }, (_, at) => at) }, 'more than 50000 values'],
-  ])('of a schema with %s values is refused before it is sent anywhere', async (_, given, message) => {
-    await expect(check(schema(given))).rejects.toMatchObject({
-      ...{ code: 'invalid_value', param: 'response_format.json_schema.schema' },
-      message: expect.stringContaining(message),
-    });
-  });
+    [
+      'deep',
+      { enum: [JSON.parse('['.repeat(5000) + ']'.repeat(5000))] },
+      'at most 1500 deep',
+    ],
+    [
+      'wide',
+      { enum: Array.from({ length: 60_000 }, (_, at) => at) },
+      'more than 50000 values',
+    ],
+  ])(
+    'of a schema with %s values is refused before it is sent anywhere',
+    async (_, given, message) => {
+      await expect(check(schema(given))).rejects.toMatchObject({
+        ...{ code: 'invalid_value', param: 'response_format.json_schema.schema' },
+        message: expect.stringContaining(message),
+      });
+    },
+  );
 
   it('is written and refused in the child: the loop that answers health checks goes on', async () => {
     const given = schema({ ...string, pattern: '^(a|b)*a(a|b){20}$' });
@@ -156,9 +201,19 @@ describe('a grammar on llama.cpp', () => {
     const [solo] = await soloTokens(backend, [sequence]);
     const hung = backend.pid!;
     process.kill(hung, 'SIGSTOP');
-    const refusal = { code: 'invalid_value', param: 'grammar', message: expect.stringContaining('within 5000 ms') };
-    const [endless, next] = await Promise.allSettled([check(gbnf('root ::= "a"')), check(gbnf('root ::= "b"'))]);
-    expect(endless).toEqual({ status: 'rejected', reason: expect.objectContaining(refusal) });
+    const refusal = {
+      code: 'invalid_value',
+      param: 'grammar',
+      message: expect.stringContaining('within 5000 ms'),
+    };
+    const [endless, next] = await Promise.allSettled([
+      check(gbnf('root ::= "a"')),
+      check(gbnf('root ::= "b"')),
+    ]);
+    expect(endless).toEqual({
+      status: 'rejected',
+      reason: expect.objectContaining(refusal),
+    });
     expect(next.status).toBe('fulfilled');
     expect(backend.pid).not.toBe(hung);
     const harness = new LlamaHarness(backend);

@@ -1,17 +1,29 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
-import { llamaBackend, soloTokens, textSequence, LlamaHarness } from '../../support/llama-harness.js';
+import {
+  llamaBackend,
+  soloTokens,
+  textSequence,
+  LlamaHarness,
+} from '../../support/llama-harness.js';
 
 describe('equal beginnings on llama.cpp', () => {
   let backend: LlamaBackend;
   let opening: readonly number[];
   beforeAll(async () => {
     backend = await llamaBackend({ rows: 2, contextTokens: 512, stepTokens: 32 });
-    opening = await backend.encode({ type: 'text', text: 'The same beginning, again and again. '.repeat(5) });
+    opening = await backend.encode({
+      type: 'text',
+      text: 'The same beginning, again and again. '.repeat(5),
+    });
   });
   afterAll(() => backend.close());
 
-  const ask = async (harness: LlamaHarness, end: number, tenant: string): Promise<readonly number[]> => {
+  const ask = async (
+    harness: LlamaHarness,
+    end: number,
+    tenant: string,
+  ): Promise<readonly number[]> => {
     const sequence = textSequence([...opening, end], { tenant, maxTokens: 4 });
     harness.submit(sequence);
     await harness.drain();
@@ -32,11 +44,15 @@ describe('equal beginnings on llama.cpp', () => {
   });
 
   it('are computed again when their slot was needed: the same text, and as many runs as the first time', async () => {
-    const [solo] = await soloTokens(backend, [textSequence([...opening, 303], { maxTokens: 4 })]);
+    const [solo] = await soloTokens(backend, [
+      textSequence([...opening, 303], { maxTokens: 4 }),
+    ]);
     const harness = new LlamaHarness(backend);
     await ask(harness, 300, 'c');
     // Two others take both slots.
-    const others = ['d', 'e'].map(tenant => textSequence([1, 290, 291], { tenant, maxTokens: 4 }));
+    const others = ['d', 'e'].map(tenant =>
+      textSequence([1, 290, 291], { tenant, maxTokens: 4 }),
+    );
     harness.submit(...others);
     await harness.drain();
     const before = backend.decodeCalls;
@@ -62,7 +78,15 @@ describe('equal beginnings on llama.cpp', () => {
       sample: true,
       blocks: [],
     };
-    const outcome = await backend.run({ step: 1, ahead: false, leave: [], decode: [], prefill: [beyond] });
-    expect(outcome.type === 'done' && outcome.results.get(long)).toMatchObject({ type: 'failed' });
+    const outcome = await backend.run({
+      step: 1,
+      ahead: false,
+      leave: [],
+      decode: [],
+      prefill: [beyond],
+    });
+    expect(outcome.type === 'done' && outcome.results.get(long)).toMatchObject({
+      type: 'failed',
+    });
   });
 });

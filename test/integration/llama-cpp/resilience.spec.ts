@@ -8,7 +8,13 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
 import { llamaModel } from '../../support/llama-model.js';
-import { GREEDY, llamaBackend, LlamaHarness, soloTokens, textSequence } from '../../support/llama-harness.js';
+import {
+  GREEDY,
+  llamaBackend,
+  LlamaHarness,
+  soloTokens,
+  textSequence,
+} from '../../support/llama-harness.js';
 import { until } from '../../support/waiting.js';
 
 const SEEDED = { ...GREEDY, temperature: 1, seed: 5 };
@@ -47,7 +53,8 @@ describe('the llama.cpp process', () => {
     const killer = new Proxy(backend, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name, target);
-        if (name !== 'run') return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+        if (name !== 'run')
+          return typeof value === 'function' ? (value.bind(target) as unknown) : value;
         return (plan: Parameters<LlamaBackend['run']>[0]) => {
           const isIn = [...plan.decode, ...plan.prefill].some(
             ({ request, position }) => request === bad && position > 8,
@@ -66,9 +73,18 @@ describe('the llama.cpp process', () => {
 
   it('ends when the process that started it is killed', async () => {
     backend = new LlamaBackend({} as never);
-    const entry = pathToFileURL('dist/node_modules/@switchyard/engine-llama-cpp/backend.js').href;
+    const entry = pathToFileURL(
+      'dist/node_modules/@switchyard/engine-llama-cpp/backend.js',
+    ).href;
     const options = {
-      ...{ modelFile: await llamaModel(), device: 'cpu', contextTokens: 64, rows: 1, stepTokens: 16, threads: 1 },
+      ...{
+        modelFile: await llamaModel(),
+        device: 'cpu',
+        contextTokens: 64,
+        rows: 1,
+        stepTokens: 16,
+        threads: 1,
+      },
       ...{ stepTimeoutMs: 60_000, loadTimeoutMs: 60_000 },
     };
     const script = `const { LlamaBackend } = await import('${entry}');
@@ -100,18 +116,32 @@ describe('the llama.cpp process', () => {
     const bytes = await readFile(await llamaModel());
     await writeFile(half, bytes.subarray(0, bytes.length / 2));
     backend = new LlamaBackend({ ...(await optionsOf(half)) });
-    await expect(backend.load()).rejects.toThrow(/half\.gguf cannot be loaded: tensor .* is corrupted or incomplete$/);
+    await expect(backend.load()).rejects.toThrow(
+      /half\.gguf cannot be loaded: tensor .* is corrupted or incomplete$/,
+    );
     await rm(folder, { recursive: true });
   });
 
   it('names the package to install for a device that is not there', async () => {
-    backend = new LlamaBackend({ ...(await optionsOf(await llamaModel())), device: 'vulkan' });
-    await expect(backend.load()).rejects.toThrow('switchyard gpu install llama-cpp-vulkan');
+    backend = new LlamaBackend({
+      ...(await optionsOf(await llamaModel())),
+      device: 'vulkan',
+    });
+    await expect(backend.load()).rejects.toThrow(
+      'switchyard gpu install llama-cpp-vulkan',
+    );
   });
 });
 
 const optionsOf = (modelFile: string) =>
   Promise.resolve({
-    ...{ modelFile, device: 'cpu' as const, contextTokens: 64, rows: 1, stepTokens: 16, threads: 1 },
+    ...{
+      modelFile,
+      device: 'cpu' as const,
+      contextTokens: 64,
+      rows: 1,
+      stepTokens: 16,
+      threads: 1,
+    },
     ...{ stepTimeoutMs: 60_000, loadTimeoutMs: 60_000 },
   });

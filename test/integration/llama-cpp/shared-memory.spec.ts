@@ -1,15 +1,36 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
-import { type Sampling, type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
-import { GREEDY, llamaBackend, LlamaHarness, soloTokens, textSequence } from '../../support/llama-harness.js';
+import {
+  type Sampling,
+  type TextSequence,
+} from '@switchyard/engine-api/text-backend.port.js';
+import {
+  GREEDY,
+  llamaBackend,
+  LlamaHarness,
+  soloTokens,
+  textSequence,
+} from '../../support/llama-harness.js';
 
 const SAMPLINGS: readonly Sampling[] = [
   GREEDY,
   { ...GREEDY, temperature: 0.8, topP: 0.9, topK: 40, minP: 0.01, seed: 4_000_000_000 },
   GREEDY,
-  { ...GREEDY, temperature: 1, seed: 3, frequencyPenalty: 0.7, presencePenalty: 0.4, repeatPenalty: 1.2 },
+  {
+    ...GREEDY,
+    temperature: 1,
+    seed: 3,
+    frequencyPenalty: 0.7,
+    presencePenalty: 0.4,
+    repeatPenalty: 1.2,
+  },
   { ...GREEDY, logitBias: new Map([[70, 3]]), logprobs: 3 },
-  { ...GREEDY, temperature: 1, seed: 11, grammar: { type: 'gbnf', text: 'root ::= [a-z ]{12,40}' } },
+  {
+    ...GREEDY,
+    temperature: 1,
+    seed: 11,
+    grammar: { type: 'gbnf', text: 'root ::= [a-z ]{12,40}' },
+  },
 ];
 const SHAPE = { rows: 8, contextTokens: 256, stepTokens: 64 };
 /** The ends of the generated model: an answer is as long as it may be. */
@@ -31,9 +52,16 @@ describe('KV memory that sequences share', () => {
     shared = await llamaBackend({ ...SHAPE, kvTokens: KV_TOKENS });
     sequences = await Promise.all(
       Array.from({ length: 32 }, async (_, index) => {
-        const prompt = await divided.encode({ type: 'text', text: `Number ${index}: ${'go on '.repeat(index % 7)}` });
+        const prompt = await divided.encode({
+          type: 'text',
+          text: `Number ${index}: ${'go on '.repeat(index % 7)}`,
+        });
         return textSequence(prompt, {
-          ...{ tenant: `t${index % 3}`, priorityClass: index % 2, maxTokens: 20 + (index % 5) * 30 },
+          ...{
+            tenant: `t${index % 3}`,
+            priorityClass: index % 2,
+            maxTokens: 20 + (index % 5) * 30,
+          },
           sampling: SAMPLINGS[index % SAMPLINGS.length]!,
         });
       }),
@@ -50,7 +78,9 @@ describe('KV memory that sequences share', () => {
       if (step % 3 === 0) harness.submit(...late.splice(0, 1));
     });
     expect(harness.preemptions).toBeGreaterThan(0);
-    expect([...harness.played.values()].map(({ end }) => end?.type)).toEqual(sequences.map(() => 'finished'));
+    expect([...harness.played.values()].map(({ end }) => end?.type)).toEqual(
+      sequences.map(() => 'finished'),
+    );
     expect(sequences.map(sequence => harness.tokensOf(sequence))).toEqual(solos);
   }, 120_000);
 
@@ -71,11 +101,16 @@ describe('KV memory that sequences share', () => {
       await harness.drain();
       return harness.played.get(sequence)!.drawn;
     };
-    const [own, other] = await Promise.all([probabilities(divided), probabilities(shared)]);
+    const [own, other] = await Promise.all([
+      probabilities(divided),
+      probabilities(shared),
+    ]);
     expect(other.length).toBe(own.length);
     other.forEach(({ logprob, top }, at) => {
       expect(logprob).toBeCloseTo(own[at]!.logprob!, 4);
-      expect(top?.map(({ token }) => token)).toEqual(own[at]!.top?.map(({ token }) => token));
+      expect(top?.map(({ token }) => token)).toEqual(
+        own[at]!.top?.map(({ token }) => token),
+      );
     });
   }, 60_000);
 
@@ -83,11 +118,18 @@ describe('KV memory that sequences share', () => {
     const harness = new LlamaHarness(shared);
     const prompt = await shared.encode({ type: 'text', text: 'on and '.repeat(30) });
     const sampling = { ...GREEDY, logitBias: NO_END };
-    const long = textSequence(prompt, { maxTokens: SHAPE.contextTokens - prompt.length, sampling });
-    const short = Array.from({ length: 12 }, (_, n) => textSequence(prompt.slice(0, 10 + n), { maxTokens: 10 }));
+    const long = textSequence(prompt, {
+      maxTokens: SHAPE.contextTokens - prompt.length,
+      sampling,
+    });
+    const short = Array.from({ length: 12 }, (_, n) =>
+      textSequence(prompt.slice(0, 10 + n), { maxTokens: 10 }),
+    );
     harness.submit(long, ...short);
     await harness.drain();
-    expect([...harness.played.values()].map(({ end }) => end?.type)).toEqual([long, ...short].map(() => 'finished'));
+    expect([...harness.played.values()].map(({ end }) => end?.type)).toEqual(
+      [long, ...short].map(() => 'finished'),
+    );
     expect(harness.tokensOf(long).length).toBe(SHAPE.contextTokens - prompt.length);
   }, 60_000);
 });
@@ -104,7 +146,11 @@ it('gives the same tokens while memory is divided, while a long sequence shares 
   const sampling = { ...GREEDY, logitBias: NO_END, temperature: 0.9, seed: 5 };
   const long = textSequence(prompt, { tenant: 'long', maxTokens: 400, sampling });
   const short = Array.from({ length: 14 }, (_, n) =>
-    textSequence(prompt.slice(0, 66 + n), { tenant: `t${n >> 1}`, maxTokens: 120, sampling: { ...sampling, seed: n } }),
+    textSequence(prompt.slice(0, 66 + n), {
+      tenant: `t${n >> 1}`,
+      maxTokens: 120,
+      sampling: { ...sampling, seed: n },
+    }),
   );
   const solos = await soloTokens(divided, [long, ...short]);
   const harness = new LlamaHarness(shared);

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type EmbedItem } from '@switchyard/engine-api/text-embedder.js';
-import { type GenerateItem, type GenerationEvent } from '../../../src/worker/engines/text-generator.js';
+import {
+  type GenerateItem,
+  type GenerationEvent,
+} from '../../../src/worker/engines/text-generator.js';
 import { type OpenAiHttpGenerator } from '../../../src/worker/engines/openai-http/generator.js';
 import { embedItem, generateItem } from '../../contract/engines/engine-items.js';
 import { errorOf, UpstreamRig } from './upstream-rig.js';
@@ -14,7 +17,10 @@ beforeEach(async () => {
 });
 afterEach(() => rig[Symbol.asyncDispose]());
 
-async function all(engine: OpenAiHttpGenerator, item: GenerateItem): Promise<GenerationEvent[]> {
+async function all(
+  engine: OpenAiHttpGenerator,
+  item: GenerateItem,
+): Promise<GenerationEvent[]> {
   const events: GenerationEvent[] = [];
   for await (const event of engine.generate(item)) events.push(event);
   return events;
@@ -29,7 +35,9 @@ describe('openai-http: generation', () => {
   });
 
   it('tells usage with cached tokens and why each choice ended', async () => {
-    const body = Buffer.from('{"stream":true,"stream_options":{"include_usage":true},"messages":[{"content":"a b"}]}');
+    const body = Buffer.from(
+      '{"stream":true,"stream_options":{"include_usage":true},"messages":[{"content":"a b"}]}',
+    );
     const events = await all(await rig.generator(), generateItem('', { body }));
     expect(events.at(-1)).toEqual({
       type: 'done',
@@ -40,7 +48,10 @@ describe('openai-http: generation', () => {
 
   it('closes the upstream call when a whole answer or a stream is cancelled, or its consumer leaves', async () => {
     const engine = await rig.generator();
-    const whole = all(engine, generateItem('ENDLESS', { stream: false, signal: abort.signal }));
+    const whole = all(
+      engine,
+      generateItem('ENDLESS', { stream: false, signal: abort.signal }),
+    );
     const first = await rig.upstream.post(0);
     abort.abort();
     expect(await first.closed.passed).toEqual({ early: true });
@@ -59,15 +70,27 @@ describe('openai-http: generation', () => {
       { kind: 'parts', type: 'text/event-stream', parts: [], cut: true },
     );
     const engine = await rig.generator();
-    await expect(all(engine, generateItem('x'))).rejects.toMatchObject({ code: 'worker_lost' });
+    await expect(all(engine, generateItem('x'))).rejects.toMatchObject({
+      code: 'worker_lost',
+    });
     expect(rig.timing.waits).toEqual([2000]);
     expect(rig.upstream.posts).toHaveLength(2);
   });
 
   it('stops waiting for another attempt when the request is cancelled', async () => {
-    rig.upstream.script({ kind: 'status', status: 503, headers: { 'retry-after': '20' } });
-    const timing = { sleep: (_: number, signal: AbortSignal) => untilAborted(signal), random: () => 1 };
-    const running = all(await rig.generator({}, timing), generateItem('x', { signal: abort.signal }));
+    rig.upstream.script({
+      kind: 'status',
+      status: 503,
+      headers: { 'retry-after': '20' },
+    });
+    const timing = {
+      sleep: (_: number, signal: AbortSignal) => untilAborted(signal),
+      random: () => 1,
+    };
+    const running = all(
+      await rig.generator({}, timing),
+      generateItem('x', { signal: abort.signal }),
+    );
     await (
       await rig.upstream.post(0)
     ).closed.passed;
@@ -83,21 +106,37 @@ describe('openai-http: generation', () => {
   });
 
   it('has no option maxBatch: generations form no groups', async () => {
-    await expect(rig.generator({ maxBatch: 2 })).rejects.toThrow('options.maxBatch is unknown');
+    await expect(rig.generator({ maxBatch: 2 })).rejects.toThrow(
+      'options.maxBatch is unknown',
+    );
   });
 });
 
 describe('openai-http: embeddings', () => {
   it.each([
-    ['fewer vectors than inputs', '{"data":[{"index":0,"embedding":[1,2]}]}', 'sent 1 vectors for 2 inputs'],
-    ['vectors of unlike length', '{"data":[{"embedding":[1]},{"index":1,"embedding":[1,2]}]}', 'unlike length'],
-    ['no numbers', '{"data":[{"embedding":[1]},{"index":1,"embedding":{}}]}', 'neither numbers nor base64'],
+    [
+      'fewer vectors than inputs',
+      '{"data":[{"index":0,"embedding":[1,2]}]}',
+      'sent 1 vectors for 2 inputs',
+    ],
+    [
+      'vectors of unlike length',
+      '{"data":[{"embedding":[1]},{"index":1,"embedding":[1,2]}]}',
+      'unlike length',
+    ],
+    [
+      'no numbers',
+      '{"data":[{"embedding":[1]},{"index":1,"embedding":{}}]}',
+      'neither numbers nor base64',
+    ],
     ['no list', '{}', 'without `data`'],
     ['no JSON', '<html>', 'no JSON'],
   ])('refuse %s', async (_title, body, message) => {
     rig.upstream.script({ kind: 'body', type: 'application/json', body });
     const engine = await rig.embedder();
-    expect(errorOf(await engine.embed([embedItem(['a', 'b'])])).message).toContain(message);
+    expect(errorOf(await engine.embed([embedItem(['a', 'b'])])).message).toContain(
+      message,
+    );
   });
 
   it('close the upstream call when they are cancelled', async () => {
@@ -112,25 +151,50 @@ describe('openai-http: embeddings', () => {
 
 describe('openai-http: reranking', () => {
   const ranking = (fields: object = {}): EmbedItem => {
-    const body = { model: 'ours', query: 'q', documents: ['a', { text: 'longer' }], top_n: 1, ...fields };
-    return embedItem('', { form: 'rerank', body: Buffer.from(JSON.stringify(body)), inputs: 2 });
+    const body = {
+      model: 'ours',
+      query: 'q',
+      documents: ['a', { text: 'longer' }],
+      top_n: 1,
+      ...fields,
+    };
+    return embedItem('', {
+      form: 'rerank',
+      body: Buffer.from(JSON.stringify(body)),
+      inputs: 2,
+    });
   };
 
   it('takes the score of every document, in their order, and passes on the rest of the body', async () => {
     const engine = await rig.embedder();
-    const [outcome] = await engine.embed([ranking({ newer: 9_007_199_254_740_993n.toString() })]);
+    const [outcome] = await engine.embed([
+      ranking({ newer: 9_007_199_254_740_993n.toString() }),
+    ]);
     if (!outcome?.ok) throw new Error('failed', { cause: outcome });
     const { vectors, dimensions, usage } = outcome.value;
-    expect([[...vectors], dimensions, usage?.promptTokens]).toEqual([[0.5, Math.fround(6 / 7)], 1, 7]);
+    expect([[...vectors], dimensions, usage?.promptTokens]).toEqual([
+      [0.5, Math.fround(6 / 7)],
+      1,
+      7,
+    ]);
     const call = await rig.upstream.post(0);
     expect([call.path, call.json()]).toEqual([
       '/v1/rerank',
-      expect.objectContaining({ model: 'm', top_n: 2, return_documents: false, newer: '9007199254740993' }),
+      expect.objectContaining({
+        model: 'm',
+        top_n: 2,
+        return_documents: false,
+        newer: '9007199254740993',
+      }),
     ]);
   });
 
   it.each([
-    ['a score that is missing', '{"results":[{"index":0,"relevance_score":1}]}', 'no score for some of 2'],
+    [
+      'a score that is missing',
+      '{"results":[{"index":0,"relevance_score":1}]}',
+      'no score for some of 2',
+    ],
     ['no list', '{}', 'without `results`'],
   ])('refuses %s', async (_title, body, message) => {
     rig.upstream.script({ kind: 'body', type: 'application/json', body });
@@ -140,4 +204,6 @@ describe('openai-http: reranking', () => {
 });
 
 const untilAborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+  new Promise((_, reject) =>
+    signal.addEventListener('abort', () => reject(signal.reason as Error)),
+  );

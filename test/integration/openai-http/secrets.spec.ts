@@ -6,15 +6,24 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { workerEnvironment, type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
+import {
+  workerEnvironment,
+  type WorkerSpec,
+} from '../../../src/platform/config/worker-spec.js';
 import { DomainError } from '../../../src/core/shared/domain-error.js';
-import { encoded, modelSpec, transcribeItem } from '../../contract/engines/engine-items.js';
+import {
+  encoded,
+  modelSpec,
+  transcribeItem,
+} from '../../contract/engines/engine-items.js';
 import { SttCaller } from '../worker/stt-caller.js';
 import { errorOf, UpstreamRig } from './upstream-rig.js';
 
 const KEY = 'sk-never-to-be-seen-4711';
 const MAIN = fileURLToPath(new URL('../../../src/main.worker.ts', import.meta.url));
-const LOADER = fileURLToPath(new URL('../../support/typescript-loader.mjs', import.meta.url));
+const LOADER = fileURLToPath(
+  new URL('../../support/typescript-loader.mjs', import.meta.url),
+);
 
 describe('the key of an openai-http upstream', () => {
   let folder: string;
@@ -34,19 +43,31 @@ describe('the key of an openai-http upstream', () => {
 
   it('comes from its file and goes along as a bearer token', async () => {
     const engine = await rig.recognizer({ apiKeyFile });
-    expect(await engine.transcribe([transcribeItem(encoded('one'))])).toMatchObject([{ ok: true }]);
-    expect(rig.upstream.calls.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${KEY}`, `Bearer ${KEY}`]);
+    expect(await engine.transcribe([transcribeItem(encoded('one'))])).toMatchObject([
+      { ok: true },
+    ]);
+    expect(rig.upstream.calls.map(({ headers }) => headers.authorization)).toEqual([
+      `Bearer ${KEY}`,
+      `Bearer ${KEY}`,
+    ]);
     expect(inspect(engine, { depth: 10, showHidden: true })).not.toContain(KEY);
   });
 
-  it.each([401, 403, 400, 500])('is in no error, even when a %i quotes it', async status => {
-    const body = JSON.stringify({ error: { message: `Incorrect key ${KEY}; Bearer ${KEY}` } });
-    rig.upstream.script({ kind: 'status', status, body });
-    const engine = await rig.recognizer({ apiKeyFile, retries: 0 });
-    expect(inspect(errorOf(await engine.transcribe([transcribeItem(encoded('one'))])), { depth: 10 })).not.toContain(
-      KEY,
-    );
-  });
+  it.each([401, 403, 400, 500])(
+    'is in no error, even when a %i quotes it',
+    async status => {
+      const body = JSON.stringify({
+        error: { message: `Incorrect key ${KEY}; Bearer ${KEY}` },
+      });
+      rig.upstream.script({ kind: 'status', status, body });
+      const engine = await rig.recognizer({ apiKeyFile, retries: 0 });
+      expect(
+        inspect(errorOf(await engine.transcribe([transcribeItem(encoded('one'))])), {
+          depth: 10,
+        }),
+      ).not.toContain(KEY);
+    },
+  );
 
   it('when it is wrong, is told to the operator without being told', async () => {
     await writeFile(apiKeyFile, 'another');
@@ -61,9 +82,13 @@ describe('the key of an openai-http upstream', () => {
 
   it('is not read before load, and a file without one stops the load', async () => {
     await writeFile(apiKeyFile, ' \n');
-    await expect(rig.recognizer({ apiKeyFile })).rejects.toThrow(`${apiKeyFile} is empty`);
+    await expect(rig.recognizer({ apiKeyFile })).rejects.toThrow(
+      `${apiKeyFile} is empty`,
+    );
     await writeFile(apiKeyFile, 'two\nlines');
-    await expect(rig.recognizer({ apiKeyFile })).rejects.toThrow('one line with the key and nothing else');
+    await expect(rig.recognizer({ apiKeyFile })).rejects.toThrow(
+      'one line with the key and nothing else',
+    );
     await expect(rig.recognizer({ apiKeyFile: join(folder, 'none') })).rejects.toThrow(
       'options.apiKeyFile: cannot read',
     );
@@ -71,13 +96,28 @@ describe('the key of an openai-http upstream', () => {
 
   it('is in no line that a real worker writes, at the lowest level; that everyone may read it is', async () => {
     await chmod(apiKeyFile, 0o644);
-    await using worker = await RealWorker.start({ baseUrl: rig.upstream.baseUrl, model: 'm', apiKeyFile, retries: 0 });
+    await using worker = await RealWorker.start({
+      baseUrl: rig.upstream.baseUrl,
+      model: 'm',
+      apiKeyFile,
+      retries: 0,
+    });
     const quoting = JSON.stringify({ error: { message: `Incorrect key ${KEY}` } });
-    rig.upstream.script({ kind: 'status', status: 401, body: quoting }, { kind: 'status', status: 500, body: quoting });
+    rig.upstream.script(
+      { kind: 'status', status: 401, body: quoting },
+      { kind: 'status', status: 500, body: quoting },
+    );
     const caller = new SttCaller(worker.address);
-    for (const id of ['first', 'second']) expect(await caller.send(id).outcome).toBeInstanceOf(DomainError);
-    expect(await caller.send('third').outcome).toMatchObject({ transcript: { text: 'I heard third', durationS: 1.5 } });
-    expect(await caller.report()).toMatchObject({ engine: 'openai-http', device: 'remote', streams: 0 });
+    for (const id of ['first', 'second'])
+      expect(await caller.send(id).outcome).toBeInstanceOf(DomainError);
+    expect(await caller.send('third').outcome).toMatchObject({
+      transcript: { text: 'I heard third', durationS: 1.5 },
+    });
+    expect(await caller.report()).toMatchObject({
+      engine: 'openai-http',
+      device: 'remote',
+      streams: 0,
+    });
     caller.close();
     const log = await worker.stop();
     expect(log).toContain('everyone may read it; chmod 600');
@@ -96,7 +136,12 @@ class RealWorker implements AsyncDisposable {
 
   static async start(options: Record<string, unknown>): Promise<RealWorker> {
     const spec: WorkerSpec = {
-      ...{ workerId: 'w', model: modelSpec('openai-http', 'stt', options), host: '127.0.0.1', port: 0 },
+      ...{
+        workerId: 'w',
+        model: modelSpec('openai-http', 'stt', options),
+        host: '127.0.0.1',
+        port: 0,
+      },
       ...{
         maxMessageBytes: 1_048_576,
         uploadLimitBytes: 1_048_576,
@@ -107,14 +152,22 @@ class RealWorker implements AsyncDisposable {
       ...{ shutdownGraceMs: 1000, logLevel: 'trace' },
     };
     const execArgv = ['--import', LOADER];
-    const child = fork(MAIN, { execArgv, env: workerEnvironment(spec), stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    const child = fork(MAIN, {
+      execArgv,
+      env: workerEnvironment(spec),
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
     const output: string[] = [];
     for (const stream of [child.stdout!, child.stderr!])
       stream.on('data', (bytes: Buffer) => output.push(String(bytes)));
     const messages: { type: string; port?: number }[] = [];
     child.on('message', message => messages.push(message as { type: string }));
     while (!messages.some(({ type }) => type === 'ready')) await once(child, 'message');
-    return new RealWorker(child, output, `127.0.0.1:${messages.find(({ port }) => port !== undefined)!.port}`);
+    return new RealWorker(
+      child,
+      output,
+      `127.0.0.1:${messages.find(({ port }) => port !== undefined)!.port}`,
+    );
   }
 
   /** @returns all it wrote. */

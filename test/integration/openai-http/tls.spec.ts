@@ -18,7 +18,17 @@ describe('openai-http over TLS, against a server with a certificate of its own m
 
   async function selfSigned(name: string, names: string): Promise<void> {
     await run('openssl', [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
+      ...[
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-days',
+        '2',
+      ],
       ...['-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`],
       ...['-keyout', path(`${name}.key`), '-out', path(`${name}.pem`)],
     ]);
@@ -28,7 +38,9 @@ describe('openai-http over TLS, against a server with a certificate of its own m
     folder = await mkdtemp(join(tmpdir(), 'switchyard-tls-'));
     await selfSigned('upstream', 'IP:127.0.0.1');
     await selfSigned('stranger', 'IP:127.0.0.1');
-    const [key, cert] = await Promise.all(['upstream.key', 'upstream.pem'].map(name => readFile(path(name), 'utf8')));
+    const [key, cert] = await Promise.all(
+      ['upstream.key', 'upstream.pem'].map(name => readFile(path(name), 'utf8')),
+    );
     rig = await UpstreamRig.start({ tls: { key: key!, cert: cert! }, models: ['m'] });
   });
   afterAll(async () => {
@@ -38,7 +50,9 @@ describe('openai-http over TLS, against a server with a certificate of its own m
 
   it('works with caFile', async () => {
     const engine = await rig.recognizer({ caFile: path('upstream.pem') });
-    expect(await engine.transcribe([ITEM])).toMatchObject([{ ok: true, value: { text: 'I heard one' } }]);
+    expect(await engine.transcribe([ITEM])).toMatchObject([
+      { ok: true, value: { text: 'I heard one' } },
+    ]);
   });
 
   it.each([
@@ -48,7 +62,9 @@ describe('openai-http over TLS, against a server with a certificate of its own m
     const before = rig.upstream.calls.length;
     const error = errorOf(await (await rig.recognizer(options())).transcribe([ITEM]));
     expect(error).toMatchObject({ code: 'engine_failed' });
-    expect(error.message).toMatch(/is not trusted \(.+\): options.caFile names who signs its certificate.$/);
+    expect(error.message).toMatch(
+      /is not trusted \(.+\): options.caFile names who signs its certificate.$/,
+    );
     expect(rig.upstream.calls).toHaveLength(before);
   });
 
@@ -59,7 +75,11 @@ describe('openai-http over TLS, against a server with a certificate of its own m
 
   it.each([
     ['is missing', () => path('none.pem'), 'options.caFile: cannot read'],
-    ['holds no certificate', () => path('upstream.key'), 'holds no certificate in PEM form'],
+    [
+      'holds no certificate',
+      () => path('upstream.key'),
+      'holds no certificate in PEM form',
+    ],
   ])('does not load when caFile %s', async (_title, caFile, words) => {
     await expect(rig.recognizer({ caFile: caFile() })).rejects.toThrow(words);
   });

@@ -42,23 +42,41 @@ export class UpstreamRig implements AsyncDisposable {
     options: ModelSpec['options'] = {},
     timing: RetryTiming = this.timing,
   ): Promise<OpenAiHttpRecognizer> {
-    const spec = modelSpec('openai-http', 'stt', { baseUrl: this.upstream.baseUrl, model: 'm', ...options });
+    const spec = modelSpec('openai-http', 'stt', {
+      baseUrl: this.upstream.baseUrl,
+      model: 'm',
+      ...options,
+    });
     return this.#loaded(new OpenAiHttpRecognizer(readOpenAiHttpOptions(spec), timing));
   }
 
   async synthesizer(options: ModelSpec['options'] = {}): Promise<OpenAiHttpSynthesizer> {
-    const spec = modelSpec('openai-http', 'tts', { baseUrl: this.upstream.baseUrl, model: 'm', ...options });
+    const spec = modelSpec('openai-http', 'tts', {
+      baseUrl: this.upstream.baseUrl,
+      model: 'm',
+      ...options,
+    });
     const read = readOpenAiHttpSpeechOptions({ ...spec, voices: { alloy: 'v1' } });
     return this.#loaded(new OpenAiHttpSynthesizer(read, this.timing));
   }
 
-  async generator(options: ModelSpec['options'] = {}, timing: RetryTiming = this.timing): Promise<OpenAiHttpGenerator> {
-    const spec = modelSpec('openai-http', 'llm', { baseUrl: this.upstream.baseUrl, model: 'm', ...options });
+  async generator(
+    options: ModelSpec['options'] = {},
+    timing: RetryTiming = this.timing,
+  ): Promise<OpenAiHttpGenerator> {
+    const spec = modelSpec('openai-http', 'llm', {
+      baseUrl: this.upstream.baseUrl,
+      model: 'm',
+      ...options,
+    });
     return this.#loaded(new OpenAiHttpGenerator(readOpenAiHttpTextOptions(spec), timing));
   }
 
   async embedder(): Promise<OpenAiHttpEmbedder> {
-    const spec = modelSpec('openai-http', 'embedding', { baseUrl: this.upstream.baseUrl, model: 'm' });
+    const spec = modelSpec('openai-http', 'embedding', {
+      baseUrl: this.upstream.baseUrl,
+      model: 'm',
+    });
     return this.#loaded(new OpenAiHttpEmbedder(readOpenAiHttpOptions(spec), this.timing));
   }
 
@@ -67,7 +85,9 @@ export class UpstreamRig implements AsyncDisposable {
     await this.upstream[Symbol.asyncDispose]();
   }
 
-  async #loaded<T extends { load(): Promise<void>; close(): Promise<void> }>(engine: T): Promise<T> {
+  async #loaded<T extends { load(): Promise<void>; close(): Promise<void> }>(
+    engine: T,
+  ): Promise<T> {
     this.#engines.push(engine);
     await engine.load();
     return engine;
@@ -76,6 +96,7 @@ export class UpstreamRig implements AsyncDisposable {
 
 export function errorOf(outcomes: readonly ItemOutcome<unknown>[]): Error {
   const [outcome] = outcomes;
-  if (!outcome || outcome.ok) throw new Error(`expected a failure, got ${JSON.stringify(outcome)}`);
+  if (!outcome || outcome.ok)
+    throw new Error(`expected a failure, got ${JSON.stringify(outcome)}`);
   return outcome.error;
 }

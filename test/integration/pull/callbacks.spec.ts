@@ -37,7 +37,12 @@ describe('the callback of a job', () => {
     url = `http://127.0.0.1:${port}/told`;
     secrets = await mkdtemp(join(tmpdir(), 'switchyard-secrets-'));
     await writeFile(join(secrets, 'hook'), SECRET);
-    const callbacks = { allowHosts: `127.0.0.1:${port}`, secretsDir: secrets, attempts: 20, backoffMs: 50 };
+    const callbacks = {
+      allowHosts: `127.0.0.1:${port}`,
+      secretsDir: secrets,
+      attempts: 20,
+      backoffMs: 50,
+    };
     harness = await PullQueue.start({ pull: { callbacks } });
     await harness.worker();
   });
@@ -48,20 +53,32 @@ describe('the callback of a job', () => {
     await rm(secrets, { recursive: true });
   });
 
-  const of = (id: string) => told.filter(({ body }) => (JSON.parse(body) as { data: { id: string } }).data.id === id);
+  const of = (id: string) =>
+    told.filter(
+      ({ body }) => (JSON.parse(body) as { data: { id: string } }).data.id === id,
+    );
 
   it('is told the result, signed, with the id of the job, and again until it is taken', async () => {
     answers.push(500, 503);
     const callback = { url, secretName: 'hook' };
     const job = await harness.submit('told', { fields: { id: 'mine', callback } });
-    await harness.until('it was taken at the third attempt', () => of('mine').length === 3);
+    await harness.until(
+      'it was taken at the third attempt',
+      () => of('mine').length === 3,
+    );
     const [first] = of('mine');
-    const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signature } = first!.headers;
+    const {
+      'webhook-id': id,
+      'webhook-timestamp': at,
+      'webhook-signature': signature,
+    } = first!.headers;
     const digest = createHmac('sha256', SECRET)
       .update(`${String(id)}.${String(at)}.${first!.body}`)
       .digest('base64');
     expect(signature).toBe(`v1,${digest}`);
-    expect(new Set(of('mine').map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]));
+    expect(new Set(of('mine').map(({ headers }) => headers['webhook-id']))).toEqual(
+      new Set([id]),
+    );
     expect(JSON.parse(first!.body)).toMatchObject({
       type: 'request.completed',
       data: { id: 'mine', job_id: job.id, value: { kind: 'transcript' } },
@@ -70,7 +87,9 @@ describe('the callback of a job', () => {
 
   it('survives the worker that had the job: another one sends it', async () => {
     answers.push(...Array<number>(4).fill(500));
-    const job = await harness.submit('again', { fields: { id: 'orphan', callback: { url } } });
+    const job = await harness.submit('again', {
+      fields: { id: 'orphan', callback: { url } },
+    });
     await harness.result(job);
     await harness.until('a first attempt failed', () => of('orphan').length > 0);
     await harness.workers[0]!.kill();
@@ -81,7 +100,12 @@ describe('the callback of a job', () => {
   });
 
   it('that may not lead there is refused before any work is done', async () => {
-    const job = await harness.submit('x', { fields: { callback: { url: 'file:///etc/passwd' } } });
-    expect(await harness.result(job)).toMatchObject({ outcome: 'failed', error: { code: 'webhook_refused' } });
+    const job = await harness.submit('x', {
+      fields: { callback: { url: 'file:///etc/passwd' } },
+    });
+    expect(await harness.result(job)).toMatchObject({
+      outcome: 'failed',
+      error: { code: 'webhook_refused' },
+    });
   });
 });

@@ -8,7 +8,10 @@ import { WorkerChannel } from '../../../src/gateway/worker-pool/worker-channel.j
 import { probeWorker } from '../../../src/gateway/worker-pool/worker-health.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
-import { type BridgedWorker, workerCare } from '../../../src/platform/config/worker-spec.js';
+import {
+  type BridgedWorker,
+  workerCare,
+} from '../../../src/platform/config/worker-spec.js';
 import { externalModel, scriptedCommand } from '../../support/external-model.js';
 import { silentWav } from '../../support/http-request.js';
 import { describeWith, type Requirement } from '../../support/requires.js';
@@ -30,12 +33,15 @@ describe('a bridge between the shared queue and a worker in another language', (
   const start = async (model: ModelSpec = externalModel()): Promise<void> => {
     plane = await PullQueue.start({ model });
   };
-  const bridge = (bridged: Partial<BridgedWorker> = {}) => plane.spawn({ bridged: { care, ...bridged } });
-  const told = (prompt: string) => plane.submit('audio', { fields: { options: { prompt } } });
+  const bridge = (bridged: Partial<BridgedWorker> = {}) =>
+    plane.spawn({ bridged: { care, ...bridged } });
+  const told = (prompt: string) =>
+    plane.submit('audio', { fields: { options: { prompt } } });
 
   async function answer(job: Awaited<ReturnType<typeof told>>): Promise<Answer> {
     const result = await plane.result(job);
-    if (result.outcome !== 'completed' || result.value.kind !== 'transcript') throw new Error(JSON.stringify(result));
+    if (result.outcome !== 'completed' || result.value.kind !== 'transcript')
+      throw new Error(JSON.stringify(result));
     return JSON.parse((result.value.transcript as { text: string }).text) as Answer;
   }
 
@@ -63,7 +69,10 @@ describe('a bridge between the shared queue and a worker in another language', (
     await bridge().told('ready');
     const [first, failed, last] = await plane.results(jobs);
     expect([first!.outcome, last!.outcome]).toEqual(['completed', 'completed']);
-    expect(failed).toMatchObject({ outcome: 'failed', error: { code: 'audio_too_short' } });
+    expect(failed).toMatchObject({
+      outcome: 'failed',
+      error: { code: 'audio_too_short' },
+    });
   });
 
   it('lets what runs end at SIGTERM, then ends with its worker', async () => {
@@ -71,7 +80,10 @@ describe('a bridge between the shared queue and a worker in another language', (
     const worker = bridge();
     const link = linkTo(await worker.ready());
     const job = await told('sleep 1000');
-    await plane.until('it runs', async () => (await probeWorker(link, 'stt', 5000)).inFlight === 1);
+    await plane.until(
+      'it runs',
+      async () => (await probeWorker(link, 'stt', 5000)).inFlight === 1,
+    );
     worker.child.kill('SIGTERM');
     expect((await answer(job)).together).toBe(1);
     expect(await worker.exited).toBe(0);
@@ -83,7 +95,10 @@ describe('a bridge between the shared queue and a worker in another language', (
     const worker = bridge();
     const link = linkTo(await worker.ready());
     const held = await told('hold');
-    await plane.until('it runs', async () => (await probeWorker(link, 'stt', 5000)).inFlight === 1);
+    await plane.until(
+      'it runs',
+      async () => (await probeWorker(link, 'stt', 5000)).inFlight === 1,
+    );
     await plane.stop(held);
     expect((await plane.result(held)).outcome).toBe('cancelled');
     expect((await answer(await told(''))).together).toBe(1);
@@ -101,19 +116,29 @@ describe('a bridge between the shared queue and a worker in another language', (
     }
     await bridge().told('ready');
     expect(reasons).toEqual(Array(2).fill(expect.stringContaining('ended with code 9')));
-    expect(await plane.result(poison)).toMatchObject({ outcome: 'failed', error: { code: 'worker_lost' } });
+    expect(await plane.result(poison)).toMatchObject({
+      outcome: 'failed',
+      error: { code: 'worker_lost' },
+    });
     expect(['completed', 'failed']).toContain((await plane.result(innocent)).outcome);
   });
 
   it('says what it waits for, and why it cannot start', async () => {
     await start(externalModel(['--fault', 'wrong-model']));
     const { messages } = bridge();
-    const problem = { type: 'waiting', message: 'its Health reports model "another"; it must be "m"', isProblem: true };
-    const isTold = () => messages.some(told => JSON.stringify(told) === JSON.stringify(problem));
+    const problem = {
+      type: 'waiting',
+      message: 'its Health reports model "another"; it must be "m"',
+      isProblem: true,
+    };
+    const isTold = () =>
+      messages.some(told => JSON.stringify(told) === JSON.stringify(problem));
     await plane.until('its problem is told', isTold);
     const missing = { ...plane.model, command: ['/nonexistent/python', '{port}'] };
     const worker = plane.spawn({ model: missing, bridged: { care } });
-    expect((await worker.told('failed')).message).toBe('cannot start /nonexistent/python: no such program (ENOENT)');
+    expect((await worker.told('failed')).message).toBe(
+      'cannot start /nonexistent/python: no such program (ENOENT)',
+    );
     expect(await worker.exited).toBe(1);
   });
 
@@ -129,15 +154,29 @@ describe('a bridge between the shared queue and a worker in another language', (
     child.kill('SIGKILL');
     expect((await worker.told('failed')).message).toContain('ECONNREFUSED');
     expect(await worker.exited).toBe(1);
-    await plane.until('the job waits again', async () => (await plane.queue.getPrioritizedCount()) === 1);
+    await plane.until(
+      'the job waits again',
+      async () => (await plane.queue.getPrioritizedCount()) === 1,
+    );
     await job.remove();
   });
 
   it('carries live streams both ways', async () => {
-    await start(externalModel(['--streams', '2'], { capabilities: ['transcribe', 'stream'] }));
+    await start(
+      externalModel(['--streams', '2'], { capabilities: ['transcribe', 'stream'] }),
+    );
     const link = linkTo(await bridge().ready());
-    expect(await probeWorker(link, 'stt', 2000)).toMatchObject({ engine: 'scripted', streams: 2 });
-    const config = { sessionId: 's', language: 'en', prompt: '', sampleRate: 16_000, partials: false };
+    expect(await probeWorker(link, 'stt', 2000)).toMatchObject({
+      engine: 'scripted',
+      streams: 2,
+    });
+    const config = {
+      sessionId: 's',
+      language: 'en',
+      prompt: '',
+      sampleRate: 16_000,
+      partials: false,
+    };
     const stream = new WorkerStream({
       config,
       channel: link,
@@ -148,14 +187,22 @@ describe('a bridge between the shared queue and a worker in another language', (
     await stream.commit();
     await stream.sendFrame(Buffer.alloc(640), true);
     const texts: string[] = [];
-    for await (const event of stream.receiveEvents()) if (event.type === 'final') texts.push(event.text);
+    for await (const event of stream.receiveEvents())
+      if (event.type === 'final') texts.push(event.text);
     expect(texts).toEqual(['320 bytes', '640 bytes']);
     link.retire();
   });
 
   const linkTo = (address: string): WorkerChannel => {
-    const limits = { maxMessageBytes: 1024 * 1024, keepaliveTimeMs: 10_000, keepaliveTimeoutMs: 5000 };
-    return new WorkerChannel({ address, limits, security: channelSecurity() }, () => undefined);
+    const limits = {
+      maxMessageBytes: 1024 * 1024,
+      keepaliveTimeMs: 10_000,
+      keepaliveTimeoutMs: 5000,
+    };
+    return new WorkerChannel(
+      { address, limits, security: channelSecurity() },
+      () => undefined,
+    );
   };
 
   async function scripted() {
@@ -177,16 +224,35 @@ const GRPC_IN_PYTHON: Requirement = {
 
 describeWith(GRPC_IN_PYTHON)('a bridge before the example in Python', () => {
   it('computes a group in one call, fails one file alone, passes a cancel on, and ends with it', async () => {
-    const script = ['-B', 'workers/python/examples/loudness.py', '--model', '{model}', '--listen', '{host}:{port}'];
+    const script = [
+      '-B',
+      'workers/python/examples/loudness.py',
+      '--model',
+      '{model}',
+      '--listen',
+      '{host}:{port}',
+    ];
     const model = externalModel([], { command: [interpreter, ...script] });
     await using plane = await PullQueue.start({ model });
-    const sent = (audio: Buffer, prompt = '') => plane.submit(audio, { fields: { options: { prompt } } });
-    const jobs = [await sent(silentWav()), await sent(Buffer.from('no audio')), await sent(silentWav())];
-    const worker = plane.spawn({ bridged: { care, env: { PYTHONPATH: 'workers/python/src' } } });
+    const sent = (audio: Buffer, prompt = '') =>
+      plane.submit(audio, { fields: { options: { prompt } } });
+    const jobs = [
+      await sent(silentWav()),
+      await sent(Buffer.from('no audio')),
+      await sent(silentWav()),
+    ];
+    const worker = plane.spawn({
+      bridged: { care, env: { PYTHONPATH: 'workers/python/src' } },
+    });
     const [first, bad, last] = await plane.results(jobs);
-    const calls = [first!, last!].map(result => result.outcome === 'completed' && result.execution);
+    const calls = [first!, last!].map(
+      result => result.outcome === 'completed' && result.execution,
+    );
     expect(calls).toEqual(Array(2).fill(expect.objectContaining({ batchSize: 2 })));
-    expect(bad).toMatchObject({ outcome: 'failed', error: { code: 'invalid_audio', param: 'file' } });
+    expect(bad).toMatchObject({
+      outcome: 'failed',
+      error: { code: 'invalid_audio', param: 'file' },
+    });
     const slow = await sent(silentWav(), 'sleep 1');
     await plane.until('it is active', () => slow.isActive());
     await plane.stop(slow);
@@ -198,23 +264,42 @@ describeWith(GRPC_IN_PYTHON)('a bridge before the example in Python', () => {
 
 describe('a bridge of the other kinds', () => {
   it('puts speech into the blob store', async () => {
-    const model = externalModel(['--kind', 'tts'], { kind: 'tts', capabilities: ['speech'] });
+    const model = externalModel(['--kind', 'tts'], {
+      kind: 'tts',
+      capabilities: ['speech'],
+    });
     await using plane = await PullQueue.start({ model });
     await plane.spawn({ bridged: { care } }).told('ready');
-    const data = { v: 1, kind: 'speech', options: { text: 'Hello.', voice: 'any', format: 'wav' } };
-    const result = await plane.result(await plane.queue.add('request', data, { priority: 2 }));
-    if (result.outcome !== 'completed' || result.value.kind !== 'speech') throw new Error(JSON.stringify(result));
+    const data = {
+      v: 1,
+      kind: 'speech',
+      options: { text: 'Hello.', voice: 'any', format: 'wav' },
+    };
+    const result = await plane.result(
+      await plane.queue.add('request', data, { priority: 2 }),
+    );
+    if (result.outcome !== 'completed' || result.value.kind !== 'speech')
+      throw new Error(JSON.stringify(result));
     expect(result.value).toMatchObject({ contentType: 'audio/wav', durationS: 1 });
     expect(await plane.blobs.size(result.value.blob)).toBeGreaterThan(20);
   });
 
   it('answers embeddings', async () => {
-    const model = externalModel(['--kind', 'embedding'], { kind: 'embedding', capabilities: ['embeddings'] });
+    const model = externalModel(['--kind', 'embedding'], {
+      kind: 'embedding',
+      capabilities: ['embeddings'],
+    });
     await using plane = await PullQueue.start({ model });
     await plane.spawn({ bridged: { care } }).told('ready');
-    const options = { body: JSON.stringify({ model: 'm', input: ['a', 'b'] }), inputs: 2 };
-    const result = await plane.result(await plane.queue.add('request', { v: 1, kind: 'embedding', options }));
-    if (result.outcome !== 'completed' || result.value.kind !== 'embeddings') throw new Error(JSON.stringify(result));
+    const options = {
+      body: JSON.stringify({ model: 'm', input: ['a', 'b'] }),
+      inputs: 2,
+    };
+    const result = await plane.result(
+      await plane.queue.add('request', { v: 1, kind: 'embedding', options }),
+    );
+    if (result.outcome !== 'completed' || result.value.kind !== 'embeddings')
+      throw new Error(JSON.stringify(result));
     expect(result.value.dimensions).toBe(2);
     expect(Buffer.from(result.value.vectors, 'base64')).toHaveLength(16);
   });

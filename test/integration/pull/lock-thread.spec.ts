@@ -47,7 +47,11 @@ describe('thread that renews locks', () => {
   it('is started again when it dies, and goes on with what is held', async () => {
     await keeper.start();
     await redis.set('p:q:job:lock', 'token', 'PX', 3_600_000);
-    using _held = keeper.hold({ id: 'job', token: 'token' } as TakenJob, Date.now() + 3_600_000, () => undefined);
+    using _held = keeper.hold(
+      { id: 'job', token: 'token' } as TakenJob,
+      Date.now() + 3_600_000,
+      () => undefined,
+    );
     expect(await until(async () => (await leftMs()) < 2000)).toBe(true);
 
     await redis.set('p:q:job:lock', 'token', 'PX', 3_600_000);
@@ -61,7 +65,13 @@ describe('thread that renews locks', () => {
   it('keeps the announcement of a worker whose event loop is held while it has a job', async () => {
     await redis.set(new QueueKeys('p').worker('w'), 'announced', 'PX', 2000);
     await redis.set('p:q:job:lock', 'token', 'PX', 3_600_000);
-    using _held = keeper.hold({ id: 'job', token: 'token' } as TakenJob, Date.now() + 3_600_000, () => undefined);
-    expect(await until(async () => (await redis.pttl(new QueueKeys('p').worker('w'))) > 2000)).toBe(true);
+    using _held = keeper.hold(
+      { id: 'job', token: 'token' } as TakenJob,
+      Date.now() + 3_600_000,
+      () => undefined,
+    );
+    expect(
+      await until(async () => (await redis.pttl(new QueueKeys('p').worker('w'))) > 2000),
+    ).toBe(true);
   });
 });

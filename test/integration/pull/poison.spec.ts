@@ -9,7 +9,8 @@ describe('data that nobody can read', () => {
   });
   afterAll(() => harness[Symbol.asyncDispose]());
 
-  const letterOf = async (jobId: string) => (await harness.deadLetters()).find(letter => letter.jobId === jobId);
+  const letterOf = async (jobId: string) =>
+    (await harness.deadLetters()).find(letter => letter.jobId === jobId);
 
   it.each([
     ['a list', [1]],
@@ -20,24 +21,46 @@ describe('data that nobody can read', () => {
     ['true', true],
     ['a newer version', { v: 2, kind: 'transcription', audio: { blob: 'a' } }],
     ['an unknown kind', { v: 1, kind: 'poetry' }],
-    ['an unknown field', { v: 1, kind: 'transcription', audio: { blob: 'a' }, shape: 'round' }],
-    ['another model', { v: 1, kind: 'transcription', model: 'other', audio: { blob: 'a' } }],
-  ])('goes to the dead letters with its reason and bytes, and the next job is answered: %s', async (_title, data) => {
-    const job = await harness.queue.add('request', data, { priority: 3 });
-    await expect(harness.result(job)).rejects.toThrow('dead letter: ');
-    const letter = await letterOf(job.id!);
-    expect(letter).toMatchObject({ v: 1, queue: harness.queue.name, workerId: 'worker-1' });
-    expect(letter!.reason).not.toBe('');
-    expect(JSON.parse(Buffer.from(letter!.raw, 'base64').toString())).toEqual(data);
-    expect(await harness.result(await harness.submit('sound'))).toMatchObject({ outcome: 'completed' });
-  });
+    [
+      'an unknown field',
+      { v: 1, kind: 'transcription', audio: { blob: 'a' }, shape: 'round' },
+    ],
+    [
+      'another model',
+      { v: 1, kind: 'transcription', model: 'other', audio: { blob: 'a' } },
+    ],
+  ])(
+    'goes to the dead letters with its reason and bytes, and the next job is answered: %s',
+    async (_title, data) => {
+      const job = await harness.queue.add('request', data, { priority: 3 });
+      await expect(harness.result(job)).rejects.toThrow('dead letter: ');
+      const letter = await letterOf(job.id!);
+      expect(letter).toMatchObject({
+        v: 1,
+        queue: harness.queue.name,
+        workerId: 'worker-1',
+      });
+      expect(letter!.reason).not.toBe('');
+      expect(JSON.parse(Buffer.from(letter!.raw, 'base64').toString())).toEqual(data);
+      expect(await harness.result(await harness.submit('sound'))).toMatchObject({
+        outcome: 'completed',
+      });
+    },
+  );
 
   it('is kept up to its first 64 KiB, with its whole length', async () => {
-    const job = await harness.queue.add('request', 'x'.repeat(8_000_000), { priority: 3 });
+    const job = await harness.queue.add('request', 'x'.repeat(8_000_000), {
+      priority: 3,
+    });
     await expect(harness.result(job)).rejects.toThrow('dead letter: ');
     const { raw, bytes } = (await letterOf(job.id!))!;
-    expect([Buffer.from(raw, 'base64').toString(), bytes]).toEqual([`"${'x'.repeat(65_535)}`, 8_000_002]);
-    expect(await harness.result(await harness.submit('sound'))).toMatchObject({ outcome: 'completed' });
+    expect([Buffer.from(raw, 'base64').toString(), bytes]).toEqual([
+      `"${'x'.repeat(65_535)}`,
+      8_000_002,
+    ]);
+    expect(await harness.result(await harness.submit('sound'))).toMatchObject({
+      outcome: 'completed',
+    });
   });
 
   it('is kept byte by byte when it is not even JSON, and when BullMQ cannot read its options', async () => {
@@ -60,10 +83,19 @@ describe('data that nobody can read', () => {
       priority: 0,
     });
     for (const id of ['torn', 'odd'])
-      await harness.client.multi().lpush(`${base}:wait`, id).zadd(`${base}:marker`, 0, '0').exec();
-    await harness.until('both are put aside', async () => !!(await letterOf('torn')) && !!(await letterOf('odd')));
+      await harness.client
+        .multi()
+        .lpush(`${base}:wait`, id)
+        .zadd(`${base}:marker`, 0, '0')
+        .exec();
+    await harness.until(
+      'both are put aside',
+      async () => !!(await letterOf('torn')) && !!(await letterOf('odd')),
+    );
     expect(Buffer.from((await letterOf('torn'))!.raw, 'base64')).toEqual(raw);
     expect(await letterOf('torn')).toMatchObject({ bytes: raw.length });
-    expect(await harness.result(await harness.submit('sound'))).toMatchObject({ outcome: 'completed' });
+    expect(await harness.result(await harness.submit('sound'))).toMatchObject({
+      outcome: 'completed',
+    });
   });
 });

@@ -45,7 +45,10 @@ export class PullQueue implements AsyncDisposable {
   ) {
     this.model = options.model ?? sttModel;
     const connect = (): Redis => {
-      const client = new Redis(redis.url, { maxRetriesPerRequest: null, retryStrategy: () => 50 });
+      const client = new Redis(redis.url, {
+        maxRetriesPerRequest: null,
+        retryStrategy: () => 50,
+      });
       client.on('error', () => undefined);
       return client;
     };
@@ -74,13 +77,30 @@ export class PullQueue implements AsyncDisposable {
   spawn(change: WorkerChange = {}): WorkerProcess {
     const settings = settingsFrom({ 'batching.policy': 'none' });
     const sharedQueue: SharedQueueAccess = {
-      ...{ url: this.redis.url, prefix: PREFIX, lockMs: 3000, maxStalled: 1, resultTtlMs: 60_000 },
-      ...{ agingMs: 30_000, agingShare: 0.25, blobs: settings.blobs, data: { dir: this.folder } },
+      ...{
+        url: this.redis.url,
+        prefix: PREFIX,
+        lockMs: 3000,
+        maxStalled: 1,
+        resultTtlMs: 60_000,
+      },
+      ...{
+        agingMs: 30_000,
+        agingShare: 0.25,
+        blobs: settings.blobs,
+        data: { dir: this.folder },
+      },
       ...this.options.sharedQueue,
     };
     const pull: PullRules = { ...pullRules(settings), ...this.options.pull };
     const workerId = `worker-${this.workers.length + 1}`;
-    const worker = new WorkerProcess({ workerId, model: this.model, sharedQueue, pull, ...change });
+    const worker = new WorkerProcess({
+      workerId,
+      model: this.model,
+      sharedQueue,
+      pull,
+      ...change,
+    });
     this.workers.push(worker);
     return worker;
   }
@@ -93,8 +113,16 @@ export class PullQueue implements AsyncDisposable {
   }
 
   /** A transcription of those bytes. */
-  async submit(text: string | Buffer, { fields = {}, options = {} }: Submission = {}): Promise<Job> {
-    const data = { v: 1, kind: 'transcription', audio: await this.audio(text), ...fields };
+  async submit(
+    text: string | Buffer,
+    { fields = {}, options = {} }: Submission = {},
+  ): Promise<Job> {
+    const data = {
+      v: 1,
+      kind: 'transcription',
+      audio: await this.audio(text),
+      ...fields,
+    };
     return this.queue.add('request', data, { priority: 3, ...options });
   }
 
@@ -122,7 +150,12 @@ export class PullQueue implements AsyncDisposable {
   /** As a gateway cancels it. */
   async stop({ id }: Job): Promise<void> {
     const note: StopNote = { queue: this.queue.name, jobId: id!, reason: 'client' };
-    await this.client.set(this.keys.stop(this.queue.name, id!), JSON.stringify(note), 'PX', 60_000);
+    await this.client.set(
+      this.keys.stop(this.queue.name, id!),
+      JSON.stringify(note),
+      'PX',
+      60_000,
+    );
     await this.client.publish(this.keys.stops, JSON.stringify(note));
   }
 
@@ -139,11 +172,21 @@ export class PullQueue implements AsyncDisposable {
   async announcement(workerId: string): Promise<WorkerAnnouncement | undefined> {
     const known = await this.client.zrange(this.keys.workers, '0', '-1');
     const id = known.find(name => name.startsWith(`${workerId}.`));
-    return id === undefined ? undefined : readAnnouncement(await this.client.get(this.keys.worker(id)));
+    return id === undefined
+      ? undefined
+      : readAnnouncement(await this.client.get(this.keys.worker(id)));
   }
 
-  async until(what: string, holds: () => Promise<boolean> | boolean, limitMs = 45_000): Promise<void> {
-    for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(20)) {
+  async until(
+    what: string,
+    holds: () => Promise<boolean> | boolean,
+    limitMs = 45_000,
+  ): Promise<void> {
+    for (
+      const endMs = performance.now() + limitMs;
+      performance.now() < endMs;
+      await pause(20)
+    ) {
       if (await holds()) return;
     }
     throw new Error(

@@ -5,7 +5,12 @@ import { type QueueJobResult } from '../../../src/contracts/queue-jobs/job-resul
 import { ttsModel } from '../worker/worker-process.js';
 import { PullQueue } from './pull-harness.js';
 
-const embedder = { ...ttsModel, id: 'synthetic-embedding', kind: 'embedding', capabilities: ['embeddings'] } as const;
+const embedder = {
+  ...ttsModel,
+  id: 'synthetic-embedding',
+  kind: 'embedding',
+  capabilities: ['embeddings'],
+} as const;
 
 describe('a pull worker', () => {
   let harness: PullQueue;
@@ -31,18 +36,32 @@ describe('a pull worker', () => {
       kind: 'transcription',
       audio: { blob: 'harness/none' },
     });
-    expect(await harness.result(missing)).toMatchObject({ outcome: 'failed', error: { code: 'file_not_found' } });
+    expect(await harness.result(missing)).toMatchObject({
+      outcome: 'failed',
+      error: { code: 'file_not_found' },
+    });
     const speech = await harness.submit('x', {
       fields: { kind: 'speech', audio: undefined, options: { text: 'a', voice: 'b' } },
     });
-    expect(await harness.result(speech)).toMatchObject({ outcome: 'failed', error: { code: 'model_kind_mismatch' } });
-    const url = await harness.submit('x', { fields: { audio: { url: 'http://127.0.0.1:9/a.wav' } } });
-    expect(await harness.result(url)).toMatchObject({ outcome: 'failed', error: { code: 'file_url_refused' } });
+    expect(await harness.result(speech)).toMatchObject({
+      outcome: 'failed',
+      error: { code: 'model_kind_mismatch' },
+    });
+    const url = await harness.submit('x', {
+      fields: { audio: { url: 'http://127.0.0.1:9/a.wav' } },
+    });
+    expect(await harness.result(url)).toMatchObject({
+      outcome: 'failed',
+      error: { code: 'file_url_refused' },
+    });
   });
 
   it('is not begun after its queue deadline', async () => {
     const late = await harness.submit('late', { fields: { deadlineMs: 1 } });
-    expect(await harness.result(late)).toMatchObject({ outcome: 'failed', error: { code: 'queue_timeout' } });
+    expect(await harness.result(late)).toMatchObject({
+      outcome: 'failed',
+      error: { code: 'queue_timeout' },
+    });
   });
 
   it('keeps results for as long as the queue says, and the same id is the same job', async () => {
@@ -55,7 +74,10 @@ describe('a pull worker', () => {
   it('announces to gateways what Health reports, and how many slots it has', async () => {
     // The announcement of the last heartbeat may still count the job before.
     const slotsInUse = async () => (await harness.announcement('worker-1'))?.slots.inUse;
-    await harness.until('it is announced as idle', async () => (await slotsInUse()) === 0);
+    await harness.until(
+      'it is announced as idle',
+      async () => (await slotsInUse()) === 0,
+    );
     expect(await harness.announcement('worker-1')).toMatchObject({
       ...{ v: 1, model: 'synthetic-stt', slots: { total: 12, inUse: 0 } },
       health: { state: 'ready', kind: 'stt', maxBatch: 6, maxConcurrent: 1 },
@@ -67,9 +89,16 @@ describe('pull workers of other kinds', () => {
   it('put speech into the blob store and answer where it lies', async () => {
     await using harness = await PullQueue.start({ model: ttsModel });
     await harness.worker();
-    const data = { v: 1, kind: 'speech', options: { text: 'Hello there.', voice: 'synthetic', format: 'wav' } };
-    const result = await harness.result(await harness.queue.add('request', data, { priority: 2 }));
-    if (result.outcome !== 'completed' || result.value.kind !== 'speech') throw new Error(JSON.stringify(result));
+    const data = {
+      v: 1,
+      kind: 'speech',
+      options: { text: 'Hello there.', voice: 'synthetic', format: 'wav' },
+    };
+    const result = await harness.result(
+      await harness.queue.add('request', data, { priority: 2 }),
+    );
+    if (result.outcome !== 'completed' || result.value.kind !== 'speech')
+      throw new Error(JSON.stringify(result));
     expect(result.value).toMatchObject({ contentType: 'audio/wav', sampleRate: 24_000 });
     expect(await harness.blobs.size(result.value.blob)).toBeGreaterThan(44);
   });
@@ -77,10 +106,18 @@ describe('pull workers of other kinds', () => {
   it('answer embeddings as base64 of 32-bit floats', async () => {
     await using harness = await PullQueue.start({ model: embedder });
     await harness.worker();
-    const options = { body: JSON.stringify({ model: 'm', input: ['a', 'b'] }), inputs: 2 };
-    const result = await harness.result(await harness.queue.add('request', { v: 1, kind: 'embedding', options }));
-    if (result.outcome !== 'completed' || result.value.kind !== 'embeddings') throw new Error(JSON.stringify(result));
-    expect(Buffer.from(result.value.vectors, 'base64')).toHaveLength(2 * 4 * result.value.dimensions);
+    const options = {
+      body: JSON.stringify({ model: 'm', input: ['a', 'b'] }),
+      inputs: 2,
+    };
+    const result = await harness.result(
+      await harness.queue.add('request', { v: 1, kind: 'embedding', options }),
+    );
+    if (result.outcome !== 'completed' || result.value.kind !== 'embeddings')
+      throw new Error(JSON.stringify(result));
+    expect(Buffer.from(result.value.vectors, 'base64')).toHaveLength(
+      2 * 4 * result.value.dimensions,
+    );
   });
 });
 
@@ -91,7 +128,11 @@ describe('a bare BullMQ client', () => {
     const { blob } = await harness.audio('any bytes');
     const connection = new Redis(harness.redis.url, { maxRetriesPerRequest: null });
     const queue = new Queue('requests-synthetic-stt', { connection, prefix: 'test' });
-    const job = await queue.add('request', { v: 1, kind: 'transcription', audio: { blob } }, { priority: 3 });
+    const job = await queue.add(
+      'request',
+      { v: 1, kind: 'transcription', audio: { blob } },
+      { priority: 3 },
+    );
     await harness.until('the job is completed', () => job.isCompleted());
     const done = await queue.getJob(job.id!);
     expect((done?.returnvalue as QueueJobResult).outcome).toBe('completed');

@@ -34,11 +34,20 @@ describe('StopListener', () => {
 
   /** A worker that has just begun its first job. */
   async function watching(jobId: string) {
-    const spec = { workerId: 'w', sharedQueue: { url: server.url, prefix: 'p' } } as unknown as WorkerSpec;
-    const connections = new PullConnections(spec, pino({ level: 'silent' }), new PullReadiness());
+    const spec = {
+      workerId: 'w',
+      sharedQueue: { url: server.url, prefix: 'p' },
+    } as unknown as WorkerSpec;
+    const connections = new PullConnections(
+      spec,
+      pino({ level: 'silent' }),
+      new PullReadiness(),
+    );
     opened.push(connections);
     const heard: StopNote[] = [];
-    const watch = await new StopListener(connections, QUEUE).watch(jobId, note => heard.push(note));
+    const watch = await new StopListener(connections, QUEUE).watch(jobId, note =>
+      heard.push(note),
+    );
     const stop = async (): Promise<void> => {
       const note = JSON.stringify({ queue: 'q', jobId, reason: 'client' });
       await redis.set(connections.keys.stop('q', jobId), note, 'PX', 60_000);

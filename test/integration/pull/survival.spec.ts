@@ -16,7 +16,9 @@ async function pullHealth(address: string): Promise<HealthCheckResponse['status'
   const client = new HealthStub(address, credentials.createInsecure());
   try {
     return await new Promise((resolve, reject) =>
-      client.check({ service: 'switchyard.pull' }, (error, answer) => (error ? reject(error) : resolve(answer.status))),
+      client.check({ service: 'switchyard.pull' }, (error, answer) =>
+        error ? reject(error) : resolve(answer.status),
+      ),
     );
   } finally {
     client.close();
@@ -30,28 +32,46 @@ describe('a pull worker', () => {
     await using harness = await PullQueue.start({ model });
     const worker = await harness.worker();
     const address = await worker.ready();
-    expect((await harness.result(await harness.submit('before'))).outcome).toBe('completed');
+    expect((await harness.result(await harness.submit('before'))).outcome).toBe(
+      'completed',
+    );
     expect(await pullHealth(address)).toBe(SERVING);
     await harness.redis.kill();
-    await harness.until('it says that it is not ready', async () => (await pullHealth(address)) === NOT_SERVING);
+    await harness.until(
+      'it says that it is not ready',
+      async () => (await pullHealth(address)) === NOT_SERVING,
+    );
     await harness.redis.restart();
-    await harness.until('it is ready again', async () => (await pullHealth(address)) === SERVING);
-    expect((await harness.result(await harness.submit('after'))).outcome).toBe('completed');
+    await harness.until(
+      'it is ready again',
+      async () => (await pullHealth(address)) === SERVING,
+    );
+    expect((await harness.result(await harness.submit('after'))).outcome).toBe(
+      'completed',
+    );
   });
 
   it('survives cut connections while it waits and while it works', async () => {
     await using harness = await PullQueue.start({ model });
     await harness.worker();
     for (const round of [1, 2, 3]) {
-      const jobs = await Promise.all(['a', 'b', 'c'].map(text => harness.submit(`${text}${round}`)));
+      const jobs = await Promise.all(
+        ['a', 'b', 'c'].map(text => harness.submit(`${text}${round}`)),
+      );
       await harness.client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
       const results = await harness.results(jobs);
-      expect(results.map(({ outcome }) => outcome)).toEqual(['completed', 'completed', 'completed']);
+      expect(results.map(({ outcome }) => outcome)).toEqual([
+        'completed',
+        'completed',
+        'completed',
+      ]);
     }
   });
 
   it('keeps results while the memory of Redis is full, renews its locks, and delivers when there is room', async () => {
-    await using harness = await PullQueue.start({ model: syntheticModel({ steps: 100, baseMs: 1500 }) });
+    await using harness = await PullQueue.start({
+      model: syntheticModel({ steps: 100, baseMs: 1500 }),
+    });
     await harness.worker();
     const job = await harness.submit('kept');
     await harness.until('it is active', () => job.isActive());
@@ -59,26 +79,37 @@ describe('a pull worker', () => {
     await harness.client.config('SET', 'maxmemory', '1');
     const starved = harness.submit('never').catch((error: Error) => error.message);
     expect(await starved).toContain('OOM');
-    await harness.until('its lock was renewed once', async () => (await harness.client.pttl(harness.lockOf(job))) > 0);
+    await harness.until(
+      'its lock was renewed once',
+      async () => (await harness.client.pttl(harness.lockOf(job))) > 0,
+    );
     await harness.client.config('SET', 'maxmemory', '0');
     const result = await harness.result(job);
     expect(result).toMatchObject({ outcome: 'completed', phases: { attempts: 1 } });
   });
 
   it('survives a failover: its Redis rejects writes and unblocks clients until one accepts writes', async () => {
-    await using harness = await PullQueue.start({ model: syntheticModel({ steps: 100, baseMs: 500 }) });
+    await using harness = await PullQueue.start({
+      model: syntheticModel({ steps: 100, baseMs: 500 }),
+    });
     await harness.worker();
-    expect((await harness.result(await harness.submit('before'))).outcome).toBe('completed');
+    expect((await harness.result(await harness.submit('before'))).outcome).toBe(
+      'completed',
+    );
     const job = await harness.submit('while it works');
     await harness.until('it is active', () => job.isActive());
     // A replica of nobody that can be reached: what the old master is once the new one was elected.
     await harness.client.call('REPLICAOF', '127.0.0.1', '1');
-    expect(await harness.submit('refused').catch((error: Error) => error.message)).toContain('READONLY');
+    expect(
+      await harness.submit('refused').catch((error: Error) => error.message),
+    ).toContain('READONLY');
     // Long enough that the answer is usually computed, and refused, in between.
     await pause(1000);
     await harness.client.call('REPLICAOF', 'NO', 'ONE');
     expect(await harness.result(job)).toMatchObject({ outcome: 'completed' });
-    expect((await harness.result(await harness.submit('after'))).outcome).toBe('completed');
+    expect((await harness.result(await harness.submit('after'))).outcome).toBe(
+      'completed',
+    );
   });
 
   it('survives a Redis that has forgotten its scripts', async () => {
@@ -91,8 +122,14 @@ describe('a pull worker', () => {
 
   it('answers 40 jobs once each with three workers, one of which is killed', async () => {
     await using harness = await PullQueue.start({ model });
-    const [first] = await Promise.all([harness.worker(), harness.worker(), harness.worker()]);
-    const jobs = await Promise.all(Array.from({ length: 40 }, (_, i) => harness.submit(`n${i}`)));
+    const [first] = await Promise.all([
+      harness.worker(),
+      harness.worker(),
+      harness.worker(),
+    ]);
+    const jobs = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => harness.submit(`n${i}`)),
+    );
     await first.kill();
     const results = await harness.results(jobs);
     expect(results.every(({ outcome }) => outcome === 'completed')).toBe(true);

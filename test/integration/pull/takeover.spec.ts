@@ -48,14 +48,19 @@ describe('when a worker dies', () => {
       async () => ((await harness.queue.getJob(job.id!))?.stalledCounter ?? 0) > 0,
     );
     zombie.child.kill('SIGCONT');
-    await harness.until('the zombie says that it was late', () => zombie.log.includes('late_answer_dropped'));
+    await harness.until('the zombie says that it was late', () =>
+      zombie.log.includes('late_answer_dropped'),
+    );
     const { outcome, phases } = await harness.result(job);
     expect(outcome).toBe('completed');
     expect(phases.attempts).toBeGreaterThan(1);
   });
 
   it('a request that crashes it fails alone after the second crash; the others of its group are answered', async () => {
-    await using harness = await PullQueue.start({ model, pull: { policy: 'window', batchTimeoutMs: 300 } });
+    await using harness = await PullQueue.start({
+      model,
+      pull: { policy: 'window', batchTimeoutMs: 300 },
+    });
     const texts = ['one', 'crash', 'three'];
     const jobs = await Promise.all(texts.map(text => harness.submit(text)));
     // As a supervisor does.
@@ -64,7 +69,11 @@ describe('when a worker dies', () => {
       while (supervising) await (await harness.worker({ workerId: 'worker-x' })).exited;
     })().catch(() => undefined);
     const results = await harness.results(jobs, 150_000);
-    expect(results.map(summary)).toEqual(['completed', 'failed worker_crashed', 'completed']);
+    expect(results.map(summary)).toEqual([
+      'completed',
+      'failed worker_crashed',
+      'completed',
+    ]);
     supervising = false;
     for (const worker of harness.workers) worker.child.kill('SIGKILL');
     await supervisor;
@@ -92,7 +101,10 @@ describe('a job that is stopped', () => {
 
 describe('on SIGTERM', () => {
   it('a worker finishes what it has, gives back what it has not begun without an attempt, and goes', async () => {
-    await using harness = await PullQueue.start({ model, sharedQueue: { lockMs: 20_000 } });
+    await using harness = await PullQueue.start({
+      model,
+      sharedQueue: { lockMs: 20_000 },
+    });
     const worker = await harness.worker({ shutdownGraceMs: 100 });
     const job = await harness.submit('slow');
     await harness.until('it is active', () => job.isActive());

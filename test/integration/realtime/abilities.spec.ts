@@ -20,10 +20,14 @@ describe('a model that can', () => {
   it('hears with the prompt of the session, and with a new one after an update', async () => {
     for (const prompt of ['names: Ada', 'names: Grace']) {
       client.update({ transcription: { prompt } });
-      expect((await client.next('session.updated')).session.audio.input.transcription.prompt).toBe(prompt);
+      expect(
+        (await client.next('session.updated')).session.audio.input.transcription.prompt,
+      ).toBe(prompt);
       client.say('hello ');
       client.commit();
-      expect((await client.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(heardIn('hello ', prompt));
+      expect((await client.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(
+        heardIn('hello ', prompt),
+      );
     }
   });
 
@@ -36,21 +40,30 @@ describe('a model that can', () => {
     const spoken = heardIn('one two three ');
     expect(completed.transcript).toBe(spoken.toUpperCase());
     const of = (type: string, field: string) =>
-      client.events.filter(event => event.type === type).map(event => String(event[field]));
+      client.events
+        .filter(event => event.type === type)
+        .map(event => String(event[field]));
     expect(of(`${TRANSCRIPTION}.segment`, 'text')).toEqual([spoken.toUpperCase()]);
     const said = of(`${TRANSCRIPTION}.delta`, 'delta').join('');
     expect(said).not.toBe('');
     expect(said).not.toContain('TRANSCRIPT');
-    expect(ahead).toHaveBeenCalledWith({ wanted: true, demanded: false, languages: ['en'] });
+    expect(ahead).toHaveBeenCalledWith({
+      wanted: true,
+      demanded: false,
+      languages: ['en'],
+    });
   });
 });
 
 describe('`languages` of a model that knows English only', () => {
-  it.each([[['en']], [['de', 'en-GB']]])('%j: hears with the one it knows', async languages => {
-    client.update({ transcription: { languages } });
-    const { session } = await client.next('session.updated');
-    expect(session.audio.input.transcription.language).toBe(languages.at(-1));
-  });
+  it.each([[['en']], [['de', 'en-GB']]])(
+    '%j: hears with the one it knows',
+    async languages => {
+      client.update({ transcription: { languages } });
+      const { session } = await client.next('session.updated');
+      expect(session.audio.input.transcription.language).toBe(languages.at(-1));
+    },
+  );
 
   it('["de", "fr"] is refused: it would hear English', async () => {
     client.update({ transcription: { languages: ['de', 'fr'] } });
@@ -70,7 +83,10 @@ it('compat.strict refuses what only advises', async () => {
   ] as const) {
     other.update(input);
     const { error } = await other.next('error');
-    expect(error).toMatchObject({ code: 'unsupported_parameter', param: `session.audio.input.${param}` });
+    expect(error).toMatchObject({
+      code: 'unsupported_parameter',
+      param: `session.audio.input.${param}`,
+    });
   }
   other.socket.close(1000);
   await strict.close();

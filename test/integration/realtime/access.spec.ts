@@ -20,7 +20,10 @@ beforeAll(async () => {
   folder = await KeysFolder.create();
   key = folder.add('acme', 'inference');
   events = folder.add('acme', 'events');
-  rig = await GatewayRig.start({ models: MODELS, settings: { 'auth.keys_file': folder.file } });
+  rig = await GatewayRig.start({
+    models: MODELS,
+    settings: { 'auth.keys_file': folder.file },
+  });
 });
 afterAll(async () => {
   await rig.close();
@@ -28,11 +31,20 @@ afterAll(async () => {
 });
 
 /** 101, or the status the opening request is refused with. */
-function opening(headers: Record<string, string>, protocols: string[] = []): Promise<number> {
-  const socket = new WebSocket(`${rig.url.replace('http', 'ws')}/v1/realtime`, protocols, { headers });
+function opening(
+  headers: Record<string, string>,
+  protocols: string[] = [],
+): Promise<number> {
+  const socket = new WebSocket(
+    `${rig.url.replace('http', 'ws')}/v1/realtime`,
+    protocols,
+    { headers },
+  );
   return new Promise(resolve => {
     socket.on('error', () => undefined);
-    socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
+    socket.on('unexpected-response', (_request, response) =>
+      resolve(response.statusCode ?? 0),
+    );
     socket.on('open', () => {
       resolve(101);
       socket.close(1000);
@@ -49,10 +61,16 @@ describe('where keys are asked for, a live session', () => {
   });
 
   it('opens with a short-lived token as a browser passes it, which opens nothing else', async () => {
-    const answer = await rig.post('/v1/realtime/client_secrets', {}, { headers: bearer(key) });
+    const answer = await rig.post(
+      '/v1/realtime/client_secrets',
+      {},
+      { headers: bearer(key) },
+    );
     const { value } = (await answer.json()) as { value: string };
     expect(await opening({}, ['realtime', `openai-insecure-api-key.${value}`])).toBe(101);
-    expect((await fetch(`${rig.url}/v1/models`, { headers: bearer(value) })).status).toBe(403);
+    expect((await fetch(`${rig.url}/v1/models`, { headers: bearer(value) })).status).toBe(
+      403,
+    );
   });
 
   it('never repeats the key as the chosen subprotocol', async () => {
@@ -79,7 +97,10 @@ describe('where keys are asked for, a live session', () => {
     const { session } = await client.next('session.created');
     const other = { headers: bearer(folder.add('other', 'inference')) };
     process.emit('SIGHUP');
-    const query = { session_id: String(session.id), session_secret: String(session.resume.secret) };
+    const query = {
+      session_id: String(session.id),
+      session_secret: String(session.resume.secret),
+    };
     const stranger = await RealtimeClient.open(rig.url, query, other);
     expect((await stranger.next('error')).error.code).toBe('session_not_found');
     const owner = await RealtimeClient.open(rig.url, query, { headers: bearer(key) });
@@ -107,7 +128,10 @@ describe('where keys are asked for, a live session', () => {
       expect((await client.next('error')).error.code).toBe('invalid_api_key');
       expect((await client.closed).code).toBe(1008);
     }
-    const query = { session_id: String(session.id), session_secret: String(session.resume.secret) };
+    const query = {
+      session_id: String(session.id),
+      session_secret: String(session.resume.secret),
+    };
     const back = await RealtimeClient.open(rig.url, query, { headers: bearer(key) });
     expect((await back.next('error')).error.code).toBe('session_not_found');
     staying!.send({ type: 'input_audio_buffer.clear' });
@@ -117,15 +141,25 @@ describe('where keys are asked for, a live session', () => {
 });
 
 describe('a short-lived token', () => {
-  const wish = { type: 'transcription', audio: { input: { format: { type: 'audio/pcmu' }, turn_detection: null } } };
+  const wish = {
+    type: 'transcription',
+    audio: { input: { format: { type: 'audio/pcmu' }, turn_detection: null } },
+  };
 
   it('carries the settings of its sessions to any gateway that signs with the same secret', async () => {
     const secretFile = join(folder.folder, 'token-secret');
     await writeFile(secretFile, 'x'.repeat(40));
-    const settings = { 'auth.keys_file': folder.file, 'auth.token_secret_file': secretFile };
+    const settings = {
+      'auth.keys_file': folder.file,
+      'auth.token_secret_file': secretFile,
+    };
     await rig.close();
     rig = await GatewayRig.start({ models: MODELS, settings });
-    const answer = await rig.post('/v1/realtime/client_secrets', { session: wish }, { headers: bearer(key) });
+    const answer = await rig.post(
+      '/v1/realtime/client_secrets',
+      { session: wish },
+      { headers: bearer(key) },
+    );
     const { value } = (await answer.json()) as { value: string };
     await rig.close();
     rig = await GatewayRig.start({ models: MODELS, settings });
@@ -140,7 +174,13 @@ describe('a short-lived token', () => {
   it('has no room for long settings: 400 that says so', async () => {
     const transcription = { model: 'able', prompt: 'x'.repeat(3500) };
     const session = { type: 'transcription', audio: { input: { transcription } } };
-    const refused = await errorOf(rig.post('/v1/realtime/client_secrets', { session }, { headers: bearer(key) }));
-    expect(refused).toMatchObject({ status: 400, code: 'invalid_value', param: 'session' });
+    const refused = await errorOf(
+      rig.post('/v1/realtime/client_secrets', { session }, { headers: bearer(key) }),
+    );
+    expect(refused).toMatchObject({
+      status: 400,
+      code: 'invalid_value',
+      param: 'session',
+    });
   });
 });

@@ -39,21 +39,32 @@ const SEEDS: readonly object[] = [
       },
     },
   },
-  { type: 'transcription_session.update', session: { input_audio_format: 'pcm16', turn_detection: null } },
+  {
+    type: 'transcription_session.update',
+    session: { input_audio_format: 'pcm16', turn_detection: null },
+  },
   { type: 'input_audio_buffer.append', audio: 'AAAAAAAA' },
   { type: 'input_audio_buffer.commit' },
   { type: 'input_audio_buffer.clear' },
   {
     type: 'conversation.item.create',
-    item: { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] },
+    item: {
+      type: 'message',
+      role: 'user',
+      content: [{ type: 'input_text', text: 'hi' }],
+    },
   },
-  { type: 'response.create', response: { input: [], metadata: {}, audio: { output: { voice: 'alloy' } } } },
+  {
+    type: 'response.create',
+    response: { input: [], metadata: {}, audio: { output: { voice: 'alloy' } } },
+  },
   { type: 'response.cancel', response_id: 'resp_1' },
 ];
 
 /** A client event with some of its parts replaced, removed, added or cut. */
 function mutated(): Buffer | string {
-  if (random() < 0.2) return Buffer.from(Array.from({ length: below(400) }, () => below(256)));
+  if (random() < 0.2)
+    return Buffer.from(Array.from({ length: below(400) }, () => below(256)));
   const event = JSON.parse(JSON.stringify(oneOf(SEEDS))) as Record<string, unknown>;
   for (let changes = below(3); changes > 0; changes -= 1) change(event);
   const text = JSON.stringify(event);
@@ -62,9 +73,13 @@ function mutated(): Buffer | string {
 
 function change(value: Record<string, unknown>): void {
   const keys = Object.keys(value);
-  const key = keys.length === 0 || random() < 0.2 ? oneOf(['event_id', 'type', 'session', 'extra', '0']) : oneOf(keys);
+  const key =
+    keys.length === 0 || random() < 0.2
+      ? oneOf(['event_id', 'type', 'session', 'extra', '0'])
+      : oneOf(keys);
   const inner = value[key];
-  if (typeof inner === 'object' && inner !== null && random() < 0.7) change(inner as Record<string, unknown>);
+  if (typeof inner === 'object' && inner !== null && random() < 0.7)
+    change(inner as Record<string, unknown>);
   else if (random() < 0.2) delete value[key];
   else value[key] = structuredClone(oneOf(ODD));
 }
@@ -109,5 +124,7 @@ describe(`${MESSAGES} mutated messages`, () => {
 async function saidAndHeard(client: RealtimeClient, text: string): Promise<void> {
   client.say(text);
   client.commit();
-  expect((await client.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(heardIn(text));
+  expect((await client.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(
+    heardIn(text),
+  );
 }

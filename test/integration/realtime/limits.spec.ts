@@ -7,20 +7,30 @@ let rig: GatewayRig;
 afterEach(() => rig.close());
 
 const warnings = (client: RealtimeClient): string[] =>
-  client.events.filter(({ type }) => type === 'session.warning').map(({ warning }) => String(warning.message));
+  client.events
+    .filter(({ type }) => type === 'session.warning')
+    .map(({ warning }) => String(warning.message));
 
 describe('a peer that is dead', () => {
   it('is closed when it misses a ping, its place is freed, and one that answers stays', async () => {
-    rig = await realtimeRig({ settings: { 'realtime.ping_interval_ms': 100, 'realtime.resume_window_ms': 0 } });
+    rig = await realtimeRig({
+      settings: { 'realtime.ping_interval_ms': 100, 'realtime.resume_window_ms': 0 },
+    });
     const alive = await RealtimeClient.synthetic(rig.url);
-    const dead = await RealtimeClient.open(rig.url, { model: 'synthetic' }, { autoPong: false });
+    const dead = await RealtimeClient.open(
+      rig.url,
+      { model: 'synthetic' },
+      { autoPong: false },
+    );
     dead.say('the last of me');
     await until(() => streamsInUse(rig) === 1);
     expect((await dead.closed).code).toBe(1006);
     await until(() => streamsInUse(rig) === 0);
     alive.say('still here');
     alive.commit();
-    expect((await alive.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(heardIn('still here'));
+    expect((await alive.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(
+      heardIn('still here'),
+    );
     alive.socket.close(1000);
   });
 });
@@ -31,8 +41,13 @@ describe('a session ends by itself', () => {
     const client = await RealtimeClient.synthetic(rig.url);
     expect(client.events[0]?.session.idle_timeout_seconds).toBe(1);
     client.say('I fall asleep ');
-    expect(await client.closed).toMatchObject({ code: 1000, reason: expect.stringContaining('session_expired') });
-    expect(warnings(client)).toEqual(['session_expired: no message from the client for 1 s']);
+    expect(await client.closed).toMatchObject({
+      code: 1000,
+      reason: expect.stringContaining('session_expired'),
+    });
+    expect(warnings(client)).toEqual([
+      'session_expired: no message from the client for 1 s',
+    ]);
     expect(client.transcripts()).toEqual([heardIn('I fall asleep ')]);
   });
 

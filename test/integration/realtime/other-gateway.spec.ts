@@ -18,7 +18,10 @@ suite('a session of another gateway', () => {
   beforeAll(async () => {
     redis = await RedisServer.start();
     const settings = { 'redis.url': redis.url };
-    [one, other] = await Promise.all([realtimeRig({ settings }), realtimeRig({ settings })]);
+    [one, other] = await Promise.all([
+      realtimeRig({ settings }),
+      realtimeRig({ settings }),
+    ]);
   });
   afterAll(async () => {
     await one.close();
@@ -30,7 +33,11 @@ suite('a session of another gateway', () => {
   });
   afterEach(() => client.drop());
 
-  const resume = (rig: GatewayRig, lastEventId: string, secret?: string): Promise<RealtimeClient> => {
+  const resume = (
+    rig: GatewayRig,
+    lastEventId: string,
+    secret?: string,
+  ): Promise<RealtimeClient> => {
     const { session } = client.events[0]!;
     const query = {
       session_id: session.id,
@@ -40,7 +47,8 @@ suite('a session of another gateway', () => {
     return RealtimeClient.open(rig.url, query);
   };
   const lastSeen = (): string => client.events.at(-1)!.event_id;
-  const sessionsOf = (rig: GatewayRig) => rig.app.get(RealtimeSessions, { strict: false });
+  const sessionsOf = (rig: GatewayRig) =>
+    rig.app.get(RealtimeSessions, { strict: false });
 
   it('goes on with what was missed, the audio that waits, and the numbers that follow', async () => {
     client.say('first words ');
@@ -62,8 +70,13 @@ suite('a session of another gateway', () => {
     second.commit();
     const completed = await second.next(`${TRANSCRIPTION}.completed`);
     expect(completed.transcript).toBe(heardIn('half a sentence!'));
-    expect(second.transcripts()).toEqual([heardIn('first words '), heardIn('half a sentence!')]);
-    const segments = second.events.filter(({ type }) => type === `${TRANSCRIPTION}.segment`);
+    expect(second.transcripts()).toEqual([
+      heardIn('first words '),
+      heardIn('half a sentence!'),
+    ]);
+    const segments = second.events.filter(
+      ({ type }) => type === `${TRANSCRIPTION}.segment`,
+    );
     expect(segments.at(-1)?.number).toBe(1);
     expect(first.item_id).not.toBe(completed.item_id);
     second.socket.close(1000);
@@ -94,7 +107,9 @@ suite('a session of another gateway', () => {
     client.commit();
     expect((await client.closed).code).toBe(1008);
     expect(client.transcripts()).toEqual([]);
-    expect(() => sessionsOf(one).find(id, '', { tenant: 'default', scopes: new Set() })).toThrow();
+    expect(() =>
+      sessionsOf(one).find(id, '', { tenant: 'default', scopes: new Set() }),
+    ).toThrow();
     second.say('to somebody');
     second.commit();
     await second.next(`${TRANSCRIPTION}.completed`);
@@ -103,7 +118,9 @@ suite('a session of another gateway', () => {
 
   it('is nobody else’s: not with another secret, not after its end', async () => {
     const stranger = await resume(other, '', 'guess');
-    expect((await stranger.next('error')).error).toMatchObject({ code: 'session_not_found' });
+    expect((await stranger.next('error')).error).toMatchObject({
+      code: 'session_not_found',
+    });
     const { id } = client.events[0]!.session as { id: string };
     client.socket.close(1000);
     await until(() => !hasSession(one, id));
@@ -114,7 +131,10 @@ suite('a session of another gateway', () => {
   const hasSession = (rig: GatewayRig, id: string): boolean => {
     try {
       const { secret } = client.events[0]!.session.resume as { secret: string };
-      return sessionsOf(rig).find(id, secret, { tenant: 'default', scopes: new Set() }) !== undefined;
+      return (
+        sessionsOf(rig).find(id, secret, { tenant: 'default', scopes: new Set() }) !==
+        undefined
+      );
     } catch {
       return false;
     }
@@ -125,11 +145,16 @@ suite('sessions whose Redis hangs', () => {
   it('continue without it, also new ones, and can be resumed elsewhere once it answers', async () => {
     await using redis = await RedisServer.start();
     const settings = { 'redis.url': redis.url };
-    const [one, other] = await Promise.all([realtimeRig({ settings }), realtimeRig({ settings })]);
+    const [one, other] = await Promise.all([
+      realtimeRig({ settings }),
+      realtimeRig({ settings }),
+    ]);
     const heard = async (client: RealtimeClient, text: string): Promise<void> => {
       client.say(text);
       client.commit();
-      expect((await client.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(heardIn(text));
+      expect((await client.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(
+        heardIn(text),
+      );
     };
     const before = await RealtimeClient.synthetic(one.url);
     await heard(before, 'before');
@@ -141,19 +166,31 @@ suite('sessions whose Redis hangs', () => {
     redis.resume();
     const state = new Redis(redis.url);
     const written = async ({ events }: RealtimeClient): Promise<boolean> => {
-      const json = await state.hget(`switchyard:realtime:{${events[0]!.session.id}}`, 'state');
+      const json = await state.hget(
+        `switchyard:realtime:{${events[0]!.session.id}}`,
+        'state',
+      );
       return (JSON.parse(json ?? '{}') as { sent?: number }).sent === events.length;
     };
     for (const client of [before, meanwhile]) {
       await until(() => written(client));
       client.drop();
     }
-    for (const [client, from] of [[before, seen] as const, [meanwhile, meanwhile.events[0]!.event_id] as const]) {
+    for (const [client, from] of [
+      [before, seen] as const,
+      [meanwhile, meanwhile.events[0]!.event_id] as const,
+    ]) {
       const { session } = client.events[0]!;
-      const query = { session_id: session.id, session_secret: session.resume.secret, last_event_id: from };
+      const query = {
+        session_id: session.id,
+        session_secret: session.resume.secret,
+        last_event_id: from,
+      };
       const resumed = await RealtimeClient.open(other.url, query);
       await resumed.next('session.resumed');
-      const missed = client.events.slice(client.events.findIndex(({ event_id }) => event_id === from) + 1);
+      const missed = client.events.slice(
+        client.events.findIndex(({ event_id }) => event_id === from) + 1,
+      );
       expect(resumed.events.slice(0, missed.length)).toEqual(missed);
       await heard(resumed, 'after it');
       resumed.socket.close(1000);
@@ -172,7 +209,9 @@ suite('a session whose Redis dies', () => {
     await redis.kill();
     client.say('all the same');
     client.commit();
-    expect((await client.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(heardIn('all the same'));
+    expect((await client.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(
+      heardIn('all the same'),
+    );
     client.socket.close(1000);
     await rig.close();
   });

@@ -12,7 +12,10 @@ describe('1 s ahead or behind at most', () => {
   let rig: GatewayRig;
   beforeAll(async () => {
     // The supervisor must not take a worker that stands still for dead: a replacement would hear everything again.
-    const patient = { 'workers.health_failures': 1000, 'workers.keepalive_timeout_ms': 60_000 };
+    const patient = {
+      'workers.health_failures': 1000,
+      'workers.keepalive_timeout_ms': 60_000,
+    };
     rig = await realtimeRig({ settings: { 'realtime.max_ahead_ms': 1000, ...patient } });
   });
   afterAll(() => rig.close());
@@ -25,12 +28,17 @@ describe('1 s ahead or behind at most', () => {
       const { usage } = await client.next(`${TRANSCRIPTION}.completed`);
       expect(usage.seconds).toBeCloseTo(1.6, 2);
       const warnings = client.events.filter(({ type }) => type === 'session.warning');
-      expect(warnings.map(({ warning }) => warning.code as unknown)).toEqual(['input_too_fast']);
+      expect(warnings.map(({ warning }) => warning.code as unknown)).toEqual([
+        'input_too_fast',
+      ]);
       client.socket.close(1000);
     });
 
     it('does not slow its neighbour', async () => {
-      const [fast, neighbour] = [await RealtimeClient.synthetic(rig.url), await RealtimeClient.synthetic(rig.url)];
+      const [fast, neighbour] = [
+        await RealtimeClient.synthetic(rig.url),
+        await RealtimeClient.synthetic(rig.url),
+      ];
       for (let frame = 0; frame < 18; frame += 1) fast.say(FRAME);
       neighbour.say('meanwhile ');
       neighbour.commit();
@@ -52,9 +60,13 @@ describe('1 s ahead or behind at most', () => {
       const talk = setInterval(() => client.say(FRAME), 50);
       expect((await client.closed).code).toBe(1008);
       clearInterval(talk);
-      const told = client.types().filter(type => type === 'session.warning' || type === 'error');
+      const told = client
+        .types()
+        .filter(type => type === 'session.warning' || type === 'error');
       expect(told).toEqual(['session.warning', 'error']);
-      expect(client.events.find(({ type }) => type === 'error')?.error.code).toBe('input_too_fast');
+      expect(client.events.find(({ type }) => type === 'error')?.error.code).toBe(
+        'input_too_fast',
+      );
     });
   });
 
@@ -67,7 +79,10 @@ describe('1 s ahead or behind at most', () => {
       // Real time: 100 ms of audio every 100 ms.
       const talk = setInterval(() => client.say(FRAME), 100);
       expect((await client.next('session.warning')).warning.code).toBe('input_too_fast');
-      expect((await client.next('error')).error).toMatchObject({ code: 'queue_full', retry_after_ms: 1000 });
+      expect((await client.next('error')).error).toMatchObject({
+        code: 'queue_full',
+        retry_after_ms: 1000,
+      });
       expect((await client.closed).code).toBe(1013);
       clearInterval(talk);
       signalWorker(rig, 'SIGCONT');
@@ -79,17 +94,22 @@ describe('1 s ahead or behind at most', () => {
 
 describe('a client that does not read', () => {
   it('is closed with 1013 as soon as 64 KiB wait for it, and nothing more is kept for it', async () => {
-    const rig = await realtimeRig({ settings: { 'realtime.max_buffered_bytes': 65_536 } });
+    const rig = await realtimeRig({
+      settings: { 'realtime.max_buffered_bytes': 65_536 },
+    });
     const client = await RealtimeClient.synthetic(rig.url);
     const waiting: number[] = [];
-    const close = jest.spyOn(RealtimeSocket.prototype, 'close').mockImplementation(function (this: RealtimeSocket) {
-      const { socket } = this as unknown as { socket: WebSocket };
-      waiting.push(socket.bufferedAmount);
-      socket.close(...(close.mock.calls.at(-1) as unknown as [number, string]));
-    });
+    const close = jest
+      .spyOn(RealtimeSocket.prototype, 'close')
+      .mockImplementation(function (this: RealtimeSocket) {
+        const { socket } = this as unknown as { socket: WebSocket };
+        waiting.push(socket.bufferedAmount);
+        socket.close(...(close.mock.calls.at(-1) as unknown as [number, string]));
+      });
     client.socket.pause();
     const flood = setInterval(() => {
-      for (let sent = 0; sent < 300; sent += 1) client.update({ transcription: { language: 'en' } });
+      for (let sent = 0; sent < 300; sent += 1)
+        client.update({ transcription: { language: 'en' } });
     }, 5);
     await until(() => waiting.length > 0);
     clearInterval(flood);

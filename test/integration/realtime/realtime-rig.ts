@@ -27,14 +27,22 @@ export async function realtimeRig(options: RealtimeRigOptions = {}): Promise<Gat
 
 /** What the synthetic engine hears in exactly these bytes at 16 kHz. */
 export function heardIn(audio: string, ...conditions: readonly string[]): string {
-  const hash = createHash('sha256').update(audio).update(JSON.stringify(conditions)).digest('hex').slice(0, 8);
+  const hash = createHash('sha256')
+    .update(audio)
+    .update(JSON.stringify(conditions))
+    .digest('hex')
+    .slice(0, 8);
   return `synthetic transcript ${hash} ${audio.length} bytes`;
 }
 
 /** The only worker's process, told to stop in its tracks, to go on, or to die. */
-export function signalWorker(rig: GatewayRig, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {
+export function signalWorker(
+  rig: GatewayRig,
+  signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL',
+): void {
   const { pid } = rig.pool.workers()[0]!;
   process.kill(pid!, signal);
 }
 
-export const streamsInUse = (rig: GatewayRig): number => rig.pool.workers()[0]?.streamsInUse ?? 0;
+export const streamsInUse = (rig: GatewayRig): number =>
+  rig.pool.workers()[0]?.streamsInUse ?? 0;

@@ -25,16 +25,28 @@ describe('a worker that dies under a session', () => {
     client.commit();
     const completed = await client.next(`${TRANSCRIPTION}.completed`);
     expect(completed.transcript).toBe(heardIn('this goes on and on '.padEnd(20)));
-    const troubles = client.types().filter(type => type === 'error' || type === 'session.warning');
+    const troubles = client
+      .types()
+      .filter(type => type === 'error' || type === 'session.warning');
     expect(troubles).toEqual(['session.warning']);
-    expect(client.events.find(({ type }) => type === 'session.warning')?.warning.code).toBe('worker_replaced');
-    expect(await rig.metric('stt_worker_recoveries_total{model="synthetic",outcome="recovered"}')).toBe(1);
+    expect(
+      client.events.find(({ type }) => type === 'session.warning')?.warning.code,
+    ).toBe('worker_replaced');
+    expect(
+      await rig.metric(
+        'stt_worker_recoveries_total{model="synthetic",outcome="recovered"}',
+      ),
+    ).toBe(1);
     client.socket.close(1000);
   });
 
   it('and is not replaced: the utterance fails; the session closes with 1013 after the recovery time', async () => {
     rig = await realtimeRig({
-      settings: { 'realtime.recovery_ms': 300, 'workers.restart_min_ms': 60_000, 'workers.restart_max_ms': 60_000 },
+      settings: {
+        'realtime.recovery_ms': 300,
+        'workers.restart_min_ms': 60_000,
+        'workers.restart_max_ms': 60_000,
+      },
     });
     const client = await RealtimeClient.synthetic(rig.url);
     for (const frame of ['a ', 'b ', 'c ']) client.say(frame);
@@ -53,7 +65,10 @@ describe('a connection that drops', () => {
   let client: RealtimeClient;
   beforeEach(async () => {
     rig = await realtimeRig({
-      settings: { 'realtime.resume_window_ms': 5000, 'realtime.max_buffered_bytes': 65_536 },
+      settings: {
+        'realtime.resume_window_ms': 5000,
+        'realtime.max_buffered_bytes': 65_536,
+      },
     });
     client = await RealtimeClient.synthetic(rig.url);
   });
@@ -113,14 +128,19 @@ describe('a connection that drops', () => {
     }
     client.drop();
     const refused = await resume(first);
-    expect((await refused.next('error')).error).toMatchObject({ code: 'session_not_found', param: 'last_event_id' });
+    expect((await refused.next('error')).error).toMatchObject({
+      code: 'session_not_found',
+      param: 'last_event_id',
+    });
     expect((await refused.closed).code).toBe(1008);
     const second = await resume('');
     expect((await second.next('session.resumed')).audio_received_ms).toBe(0);
     expect(second.types()).toEqual(['session.resumed']);
     second.say('and on');
     second.commit();
-    expect((await second.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(heardIn('and on'));
+    expect((await second.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(
+      heardIn('and on'),
+    );
     second.socket.close(1000);
   });
 

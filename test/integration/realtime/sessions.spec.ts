@@ -26,7 +26,12 @@ describe('a live session', () => {
       expires_at: expect.any(Number),
       idle_timeout_seconds: 300,
       resume: { secret: expect.any(String), window_seconds: 30 },
-      audio: { input: { format: { type: 'audio/pcm', rate: 24_000 }, turn_detection: { type: 'server_vad' } } },
+      audio: {
+        input: {
+          format: { type: 'audio/pcm', rate: 24_000 },
+          turn_detection: { type: 'server_vad' },
+        },
+      },
     });
   });
 
@@ -38,7 +43,11 @@ describe('a live session', () => {
     client.commit();
     const { item_id } = await client.next('input_audio_buffer.committed');
     const completed = await client.next(`${TRANSCRIPTION}.completed`);
-    expect(completed).toMatchObject({ item_id, content_index: 0, transcript: heardIn('one two three ') });
+    expect(completed).toMatchObject({
+      item_id,
+      content_index: 0,
+      transcript: heardIn('one two three '),
+    });
     expect(completed.usage).toEqual({ type: 'duration', seconds: expect.any(Number) });
     expect(client.types().filter(type => !type.endsWith('.delta'))).toEqual([
       'session.created',
@@ -57,9 +66,14 @@ describe('a live session', () => {
       client.say(text);
       client.commit();
     }
-    for (let count = 0; count < 3; count += 1) await client.next(`${TRANSCRIPTION}.completed`);
-    expect(client.transcripts()).toEqual(['first ', 'second', 'third '].map(said => heardIn(said)));
-    const committed = client.events.filter(({ type }) => type === 'input_audio_buffer.committed');
+    for (let count = 0; count < 3; count += 1)
+      await client.next(`${TRANSCRIPTION}.completed`);
+    expect(client.transcripts()).toEqual(
+      ['first ', 'second', 'third '].map(said => heardIn(said)),
+    );
+    const committed = client.events.filter(
+      ({ type }) => type === 'input_audio_buffer.committed',
+    );
     expect(committed.map(event => event.previous_item_id as unknown)).toEqual([
       null,
       committed[0]!.item_id,
@@ -90,7 +104,9 @@ describe('a live session', () => {
   });
 
   it.each([8000, 16_000, 24_000, 48_000])('takes PCM at %d Hz', async rate => {
-    client = await RealtimeClient.synthetic(rig.url, { format: { type: 'audio/pcm', rate } });
+    client = await RealtimeClient.synthetic(rig.url, {
+      format: { type: 'audio/pcm', rate },
+    });
     client.say(Buffer.alloc(rate * 2));
     client.commit();
     const { usage } = await client.next(`${TRANSCRIPTION}.completed`);
@@ -103,7 +119,8 @@ describe('a live session', () => {
     client.update({ transcription: { language: 'en' } });
     client.say('after ');
     client.commit();
-    while (client.transcripts().length < 2) await client.next(`${TRANSCRIPTION}.completed`);
+    while (client.transcripts().length < 2)
+      await client.next(`${TRANSCRIPTION}.completed`);
     expect(client.transcripts()).toEqual(['before', 'after '].map(said => heardIn(said)));
   });
 
@@ -112,10 +129,17 @@ describe('a live session', () => {
     client = await RealtimeClient.open(rig.url, { intent: 'transcription' }, { headers });
     await client.next('transcription_session.created');
     const transcription = { model: 'synthetic' };
-    const session = { input_audio_format: 'g711_ulaw', input_audio_transcription: transcription, turn_detection: null };
+    const session = {
+      input_audio_format: 'g711_ulaw',
+      input_audio_transcription: transcription,
+      turn_detection: null,
+    };
     client.send({ type: 'transcription_session.update', session });
     const updated = await client.next('transcription_session.updated');
-    expect(updated.session).toMatchObject({ input_audio_format: 'g711_ulaw', turn_detection: null });
+    expect(updated.session).toMatchObject({
+      input_audio_format: 'g711_ulaw',
+      turn_detection: null,
+    });
     client.append('four ');
     client.commit();
     await client.next(`${TRANSCRIPTION}.completed`);
@@ -131,6 +155,8 @@ describe('a live session', () => {
     const before = await rig.metric('stt_final_delay_seconds_count{model="synthetic"}');
     client.commit();
     await client.next(`${TRANSCRIPTION}.completed`);
-    expect(await rig.metric('stt_final_delay_seconds_count{model="synthetic"}')).toBe(before + 1);
+    expect(await rig.metric('stt_final_delay_seconds_count{model="synthetic"}')).toBe(
+      before + 1,
+    );
   });
 });

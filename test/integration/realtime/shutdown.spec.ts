@@ -18,7 +18,10 @@ describe('the end of the server', () => {
 
   it('waits for a stuck recogniser at most its one deadline: warned at once, closed with 1001 within it', async () => {
     const rig = await realtimeRig({ settings: { 'server.shutdown_grace_ms': 2000 } });
-    const [stuck, idle] = [await RealtimeClient.synthetic(rig.url), await RealtimeClient.synthetic(rig.url)];
+    const [stuck, idle] = [
+      await RealtimeClient.synthetic(rig.url),
+      await RealtimeClient.synthetic(rig.url),
+    ];
     for (const frame of ['never ', 'heard ', 'of ']) stuck.say(frame);
     await stuck.next(`${TRANSCRIPTION}.delta`);
     signalWorker(rig, 'SIGSTOP');

@@ -36,7 +36,10 @@ describe('the only slot of a model', () => {
   });
 
   it('is there for the next session when its engine stops late', async () => {
-    rig = await realtimeRig({ streams: 1, engine: { faults: [{ marker: 'LATE', action: 'linger', ms: 600 }] } });
+    rig = await realtimeRig({
+      streams: 1,
+      engine: { faults: [{ marker: 'LATE', action: 'linger', ms: 600 }] },
+    });
     for (let round = 0; round < 4; round += 1) {
       const client = await speaking('LATE ');
       await until(() => streamsInUse(rig) === 1);
@@ -50,10 +53,19 @@ describe('the only slot of a model', () => {
 
   it('is there for a session when another gateway has left it', async () => {
     rig = await realtimeRig({ streams: 1 });
-    const other = new SpeechToTextStub(rig.pool.workers()[0]!.address!, credentials.createInsecure());
+    const other = new SpeechToTextStub(
+      rig.pool.workers()[0]!.address!,
+      credentials.createInsecure(),
+    );
     const held = other.transcribeStream();
     held.on('error', () => undefined);
-    const config = { sessionId: 'held', language: '', prompt: '', sampleRate: 16_000, partials: false };
+    const config = {
+      sessionId: 'held',
+      language: '',
+      prompt: '',
+      sampleRate: 16_000,
+      partials: false,
+    };
     held.write(streamConfigMessage(config));
     await once(held, 'data');
     const client = await speaking('mine now');
@@ -73,7 +85,10 @@ describe('the only slot of a model', () => {
     lost.drop();
     const newcomer = await speaking('I am here ');
     expect(await completed(newcomer)).toBe(heardIn('I am here '));
-    const back = await RealtimeClient.open(rig.url, { session_id: session.id, session_secret: session.resume.secret });
+    const back = await RealtimeClient.open(rig.url, {
+      session_id: session.id,
+      session_secret: session.resume.secret,
+    });
     expect((await back.next('error')).error.code).toBe('session_not_found');
     newcomer.socket.close(1000);
   });
@@ -92,7 +107,10 @@ describe('the only slot of a model', () => {
 
 describe('a session that begins before the worker is ready', () => {
   it('waits for it, as a file does', async () => {
-    const model = syntheticModel({ streams: 1 }, { capabilities: ['transcribe', 'stream'] });
+    const model = syntheticModel(
+      { streams: 1 },
+      { capabilities: ['transcribe', 'stream'] },
+    );
     rig = await GatewayRig.start({ models: [model], launch: sourceLaunch });
     const client = await speaking('early ');
     expect(rig.pool.workers().map(({ state }) => state)).toEqual(['starting']);
@@ -104,8 +122,11 @@ describe('a session that begins before the worker is ready', () => {
 describe('/admin/v1/sessions', () => {
   it('lists live sessions, attached and detached, and ends one with its last words finished', async () => {
     rig = await realtimeRig({ streams: 2 });
-    const list = async (): Promise<{ id: string; state: string; streaming: boolean; audio_seconds: number }[]> =>
-      ((await (await fetch(`${rig.url}/admin/v1/sessions`)).json()) as { data: never[] }).data;
+    const list = async (): Promise<
+      { id: string; state: string; streaming: boolean; audio_seconds: number }[]
+    > =>
+      ((await (await fetch(`${rig.url}/admin/v1/sessions`)).json()) as { data: never[] })
+        .data;
     const end = async (id: string): Promise<unknown> =>
       (await fetch(`${rig.url}/admin/v1/sessions/${id}/end`, { method: 'POST' })).json();
     const lost = await speaking('gone ');
@@ -114,7 +135,11 @@ describe('/admin/v1/sessions', () => {
     lost.drop();
     await until(async () => (await list()).some(({ state }) => state === 'detached'));
     const [first, second] = await list();
-    expect([first?.state, second?.state, second?.streaming]).toEqual(['detached', 'attached', true]);
+    expect([first?.state, second?.state, second?.streaming]).toEqual([
+      'detached',
+      'attached',
+      true,
+    ]);
     expect(second?.audio_seconds).toBeCloseTo(10 / 32_000);
     expect(await end(second!.id)).toEqual({ session_id: second!.id, ended: true });
     expect(client.transcripts()).toEqual([heardIn('last words')]);

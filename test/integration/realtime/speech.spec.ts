@@ -1,4 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+} from '@jest/globals';
 import { FixtureWorker } from '../../support/fixture-worker.js';
 import { RealtimeClient } from '../../support/realtime-client.js';
 import { ttsModel } from '../api/models.js';
@@ -24,13 +32,20 @@ beforeEach(async () => {
 afterEach(() => client.socket.close(1000));
 
 const speak = (text: string, more: object = {}): void => {
-  const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }];
-  client.send({ type: 'response.create', event_id: 'mine', response: { input, ...more } });
+  const input = [
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+  ];
+  client.send({
+    type: 'response.create',
+    event_id: 'mine',
+    response: { input, ...more },
+  });
 };
 
 /** The worker has been told. */
 async function stopped(requestId: string): Promise<void> {
-  while (!worker.cancelled.includes(requestId)) await new Promise(next => worker.once('cancelled', next));
+  while (!worker.cancelled.includes(requestId))
+    await new Promise(next => worker.once('cancelled', next));
 }
 
 describe('a spoken response', () => {
@@ -38,8 +53,18 @@ describe('a spoken response', () => {
     speak('Hello.', { metadata: { topic: 'greeting' } });
     const done = await client.next('response.done');
     expect(done.response).toMatchObject({
-      ...{ object: 'realtime.response', status: 'completed', metadata: { topic: 'greeting' } },
-      output: [{ role: 'assistant', status: 'completed', content: [{ type: 'output_audio', transcript: 'Hello.' }] }],
+      ...{
+        object: 'realtime.response',
+        status: 'completed',
+        metadata: { topic: 'greeting' },
+      },
+      output: [
+        {
+          role: 'assistant',
+          status: 'completed',
+          content: [{ type: 'output_audio', transcript: 'Hello.' }],
+        },
+      ],
     });
     expect([...new Set(client.types())]).toEqual([
       'session.created',
@@ -56,27 +81,39 @@ describe('a spoken response', () => {
       'conversation.item.done',
       'response.done',
     ]);
-    const audio = client.events.filter(({ type }) => type === 'response.output_audio.delta');
-    expect(Buffer.concat(audio.map(({ delta }) => Buffer.from(String(delta), 'base64')))).toEqual(
-      Buffer.alloc(65_536, 1),
+    const audio = client.events.filter(
+      ({ type }) => type === 'response.output_audio.delta',
     );
+    expect(
+      Buffer.concat(audio.map(({ delta }) => Buffer.from(String(delta), 'base64'))),
+    ).toEqual(Buffer.alloc(65_536, 1));
   });
 
   it('has one predecessor, whoever tells it', async () => {
-    const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'One.' }] };
+    const item = {
+      type: 'message',
+      role: 'user',
+      content: [{ type: 'input_text', text: 'One.' }],
+    };
     client.send({ type: 'conversation.item.create', item: { id: 'item_mine', ...item } });
     client.send({ type: 'response.create' });
     await client.next('response.done');
     const told = client.events.filter(({ item: told }) => told?.role === 'assistant');
     const places = told.filter(({ type }) => type.startsWith('conversation.item.'));
-    expect(places.map(({ type, previous_item_id: previous }) => [type, String(previous)])).toEqual([
+    expect(
+      places.map(({ type, previous_item_id: previous }) => [type, String(previous)]),
+    ).toEqual([
       ['conversation.item.added', 'item_mine'],
       ['conversation.item.done', 'item_mine'],
     ]);
   });
 
   it('speaks what was added to the conversation', async () => {
-    const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'From the conversation.' }] };
+    const item = {
+      type: 'message',
+      role: 'user',
+      content: [{ type: 'input_text', text: 'From the conversation.' }],
+    };
     client.send({ type: 'conversation.item.create', item });
     client.send({ type: 'response.create' });
     const done = await client.next('response.done');
@@ -113,12 +150,18 @@ describe('a spoken response', () => {
   it('that fails says why', async () => {
     speak('fail:engine_failed');
     const { response } = await client.next('response.done');
-    expect(response).toMatchObject({ status: 'failed', status_details: { error: { code: 'engine_failed' } } });
+    expect(response).toMatchObject({
+      status: 'failed',
+      status_details: { error: { code: 'engine_failed' } },
+    });
   });
 
   it('is refused with an unknown voice', async () => {
     speak('Hello.', { audio: { output: { voice: 'nobody' } } });
-    expect((await client.next('error')).error).toMatchObject({ code: 'voice_not_found', event_id: 'mine' });
+    expect((await client.next('error')).error).toMatchObject({
+      code: 'voice_not_found',
+      event_id: 'mine',
+    });
   });
 
   it('of a client that left is stopped', async () => {

@@ -1,20 +1,36 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ResponseEvent, type ResponseObject } from '../../../src/contracts/openai/responses.js';
+import {
+  type ResponseEvent,
+  type ResponseObject,
+} from '../../../src/contracts/openai/responses.js';
 import { type ResponseRecordStore } from '../../../src/core/request/response-record.port.js';
 import { ResponseWriter } from '../../../src/gateway/responses/response-writer.js';
 import { RESPONSE_RECORDS } from '../../../src/platform/database/database.tokens.js';
 import { abandonResponse } from '../../support/abandoned-response.js';
 import { llamaModel } from '../../support/llama-model.js';
-import { countFrom, numbersOf, ResponseClient, taken } from '../../support/response-client.js';
+import {
+  countFrom,
+  numbersOf,
+  ResponseClient,
+  taken,
+} from '../../support/response-client.js';
 import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
 import { syntheticLlm } from '../generation/generation-rig.js';
 
 const TENANT = 'default';
 const properties = { celsius: { type: 'boolean' }, place: { enum: ['here', 'there'] } };
-const parameters = { type: 'object', properties, required: ['celsius', 'place'], additionalProperties: false };
+const parameters = {
+  type: 'object',
+  properties,
+  required: ['celsius', 'place'],
+  additionalProperties: false,
+};
 const tools = [{ type: 'function', name: 'weather', parameters }];
-const schema = { type: 'object', properties: { all: { type: 'array', items: parameters, minItems: 3, maxItems: 3 } } };
+const schema = {
+  type: 'object',
+  properties: { all: { type: 'array', items: parameters, minItems: 3, maxItems: 3 } },
+};
 const format = {
   type: 'json_schema',
   name: 'x',
@@ -24,10 +40,26 @@ const format = {
 let rig: GatewayRig;
 let client: ResponseClient;
 beforeAll(async () => {
-  const options = { device: 'cpu', threads: 1, exact: true, rows: 4, contextTokens: 1024 };
-  const llama = { id: 'llama', engine: 'llama-cpp', capabilities: ['chat', 'tools', 'logprobs'] } as const;
-  const models = [syntheticLlm({ ...options, modelFile: await llamaModel({ seed: 3 }) }, llama)];
-  rig = await GatewayRig.start({ models, launch: sourceLaunch, settings: { 'requests.lease_ms': 1000 } });
+  const options = {
+    device: 'cpu',
+    threads: 1,
+    exact: true,
+    rows: 4,
+    contextTokens: 1024,
+  };
+  const llama = {
+    id: 'llama',
+    engine: 'llama-cpp',
+    capabilities: ['chat', 'tools', 'logprobs'],
+  } as const;
+  const models = [
+    syntheticLlm({ ...options, modelFile: await llamaModel({ seed: 3 }) }, llama),
+  ];
+  rig = await GatewayRig.start({
+    models,
+    launch: sourceLaunch,
+    settings: { 'requests.lease_ms': 1000 },
+  });
   client = new ResponseClient(rig.url);
   await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
 }, 150_000);
@@ -41,30 +73,54 @@ const comparable = ({ status, output, usage, incomplete_details }: ResponseObjec
 
 async function storedEvents(id: string): Promise<readonly string[]> {
   const records = rig.app.get<ResponseRecordStore>(RESPONSE_RECORDS, { strict: false });
-  return (await records.events({ tenant: TENANT, id }, -1, 10_000)).flatMap(({ events }) => events);
+  return (await records.events({ tenant: TENANT, id }, -1, 10_000)).flatMap(
+    ({ events }) => events,
+  );
 }
 
 describe('a background response of llama.cpp whose gateway died', () => {
   it.each<[string, object]>([
     ['in a text', { max_output_tokens: 60 }],
     ['in JSON by a schema', { text: { format } }],
-    ['in or between calls of functions', { tools, tool_choice: 'required', max_output_tokens: 400 }],
+    [
+      'in or between calls of functions',
+      { tools, tool_choice: 'required', max_output_tokens: 400 },
+    ],
   ])(
     '%s is continued from its tokens to what it would have been',
     async (_, fields) => {
-      const body = { model: 'llama', input: 'question 2', temperature: 0, background: true, ...fields };
+      const body = {
+        model: 'llama',
+        input: 'question 2',
+        temperature: 0,
+        background: true,
+        ...fields,
+      };
       const { id } = await client.created(body.input, body);
       const told = await taken(client.follow(id));
       const whole = await client.found(id);
       const events = await storedEvents(id);
       expect(told.some(event => 'token_ids' in event)).toBe(false);
-      const cuts = events.flatMap((json, at) => (json.includes('"token_ids"') ? [at + 1] : []));
+      const cuts = events.flatMap((json, at) =>
+        json.includes('"token_ids"') ? [at + 1] : [],
+      );
       expect(cuts.length).toBeGreaterThan(1);
       for (const cut of new Set([cuts[0]!, cuts[cuts.length >> 1]!, cuts.at(-1)!])) {
         const number = randomBytes(24).toString('hex');
-        const renamed = events.slice(0, cut).map(json => json.replaceAll(id.slice('resp_'.length), number));
-        const { response } = ResponseWriter.resumed(renamed.map(json => JSON.parse(json) as ResponseEvent));
-        const left = { tenant: TENANT, id: `resp_${number}`, body, response, events: renamed, attempts: 1 };
+        const renamed = events
+          .slice(0, cut)
+          .map(json => json.replaceAll(id.slice('resp_'.length), number));
+        const { response } = ResponseWriter.resumed(
+          renamed.map(json => JSON.parse(json) as ResponseEvent),
+        );
+        const left = {
+          tenant: TENANT,
+          id: `resp_${number}`,
+          body,
+          response,
+          events: renamed,
+          attempts: 1,
+        };
         await abandonResponse(rig.app, left);
         const all = await taken(client.follow(left.id));
         expect(numbersOf(all)).toEqual(countFrom(0, told.length));

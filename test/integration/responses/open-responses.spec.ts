@@ -11,12 +11,25 @@ let rig: GatewayRig;
 let target: OpenResponsesTarget;
 
 beforeAll(async () => {
-  const options = { device: 'cpu', threads: 1, exact: true, rows: 4, contextTokens: 1024 };
+  const options = {
+    device: 'cpu',
+    threads: 1,
+    exact: true,
+    rows: 4,
+    contextTokens: 1024,
+  };
   const llama = syntheticLlm(
     { ...options, modelFile: await llamaModel() },
-    { id: 'llama', engine: 'llama-cpp', capabilities: ['chat', 'completions', 'tools', 'logprobs'] },
+    {
+      id: 'llama',
+      engine: 'llama-cpp',
+      capabilities: ['chat', 'completions', 'tools', 'logprobs'],
+    },
   );
-  rig = await GatewayRig.start({ models: [syntheticLlm({ tokens: 6 }), llama], launch: sourceLaunch });
+  rig = await GatewayRig.start({
+    models: [syntheticLlm({ tokens: 6 }), llama],
+    launch: sourceLaunch,
+  });
   target = { url: rig.url, text: 'synthetic-llm', tools: 'llama' };
   await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
 }, 150_000);
@@ -33,11 +46,20 @@ describe('metrics of background responses', () => {
     const client = new ResponseClient(rig.url);
     const { id } = await client.created('x', { background: true });
     await taken(client.follow(id));
-    expect(await rig.metric('switchyard_background_response_runs_total{kind="first"}')).toBe(before + 1);
-    await until(async () => (await rig.metric('switchyard_background_responses{status="in_progress"}')) === 0);
+    expect(
+      await rig.metric('switchyard_background_response_runs_total{kind="first"}'),
+    ).toBe(before + 1);
+    await until(
+      async () =>
+        (await rig.metric('switchyard_background_responses{status="in_progress"}')) === 0,
+    );
     expect(await rig.metric('switchyard_background_responses{status="queued"}')).toBe(0);
-    const removed = await rig.app.get(ResponseExpiry, { strict: false }).sweep(Date.now() + 31 * 86_400_000);
+    const removed = await rig.app
+      .get(ResponseExpiry, { strict: false })
+      .sweep(Date.now() + 31 * 86_400_000);
     expect(removed).toBeGreaterThan(0);
-    expect(await rig.metric('switchyard_responses_expired_total')).toBeGreaterThanOrEqual(removed);
+    expect(await rig.metric('switchyard_responses_expired_total')).toBeGreaterThanOrEqual(
+      removed,
+    );
   });
 });

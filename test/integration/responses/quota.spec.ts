@@ -15,10 +15,20 @@ let other: ResponseClient;
 beforeAll(async () => {
   folder = await KeysFolder.create();
   const keys = ['acme', 'other'].map(tenant => folder.add(tenant, 'inference'));
-  const settings = { 'auth.keys_file': folder.file, 'responses.tenant_quota_bytes': 3000 };
-  rig = await GatewayRig.start({ models: [syntheticLlm({ maxConcurrent: 8 })], settings, launch: builtLaunch });
+  const settings = {
+    'auth.keys_file': folder.file,
+    'responses.tenant_quota_bytes': 3000,
+  };
+  rig = await GatewayRig.start({
+    models: [syntheticLlm({ maxConcurrent: 8 })],
+    settings,
+    launch: builtLaunch,
+  });
   await rig.ready('synthetic-llm');
-  [acme, other] = keys.map(key => new ResponseClient(rig.url, bearer(key))) as [ResponseClient, ResponseClient];
+  [acme, other] = keys.map(key => new ResponseClient(rig.url, bearer(key))) as [
+    ResponseClient,
+    ResponseClient,
+  ];
 }, 60_000);
 afterAll(async () => {
   await rig.close();
@@ -30,13 +40,21 @@ describe('responses.tenant_quota_bytes', () => {
     const { id } = await acme.created(FULL, short);
     for (const fields of [{}, { background: true }, { store: true }]) {
       const refusal = await errorOf(acme.create('more', { ...short, ...fields }));
-      expect(refusal).toMatchObject({ status: 413, code: 'storage_quota_exceeded', param: 'store' });
+      expect(refusal).toMatchObject({
+        status: 413,
+        code: 'storage_quota_exceeded',
+        param: 'store',
+      });
       expect(refusal.message).toContain('stored responses');
     }
-    expect(await acme.created('more', { ...short, store: false })).toMatchObject({ store: false });
+    expect(await acme.created('more', { ...short, store: false })).toMatchObject({
+      store: false,
+    });
     await other.created('theirs', short);
     await acme.remove(id);
     const made = await acme.created('fits', { ...short, background: true });
-    await until(async () => ['completed', 'incomplete'].includes((await acme.found(made.id)).status));
+    await until(async () =>
+      ['completed', 'incomplete'].includes((await acme.found(made.id)).status),
+    );
   });
 });

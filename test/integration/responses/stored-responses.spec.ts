@@ -45,7 +45,10 @@ const SETTINGS = () => ({
 
 beforeAll(async () => {
   folder = await KeysFolder.create();
-  keys = { acme: folder.add('acme', 'inference'), other: folder.add('other', 'inference') };
+  keys = {
+    acme: folder.add('acme', 'inference'),
+    other: folder.add('other', 'inference'),
+  };
   data = await mkdtemp(join(tmpdir(), 'switchyard-responses-'));
   upstream = await OpenAiUpstream.start();
   const models = [LOCAL, upstreamLlm(upstream)];
@@ -68,7 +71,9 @@ afterAll(async () => {
 });
 
 const ended = async (client: ResponseClient, id: string) => {
-  await until(async () => !['queued', 'in_progress'].includes((await client.found(id)).status));
+  await until(
+    async () => !['queued', 'in_progress'].includes((await client.found(id)).status),
+  );
   return client.found(id);
 };
 const short = { max_output_tokens: 16 };
@@ -80,9 +85,18 @@ describe('a stored response', () => {
     expect(await acmeElsewhere.found(made.id)).toEqual(made);
     for (const id of [made.id, 'resp_unknown']) {
       for (const path of [id, `${id}/input_items`, `${id}?stream=true`])
-        expect(await errorOf(stranger.get(path))).toMatchObject({ status: 404, code: 'response_not_found' });
-      expect(await errorOf(stranger.cancel(id))).toMatchObject({ status: 404, code: 'response_not_found' });
-      expect(await errorOf(stranger.remove(id))).toMatchObject({ status: 404, code: 'response_not_found' });
+        expect(await errorOf(stranger.get(path))).toMatchObject({
+          status: 404,
+          code: 'response_not_found',
+        });
+      expect(await errorOf(stranger.cancel(id))).toMatchObject({
+        status: 404,
+        code: 'response_not_found',
+      });
+      expect(await errorOf(stranger.remove(id))).toMatchObject({
+        status: 404,
+        code: 'response_not_found',
+      });
     }
     expect((await acme.get(made.id)).status).toBe(200);
   });
@@ -103,32 +117,58 @@ describe('a stored response', () => {
       };
     const first = await page('limit=2&order=asc');
     expect(first.data.map(({ content }) => content[0]!.text)).toEqual(['a', 'b']);
-    expect(first).toMatchObject({ object: 'list', has_more: true, last_id: first.data[1]!.id });
+    expect(first).toMatchObject({
+      object: 'list',
+      has_more: true,
+      last_id: first.data[1]!.id,
+    });
     const rest = await page(`limit=2&order=asc&after=${first.last_id}`);
     expect(rest.data.map(({ content }) => content[0]!.text)).toEqual(['c']);
     expect(rest.has_more).toBe(false);
-    expect((await page('')).data.map(({ content }) => content[0]!.text)).toEqual(['c', 'b', 'a']);
-    expect(await errorOf(acme.get(`${id}/input_items?after=msg_no`))).toMatchObject({ status: 400, param: 'after' });
-    expect(await errorOf(acme.get(`${id}/input_items?limit=0`))).toMatchObject({ status: 400, param: 'limit' });
+    expect((await page('')).data.map(({ content }) => content[0]!.text)).toEqual([
+      'c',
+      'b',
+      'a',
+    ]);
+    expect(await errorOf(acme.get(`${id}/input_items?after=msg_no`))).toMatchObject({
+      status: 400,
+      param: 'after',
+    });
+    expect(await errorOf(acme.get(`${id}/input_items?limit=0`))).toMatchObject({
+      status: 400,
+      param: 'limit',
+    });
   });
 
   it('is deleted once, with all that was said', async () => {
     const { id } = await acme.created(WORDS, short);
-    expect(await (await acmeElsewhere.remove(id)).json()).toEqual({ id, object: 'response', deleted: true });
+    expect(await (await acmeElsewhere.remove(id)).json()).toEqual({
+      id,
+      object: 'response',
+      deleted: true,
+    });
     expect(await errorOf(acme.get(id))).toMatchObject({ status: 404 });
     expect(await errorOf(acme.remove(id))).toMatchObject({ status: 404 });
   });
 
   it('cannot be streamed or cancelled when it did not run in the background', async () => {
     const { id } = await acme.created(WORDS, short);
-    expect(await errorOf(acme.get(`${id}?stream=true`))).toMatchObject({ status: 400, param: 'stream' });
-    expect(await errorOf(acme.cancel(id))).toMatchObject({ status: 400, param: 'response_id' });
+    expect(await errorOf(acme.get(`${id}?stream=true`))).toMatchObject({
+      status: 400,
+      param: 'stream',
+    });
+    expect(await errorOf(acme.cancel(id))).toMatchObject({
+      status: 400,
+      param: 'response_id',
+    });
   });
 
   it('expires', async () => {
     const { id } = await acme.created(WORDS, short);
     const inAMonth = Date.now() + 31 * 86_400_000;
-    expect(await other.app.get(ResponseExpiry, { strict: false }).sweep(inAMonth)).toBeGreaterThan(0);
+    expect(
+      await other.app.get(ResponseExpiry, { strict: false }).sweep(inAMonth),
+    ).toBeGreaterThan(0);
     expect(await errorOf(acme.get(id))).toMatchObject({ status: 404 });
   });
 });
@@ -136,18 +176,37 @@ describe('a stored response', () => {
 describe('previous_response_id', () => {
   it('continues a conversation, up to its bound', async () => {
     const first = await acme.created('alpha', short);
-    const second = await acmeElsewhere.created('beta', { ...short, previous_response_id: first.id });
-    const third = await acme.created('gamma', { ...short, previous_response_id: second.id });
+    const second = await acmeElsewhere.created('beta', {
+      ...short,
+      previous_response_id: first.id,
+    });
+    const third = await acme.created('gamma', {
+      ...short,
+      previous_response_id: second.id,
+    });
     expect(third.previous_response_id).toBe(second.id);
-    const refused = await errorOf(acme.create('delta', { ...short, previous_response_id: third.id }));
-    expect(refused).toMatchObject({ status: 400, code: 'invalid_value', param: 'previous_response_id' });
+    const refused = await errorOf(
+      acme.create('delta', { ...short, previous_response_id: third.id }),
+    );
+    expect(refused).toMatchObject({
+      status: 400,
+      code: 'invalid_value',
+      param: 'previous_response_id',
+    });
     expect(refused.message).toContain('maximum of 3 responses');
   });
 
   it('is unknown alike when it is deleted, of another tenant, or never was, anywhere in the conversation', async () => {
     const first = await acme.created('alpha', short);
-    const second = await acme.created('beta', { ...short, previous_response_id: first.id });
-    const unknown = { status: 404, code: 'previous_response_not_found', param: 'previous_response_id' };
+    const second = await acme.created('beta', {
+      ...short,
+      previous_response_id: first.id,
+    });
+    const unknown = {
+      status: 404,
+      code: 'previous_response_not_found',
+      param: 'previous_response_id',
+    };
     const after = (client: ResponseClient, id: string) =>
       errorOf(client.create('more', { ...short, previous_response_id: id }));
     expect(await after(stranger, second.id)).toMatchObject(unknown);
@@ -161,7 +220,9 @@ describe('previous_response_id', () => {
     const { output } = await acme.created(WORDS, short);
     const reference = { type: 'item_reference', id: output[0]!.id };
     const made = await acme.created([reference, { role: 'user', content: 'x' }], short);
-    const { data: items } = (await (await acme.get(`${made.id}/input_items?order=asc`)).json()) as { data: object[] };
+    const { data: items } = (await (
+      await acme.get(`${made.id}/input_items?order=asc`)
+    ).json()) as { data: object[] };
     expect(items[0]).toEqual(output[0]);
     expect((await stranger.create([reference], short)).status).toBe(400);
   });
@@ -173,11 +234,14 @@ describe('previous_response_id', () => {
       references.push({ type: 'item_reference', id: output[0]!.id });
     }
     await acme.created(references.slice(1), short);
-    const refused = async (input: readonly object[]) => errorOf(acme.create(input, short));
+    const refused = async (input: readonly object[]) =>
+      errorOf(acme.create(input, short));
     const invalid = { status: 400, code: 'invalid_value', param: 'input' };
     expect(await refused(references)).toMatchObject(invalid);
     expect((await refused(references)).message).toContain('at most 3 responses');
-    expect((await refused([references[0]!, references[0]!])).message).toContain('reference each item at most once');
+    expect((await refused([references[0]!, references[0]!])).message).toContain(
+      'reference each item at most once',
+    );
   });
 
   it('and input have at most 10,000 items together', async () => {
@@ -188,7 +252,9 @@ describe('previous_response_id', () => {
     const refused = await errorOf(acme.create([message, message], second));
     expect(refused).toMatchObject({ status: 400, code: 'invalid_value', param: 'input' });
     expect(refused.message).toContain('at most 10000 items; got 10001');
-    expect((await errorOf(acme.create(Array<object>(10_001).fill(message), short))).status).toBe(400);
+    expect(
+      (await errorOf(acme.create(Array<object>(10_001).fill(message), short))).status,
+    ).toBe(400);
   });
 });
 
@@ -216,7 +282,9 @@ describe('a background response', () => {
     expect(await taken(acme.follow(id))).toEqual(all);
     expect(await taken(acme.follow(id, all.length - 2))).toEqual(all.slice(-1));
     expect(await taken(acme.follow(id, all.length + 5))).toEqual([]);
-    expect(await errorOf(acme.get(`${id}?stream=true&starting_after=-1`))).toMatchObject({ param: 'starting_after' });
+    expect(await errorOf(acme.get(`${id}?stream=true&starting_after=-1`))).toMatchObject({
+      param: 'starting_after',
+    });
   });
 
   it('is cancelled on another gateway: what was said is kept, and readers get an end', async () => {
@@ -225,12 +293,17 @@ describe('a background response', () => {
     const cancelled = await acmeElsewhere.cancel(id);
     expect(await cancelled.json()).toMatchObject({ id, status: 'cancelled' });
     const rest = await taken(acme.follow(id, seen.length - 1));
-    expect(rest.at(-1)).toMatchObject({ type: 'response.incomplete', response: { status: 'cancelled' } });
+    expect(rest.at(-1)).toMatchObject({
+      type: 'response.incomplete',
+      response: { status: 'cancelled' },
+    });
     const kept = await acme.found(id);
     expect(textOf(kept)).toBe(deltasOf([...seen, ...rest]));
     expect(await (await acme.cancel(id)).json()).toEqual(kept);
     await until(async () => {
-      const view = (await (await fetch(`${one.url}/v1/requests/${id}`, acme.init)).json()) as { status: string };
+      const view = (await (
+        await fetch(`${one.url}/v1/requests/${id}`, acme.init)
+      ).json()) as { status: string };
       return view.status !== 'running' && view.status !== 'queued';
     });
     expect(await acme.found(id)).toEqual(kept);
@@ -238,31 +311,60 @@ describe('a background response', () => {
 
   it('is cancelled by the route of requests on another gateway as by its own', async () => {
     const { id } = await acme.created(WORDS, { background: true });
-    const cancelled = await fetch(`${other.url}/v1/requests/${id}/cancel`, { method: 'POST', ...acme.init });
+    const cancelled = await fetch(`${other.url}/v1/requests/${id}/cancel`, {
+      method: 'POST',
+      ...acme.init,
+    });
     expect(await cancelled.json()).toEqual({ request_id: id, cancelled: true });
     expect(await acme.found(id)).toMatchObject({ status: 'cancelled' });
   });
 
   it('is resumed, listed, cancelled and deleted by the OpenAI SDK', async () => {
-    const client = new OpenAI({ baseURL: `${one.url}/v1`, apiKey: keys.acme, maxRetries: 0 });
-    const elsewhere = new OpenAI({ baseURL: `${other.url}/v1`, apiKey: keys.acme, maxRetries: 0 });
-    const asked = { model: 'synthetic-llm', input: WORDS, background: true, stream: true } as const;
-    const seen: OpenAI.Responses.ResponseStreamEvent[] = [];
-    for await (const event of await client.responses.create(asked)) if (seen.push(event) === 9) break;
-    const { id } = (seen[0] as OpenAI.Responses.ResponseCreatedEvent).response;
-    for await (const event of await elsewhere.responses.retrieve(id, { stream: true, starting_after: 8 }))
-      seen.push(event);
-    expect(seen.map(({ sequence_number }) => sequence_number)).toEqual(countFrom(0, seen.length));
-    expect(seen.at(-1)!.type).toBe('response.completed');
-    expect(await errorOf(acme.get(`${id}?stream=true&starting_after=1e3`))).toMatchObject({
-      ...{ status: 400, code: 'invalid_value', param: 'starting_after' },
+    const client = new OpenAI({
+      baseURL: `${one.url}/v1`,
+      apiKey: keys.acme,
+      maxRetries: 0,
     });
-    expect((await client.responses.retrieve(id)).output_text).toBe(textOf(await acme.found(id)));
+    const elsewhere = new OpenAI({
+      baseURL: `${other.url}/v1`,
+      apiKey: keys.acme,
+      maxRetries: 0,
+    });
+    const asked = {
+      model: 'synthetic-llm',
+      input: WORDS,
+      background: true,
+      stream: true,
+    } as const;
+    const seen: OpenAI.Responses.ResponseStreamEvent[] = [];
+    for await (const event of await client.responses.create(asked))
+      if (seen.push(event) === 9) break;
+    const { id } = (seen[0] as OpenAI.Responses.ResponseCreatedEvent).response;
+    for await (const event of await elsewhere.responses.retrieve(id, {
+      stream: true,
+      starting_after: 8,
+    }))
+      seen.push(event);
+    expect(seen.map(({ sequence_number }) => sequence_number)).toEqual(
+      countFrom(0, seen.length),
+    );
+    expect(seen.at(-1)!.type).toBe('response.completed');
+    expect(await errorOf(acme.get(`${id}?stream=true&starting_after=1e3`))).toMatchObject(
+      {
+        ...{ status: 400, code: 'invalid_value', param: 'starting_after' },
+      },
+    );
+    expect((await client.responses.retrieve(id)).output_text).toBe(
+      textOf(await acme.found(id)),
+    );
     const items = await client.responses.inputItems.list(id);
     expect(items.data).toMatchObject([{ role: 'user', content: [{ text: WORDS }] }]);
     expect(await client.responses.cancel(id)).toMatchObject({ id, status: 'completed' });
     await client.responses.delete(id);
-    await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 404, code: 'response_not_found' });
+    await expect(client.responses.retrieve(id)).rejects.toMatchObject({
+      status: 404,
+      code: 'response_not_found',
+    });
   });
 
   it('that runs can be deleted', async () => {
@@ -278,13 +380,22 @@ describe('a background response', () => {
       ...{ status: 400, param: 'previous_response_id' },
     });
     await ended(acme, id);
-    expect((await acme.create('x', { ...short, previous_response_id: id })).status).toBe(200);
+    expect((await acme.create('x', { ...short, previous_response_id: id })).status).toBe(
+      200,
+    );
   });
 
   it('of a gateway that is stopped goes on at another one, without waiting for the lease', async () => {
-    const third = await GatewayRig.start({ models: [LOCAL], settings: SETTINGS(), launch: builtLaunch });
+    const third = await GatewayRig.start({
+      models: [LOCAL],
+      settings: SETTINGS(),
+      launch: builtLaunch,
+    });
     await third.ready('synthetic-llm');
-    const { id } = await new ResponseClient(third.url, acme.init.headers as never).created(WORDS, { background: true });
+    const { id } = await new ResponseClient(
+      third.url,
+      acme.init.headers as never,
+    ).created(WORDS, { background: true });
     const seen = await taken(acme.follow(id), all => deltasOf(all).length > 20);
     await third.close();
     const all = [...seen, ...(await taken(acme.follow(id, seen.length - 1)))];
@@ -296,9 +407,12 @@ describe('a background response', () => {
   it('leaves nothing of its answer outside of the response', async () => {
     const { id } = await acme.created(WORDS, { ...short, background: true });
     await ended(acme, id);
-    const content = async () => (await fetch(`${one.url}/v1/requests/${id}/content`, acme.init)).text();
+    const content = async () =>
+      (await fetch(`${one.url}/v1/requests/${id}/content`, acme.init)).text();
     await until(async () => (await content()).includes('incomplete'));
-    expect(await content()).toBe(JSON.stringify({ id, object: 'response', status: 'incomplete' }));
+    expect(await content()).toBe(
+      JSON.stringify({ id, object: 'response', status: 'incomplete' }),
+    );
   });
 
   it('goes on where its worker died, to the same text', async () => {
@@ -329,54 +443,108 @@ describe('a background response that is broken off', () => {
     await taken(acme.follow(id), all => deltasOf(all) !== '');
     call.go();
     const failed = await ended(acmeElsewhere, id);
-    expect(failed).toMatchObject({ status: 'failed', error: { code: expect.any(String) } });
+    expect(failed).toMatchObject({
+      status: 'failed',
+      error: { code: expect.any(String) },
+    });
     expect(failed.error!.message).not.toBe('');
     expect(textOf(failed)).toBe('Half an');
-    expect((await taken(acme.follow(id))).slice(-2).map(({ type }) => type)).toEqual(['error', 'response.failed']);
+    expect((await taken(acme.follow(id))).slice(-2).map(({ type }) => type)).toEqual([
+      'error',
+      'response.failed',
+    ]);
   });
 
   it.each([
-    ['with a local model goes on at another gateway', 'synthetic-llm', 1, [0, 1], 'completed'],
+    [
+      'with a local model goes on at another gateway',
+      'synthetic-llm',
+      1,
+      [0, 1],
+      'completed',
+    ],
     ['without its tokens ends failed', 'synthetic-llm', 1, [], 'failed'],
     ['with an upstream ends failed there', 'upstream-llm', 1, [], 'failed'],
     ['by the deaths of three gateways ends failed', 'synthetic-llm', 3, [0, 1], 'failed'],
-  ])('by the death of its gateway: %s', async (_title, model, attempts, tokens, status) => {
-    const id = `resp_orphan_${model}_${attempts}_${tokens.length}`;
-    await abandoned(id, model, attempts, tokens);
-    const end = await ended(acme, id);
-    expect(end.status).toBe(status);
-    expect(textOf(end).startsWith('one two')).toBe(true);
-    if (status === 'failed') expect(end.error!.code).toBe(attempts === 1 ? 'worker_lost' : 'gateway_lost');
-    const events = await taken(acme.follow(id));
-    expect(numbersOf(events)).toEqual(countFrom(0, events.length));
-    expect(deltasOf(events)).toBe(textOf(end));
-    if (status === 'completed') expect(textOf(end)).toBe(textOf(await acme.created(WORDS)));
-  });
+  ])(
+    'by the death of its gateway: %s',
+    async (_title, model, attempts, tokens, status) => {
+      const id = `resp_orphan_${model}_${attempts}_${tokens.length}`;
+      await abandoned(id, model, attempts, tokens);
+      const end = await ended(acme, id);
+      expect(end.status).toBe(status);
+      expect(textOf(end).startsWith('one two')).toBe(true);
+      if (status === 'failed')
+        expect(end.error!.code).toBe(attempts === 1 ? 'worker_lost' : 'gateway_lost');
+      const events = await taken(acme.follow(id));
+      expect(numbersOf(events)).toEqual(countFrom(0, events.length));
+      expect(deltasOf(events)).toBe(textOf(end));
+      if (status === 'completed')
+        expect(textOf(end)).toBe(textOf(await acme.created(WORDS)));
+    },
+  );
 });
 
 /** What a gateway leaves that is killed when two words are durable. */
-async function abandoned(id: string, model: string, attempts: number, tokens: readonly number[]): Promise<void> {
+async function abandoned(
+  id: string,
+  model: string,
+  attempts: number,
+  tokens: readonly number[],
+): Promise<void> {
   const like = await acme.found((await acme.created(WORDS, { background: true })).id);
-  const writer = new ResponseWriter({ ...like, id, model, status: 'queued', output: [], usage: null });
-  const events = [...writer.queued(), ...writer.begin(), ...writer.take({ type: 'text', text: 'one two' })];
+  const writer = new ResponseWriter({
+    ...like,
+    id,
+    model,
+    status: 'queued',
+    output: [],
+    usage: null,
+  });
+  const events = [
+    ...writer.queued(),
+    ...writer.begin(),
+    ...writer.take({ type: 'text', text: 'one two' }),
+  ];
   const body = { model, input: [{ role: 'user', content: WORDS }], background: true };
-  const told = events.map((event, at) => JSON.stringify(at < events.length - 1 ? event : withTokens(event, tokens)));
-  await abandonResponse(one.app, { tenant: 'acme', id, body, response: writer.response, events: told, attempts });
+  const told = events.map((event, at) =>
+    JSON.stringify(at < events.length - 1 ? event : withTokens(event, tokens)),
+  );
+  await abandonResponse(one.app, {
+    tenant: 'acme',
+    id,
+    body,
+    response: writer.response,
+    events: told,
+    attempts,
+  });
 }
 
 describe('without `responses.store`', () => {
   it('nothing is stored, which the answer says, and what needs it is refused', async () => {
     const settings = { ...SETTINGS(), 'responses.store': false };
-    const rig = await GatewayRig.start({ models: [LOCAL], settings, launch: builtLaunch });
+    const rig = await GatewayRig.start({
+      models: [LOCAL],
+      settings,
+      launch: builtLaunch,
+    });
     try {
       await rig.ready('synthetic-llm');
       const client = new ResponseClient(rig.url, acme.init.headers as never);
       const made = await client.created(WORDS, short);
       expect(made.store).toBe(false);
       expect(await errorOf(acme.get(made.id))).toMatchObject({ status: 404 });
-      for (const fields of [{ background: true }, { store: true }, { previous_response_id: made.id }])
+      for (const fields of [
+        { background: true },
+        { store: true },
+        { previous_response_id: made.id },
+      ])
         expect(await errorOf(client.create('x', fields))).toMatchObject({
-          ...{ status: 400, code: 'unsupported_parameter', param: Object.keys(fields)[0] },
+          ...{
+            status: 400,
+            code: 'unsupported_parameter',
+            param: Object.keys(fields)[0],
+          },
         });
     } finally {
       await rig.close();

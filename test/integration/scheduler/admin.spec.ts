@@ -6,11 +6,14 @@ describe('admin', () => {
   let harness: SchedulerHarness;
 
   beforeEach(async () => {
-    harness = await SchedulerHarness.start({ settings: { 'batching.policy': 'none', 'queue.max_requests': 500 } });
+    harness = await SchedulerHarness.start({
+      settings: { 'batching.policy': 'none', 'queue.max_requests': 500 },
+    });
   });
   afterEach(() => harness.stop());
 
-  const found = async (id: string) => (await harness.http('GET', `/admin/v1/requests/${id}`)).body;
+  const found = async (id: string) =>
+    (await harness.http('GET', `/admin/v1/requests/${id}`)).body;
 
   describe('GET /admin/v1/queue', () => {
     it('tells depth by model and priority, bytes, bounds and the oldest wait', async () => {
@@ -22,7 +25,11 @@ describe('admin', () => {
       expect(body).toMatchObject({
         accepting: true,
         total: { realtime: 1, batch: 3, bytes: 400, running: 0 },
-        bounds: { max_requests: 500, max_requests_per_model: 2000, realtime_reserve: 0.2 },
+        bounds: {
+          max_requests: 500,
+          max_requests_per_model: 2000,
+          realtime_reserve: 0.2,
+        },
         models: [
           { model: 'alpha', realtime: 0, batch: 3, bytes: 300 },
           { model: 'beta', realtime: 1, batch: 0, bytes: 100 },
@@ -34,14 +41,19 @@ describe('admin', () => {
 
     it('says that the server drains', async () => {
       await harness.scheduler.drain();
-      expect((await harness.http('GET', '/admin/v1/queue')).body).toMatchObject({ accepting: false });
+      expect((await harness.http('GET', '/admin/v1/queue')).body).toMatchObject({
+        accepting: false,
+      });
     });
   });
 
   describe('GET /admin/v1/requests', () => {
     const listed = async (query: string) => {
       const { body } = await harness.http('GET', `/admin/v1/requests${query}`);
-      return { total: body.total, ids: (body.data as { request_id: string }[]).map(({ request_id }) => request_id) };
+      return {
+        total: body.total,
+        ids: (body.data as { request_id: string }[]).map(({ request_id }) => request_id),
+      };
     };
 
     beforeEach(async () => {
@@ -54,14 +66,20 @@ describe('admin', () => {
     });
 
     it('lists waiting ones in dispatch order, then running ones', async () => {
-      expect(await listed('')).toEqual({ total: 5, ids: ['live', 'b1', 'b2', 'other', 'running'] });
+      expect(await listed('')).toEqual({
+        total: 5,
+        ids: ['live', 'b1', 'b2', 'other', 'running'],
+      });
     });
 
     it('filters by model, priority and state', async () => {
       expect((await listed('?model=beta')).ids).toEqual(['other']);
       expect((await listed('?priority=realtime')).ids).toEqual(['live']);
       expect((await listed('?state=running')).ids).toEqual(['running']);
-      expect((await listed('?model=alpha&state=queued&priority=batch')).ids).toEqual(['b1', 'b2']);
+      expect((await listed('?model=alpha&state=queued&priority=batch')).ids).toEqual([
+        'b1',
+        'b2',
+      ]);
     });
 
     it('gives at most limit of them and says how many there are', async () => {
@@ -80,16 +98,25 @@ describe('admin', () => {
         const { body } = await harness.http('GET', `/admin/v1/requests${query}`);
         return (body as { error: { message: string } }).error.message;
       };
-      expect(await message('?limit=0')).toBe('`limit` must be a number from 1 to 1000; got 0.');
-      expect(await message('?priority=2')).toBe('`priority` must be one of realtime, batch; got "2".');
+      expect(await message('?limit=0')).toBe(
+        '`limit` must be a number from 1 to 1000; got 0.',
+      );
+      expect(await message('?priority=2')).toBe(
+        '`priority` must be one of realtime, batch; got "2".',
+      );
       expect(await message('?modell=alpha')).toBe('`modell` is not known here.');
     });
 
-    it.each(['?state=asleep', '?limit=0', '?priority=2', '?modell=alpha'])('refuses %s with 400', async query => {
-      const { status, body } = await harness.http('GET', `/admin/v1/requests${query}`);
-      expect(status).toBe(400);
-      expect(body).toMatchObject({ error: { code: 'invalid_value', param: query.slice(1).split('=')[0] } });
-    });
+    it.each(['?state=asleep', '?limit=0', '?priority=2', '?modell=alpha'])(
+      'refuses %s with 400',
+      async query => {
+        const { status, body } = await harness.http('GET', `/admin/v1/requests${query}`);
+        expect(status).toBe(400);
+        expect(body).toMatchObject({
+          error: { code: 'invalid_value', param: query.slice(1).split('=')[0] },
+        });
+      },
+    );
   });
 
   describe('POST /admin/v1/requests/{id}/priority', () => {
@@ -106,16 +133,27 @@ describe('admin', () => {
     it('moves a waiting request to the other lane and answers with its new place', async () => {
       const { status, body } = await change('b2');
       expect(status).toBe(200);
-      expect(body).toMatchObject({ request_id: 'b2', priority: 'realtime', state: 'queued', position: 1, ahead: [] });
+      expect(body).toMatchObject({
+        request_id: 'b2',
+        priority: 'realtime',
+        state: 'queued',
+        position: 1,
+        ahead: [],
+      });
       expect((await change('b2')).status).toBe(200);
       expect(harness.types('b2')).toEqual(['accepted', 'reprioritized']);
-      const { cancelled } = (await harness.http('POST', '/admin/v1/requests/cancel', { priority: 'realtime' })).body;
+      const { cancelled } = (
+        await harness.http('POST', '/admin/v1/requests/cancel', { priority: 'realtime' })
+      ).body;
       expect(cancelled).toEqual(['b2']);
     });
 
     it('takes the only slot at once when it is made realtime while its batch window is open', async () => {
       await harness.stop();
-      const settings = { 'batching.window_ms': 60_000, 'batching.quiet_gap_ms': 60_000 } as const;
+      const settings = {
+        'batching.window_ms': 60_000,
+        'batching.quiet_gap_ms': 60_000,
+      } as const;
       harness = await SchedulerHarness.start({ settings });
       harness.pool.addWorker('a1', 'alpha');
       void harness.submit('r1');
@@ -129,17 +167,29 @@ describe('admin', () => {
       ['404 for one that is not there', 'none', {}, 404, 'request_not_found'],
       ['409 for one that runs', 'running', {}, 409, 'request_not_waiting'],
       ['400 for another word', 'b1', { priority: 'urgent' }, 400, 'invalid_value'],
-      ['400 without one', 'b1', { priority: undefined }, 400, 'missing_required_parameter'],
+      [
+        '400 without one',
+        'b1',
+        { priority: undefined },
+        400,
+        'missing_required_parameter',
+      ],
       ['400 for a field that is not known', 'b1', { prio: 1 }, 400, 'invalid_value'],
     ])('answers %s', async (_, id, body, status, code) => {
       const answer = await change(id, { priority: 'realtime', ...body });
-      expect([answer.status, answer.body]).toEqual([status, { error: expect.objectContaining({ code }) }]);
+      expect([answer.status, answer.body]).toEqual([
+        status,
+        { error: expect.objectContaining({ code }) },
+      ]);
     });
 
     it('answers 409 for one that has ended', async () => {
       await harness.scheduler.cancel(aRef('b1'), 'operator');
       expect((await change('b1')).body).toMatchObject({
-        error: { code: 'request_not_waiting', message: 'The request b1 does not wait: it is cancelled.' },
+        error: {
+          code: 'request_not_waiting',
+          message: 'The request b1 does not wait: it is cancelled.',
+        },
       });
     });
   });
@@ -147,8 +197,14 @@ describe('admin', () => {
   describe('GET /admin/v1/requests/{id}: why does my request wait?', () => {
     it('no worker of its model is up', async () => {
       void harness.submitAll(['r1', 'r2']);
-      expect(await found('r2')).toMatchObject({ state: 'queued', position: 2, waits_for: 'worker' });
-      expect((await found('r2')).explanation).toMatch(/number 2 in the queue of alpha .* no worker of alpha is up/);
+      expect(await found('r2')).toMatchObject({
+        state: 'queued',
+        position: 2,
+        waits_for: 'worker',
+      });
+      expect((await found('r2')).explanation).toMatch(
+        /number 2 in the queue of alpha .* no worker of alpha is up/,
+      );
     });
 
     it('every slot is taken', async () => {
@@ -160,7 +216,10 @@ describe('admin', () => {
 
     it('its window is open', async () => {
       await harness.stop();
-      const settings = { 'batching.window_ms': 60_000, 'batching.quiet_gap_ms': 60_000 } as const;
+      const settings = {
+        'batching.window_ms': 60_000,
+        'batching.quiet_gap_ms': 60_000,
+      } as const;
       harness = await SchedulerHarness.start({ settings });
       harness.pool.addWorker('a1', 'alpha');
       void harness.submit('r1');
@@ -181,7 +240,11 @@ describe('admin', () => {
       harness.pool.addWorker('a1', 'alpha');
       void harness.submit('r1');
       await harness.pool.received(1);
-      expect(await found('r1')).toMatchObject({ state: 'running', worker: 'a1', attempts: 1 });
+      expect(await found('r1')).toMatchObject({
+        state: 'running',
+        worker: 'a1',
+        attempts: 1,
+      });
       expect((await found('r1')).explanation).toMatch(
         /^It is at a1: being prepared, waiting for the device or being computed/,
       );
@@ -193,7 +256,9 @@ describe('admin', () => {
       await harness.pool.received(1);
       harness.pool.kill('a1');
       await harness.settle();
-      expect((await found('r1')).explanation).toContain('Its first worker was lost; it keeps its place.');
+      expect((await found('r1')).explanation).toContain(
+        'Its first worker was lost; it keeps its place.',
+      );
     });
 
     it('it has ended: how, with its phases', async () => {
@@ -202,13 +267,20 @@ describe('admin', () => {
       (await harness.pool.received(1))[0]!.fail('invalid_audio');
       await settled;
       const body = await found('r1');
-      expect(body).toMatchObject({ state: 'failed', code: 'invalid_audio', worker: 'a1' });
+      expect(body).toMatchObject({
+        state: 'failed',
+        code: 'invalid_audio',
+        worker: 'a1',
+      });
       expect(Object.keys(body.phases as object)).toContain('queue_wait_ms');
     });
 
     it('404 when nobody knows it', async () => {
       const { status, body } = await harness.http('GET', '/admin/v1/requests/nobody');
-      expect([status, body]).toMatchObject([404, { error: { code: 'request_not_found' } }]);
+      expect([status, body]).toMatchObject([
+        404,
+        { error: { code: 'request_not_found' } },
+      ]);
     });
   });
 
@@ -216,15 +288,23 @@ describe('admin', () => {
     it('POST /admin/v1/requests/{id}/cancel cancels one, once, as operator', async () => {
       void harness.submit('r1');
       const cancel = () => harness.http('POST', '/admin/v1/requests/r1/cancel');
-      expect(await cancel()).toEqual({ status: 200, body: { request_id: 'r1', cancelled: true } });
-      expect(await cancel()).toEqual({ status: 200, body: { request_id: 'r1', cancelled: false } });
+      expect(await cancel()).toEqual({
+        status: 200,
+        body: { request_id: 'r1', cancelled: true },
+      });
+      expect(await cancel()).toEqual({
+        status: 200,
+        body: { request_id: 'r1', cancelled: false },
+      });
       expect(harness.of('cancel_requested')[0]).toMatchObject({ reason: 'operator' });
     });
 
     it('POST /admin/v1/requests/cancel cancels those that match, and says which', async () => {
       void harness.submitAll(['b1', 'b2']);
       void harness.submit('live', REALTIME);
-      const { status, body } = await harness.http('POST', '/admin/v1/requests/cancel', { priority: 'batch' });
+      const { status, body } = await harness.http('POST', '/admin/v1/requests/cancel', {
+        priority: 'batch',
+      });
       expect([status, body]).toEqual([200, { cancelled: ['b1', 'b2'] }]);
       expect(harness.queue.depth).toBe(1);
     });
@@ -232,7 +312,10 @@ describe('admin', () => {
     it('cancels everything only when told so', async () => {
       void harness.submitAll(ids(3));
       const none = await harness.http('POST', '/admin/v1/requests/cancel', {});
-      expect([none.status, none.body]).toMatchObject([400, { error: { code: 'missing_required_parameter' } }]);
+      expect([none.status, none.body]).toMatchObject([
+        400,
+        { error: { code: 'missing_required_parameter' } },
+      ]);
       expect(harness.queue.depth).toBe(3);
       const all = await harness.http('POST', '/admin/v1/requests/cancel', { all: true });
       expect(all.body).toEqual({ cancelled: ids(3) });
@@ -240,7 +323,10 @@ describe('admin', () => {
 
     it('refuses a misspelt filter instead of cancelling more than was meant', async () => {
       void harness.submit('r1');
-      const { status } = await harness.http('POST', '/admin/v1/requests/cancel', { all: true, modle: 'beta' });
+      const { status } = await harness.http('POST', '/admin/v1/requests/cancel', {
+        all: true,
+        modle: 'beta',
+      });
       expect([status, harness.queue.depth]).toEqual([400, 1]);
     });
   });
@@ -250,7 +336,12 @@ describe('admin', () => {
     const { status, body } = await harness.http('GET', '/admin/v1/workers');
     expect(status).toBe(200);
     expect(body.data).toMatchObject([
-      { id: 'a1', model: 'alpha', state: 'ready', slots: { total: 4, free: 4, in_use: 0 } },
+      {
+        id: 'a1',
+        model: 'alpha',
+        state: 'ready',
+        slots: { total: 4, free: 4, in_use: 0 },
+      },
     ]);
   });
 });

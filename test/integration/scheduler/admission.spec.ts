@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type DomainError, errorDefinition } from '../../../src/core/shared/domain-error.js';
-import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
+import {
+  type DomainError,
+  errorDefinition,
+} from '../../../src/core/shared/domain-error.js';
+import {
+  ids,
+  REALTIME,
+  scraped,
+  SchedulerHarness,
+} from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
 
 const thrown = (act: () => unknown): DomainError => {
@@ -17,7 +25,11 @@ describe('admission', () => {
 
   beforeEach(async () => {
     const settings = {
-      ...{ 'queue.max_requests': 5, 'queue.max_requests_per_model': 3, 'queue.max_bytes': 1000 },
+      ...{
+        'queue.max_requests': 5,
+        'queue.max_requests_per_model': 3,
+        'queue.max_bytes': 1000,
+      },
       'queue.realtime_reserve': 0,
     } as const;
     harness = await SchedulerHarness.start({ settings });
@@ -51,7 +63,9 @@ describe('admission', () => {
     expect(harness.scheduler.find(aRef('r4'))).toBeUndefined();
     expect(harness.queue.depth).toBe(3);
     expect(await scraped('switchyard_requests_accepted_total')).toBe(3);
-    expect(await scraped('switchyard_requests_rejected_total', { code: 'queue_full' })).toBe(1);
+    expect(
+      await scraped('switchyard_requests_rejected_total', { code: 'queue_full' }),
+    ).toBe(1);
     expect(harness.types('r4')).toEqual(['rejected']);
   });
 
@@ -59,7 +73,10 @@ describe('admission', () => {
     harness.pool.addWorker('a1', 'alpha');
     const settled = harness.submit('r1');
     const refusal = thrown(() => harness.submit('r1'));
-    expect([refusal.code, errorDefinition(refusal).status]).toEqual(['duplicate_request_id', 409]);
+    expect([refusal.code, errorDefinition(refusal).status]).toEqual([
+      'duplicate_request_id',
+      409,
+    ]);
     const [call] = await harness.pool.received(1);
     expect(thrown(() => harness.submit('r1')).code).toBe('duplicate_request_id');
     call!.answer();
@@ -69,7 +86,9 @@ describe('admission', () => {
   });
 
   it('refuses a model that is not configured, so that no label and no lane is made of it', () => {
-    expect(thrown(() => harness.submit('r1', { model: 'whatever-a-client-typed' })).code).toBe('model_not_found');
+    expect(
+      thrown(() => harness.submit('r1', { model: 'whatever-a-client-typed' })).code,
+    ).toBe('model_not_found');
     expect(harness.queue.models()).toEqual([]);
   });
 });
@@ -78,7 +97,9 @@ describe('admission beside a full queue of BATCH', () => {
   let harness: SchedulerHarness;
 
   beforeEach(async () => {
-    harness = await SchedulerHarness.start({ settings: { 'queue.max_requests_per_model': 100 } });
+    harness = await SchedulerHarness.start({
+      settings: { 'queue.max_requests_per_model': 100 },
+    });
   });
   afterEach(() => harness.stop());
 

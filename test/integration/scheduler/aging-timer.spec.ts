@@ -15,7 +15,9 @@ describe('aging timer of the dispatch loop', () => {
     time = new TestScheduler((actual, expected) => expect(actual).toEqual(expected));
     harness = await SchedulerHarness.start({ scheduler: time });
     // A turn of the event loop takes no virtual time.
-    jest.spyOn(globalThis, 'setImmediate').mockImplementation(turn => time.schedule(() => turn()) as never);
+    jest
+      .spyOn(globalThis, 'setImmediate')
+      .mockImplementation(turn => time.schedule(() => turn()) as never);
   });
 
   afterEach(async () => {
@@ -24,12 +26,17 @@ describe('aging timer of the dispatch loop', () => {
   });
 
   /** Small letters are BATCH, capitals REALTIME. Events are `accepted a`, `promoted a`, `settled a`. */
-  function expectEvents(picture: { arrive: string; events: string }, names: Record<string, string>): void {
+  function expectEvents(
+    picture: { arrive: string; events: string },
+    names: Record<string, string>,
+  ): void {
     time.run(({ hot, expectObservable }) => {
       hot(picture.arrive).subscribe(id => {
         void harness.submit(id, id === id.toUpperCase() ? REALTIME : {});
       });
-      const events$ = harness.bus.events$.pipe(map(({ type, requestId }) => `${type} ${requestId}`));
+      const events$ = harness.bus.events$.pipe(
+        map(({ type, requestId }) => `${type} ${requestId}`),
+      );
       expectObservable(events$).toBe(picture.events, names);
     });
   }
@@ -45,7 +52,10 @@ describe('aging timer of the dispatch loop', () => {
 
   it('promotes each request at its own time', () => {
     expectEvents(
-      { arrive: 'b 19999ms c', events: 'a 19999ms k 9999ms p 19999ms q 69999ms e 19999ms f' },
+      {
+        arrive: 'b 19999ms c',
+        events: 'a 19999ms k 9999ms p 19999ms q 69999ms e 19999ms f',
+      },
       {
         ...{ a: 'accepted b', k: 'accepted c', p: 'promoted b', q: 'promoted c' },
         ...{ e: 'settled b', f: 'settled c' },
@@ -55,7 +65,10 @@ describe('aging timer of the dispatch loop', () => {
 
   it('wakes for REALTIME at its queue deadline only', () => {
     const before = harness.loop.turns;
-    expectEvents({ arrive: 'R', events: 'a 119999ms e' }, { a: 'accepted R', e: 'settled R' });
+    expectEvents(
+      { arrive: 'R', events: 'a 119999ms e' },
+      { a: 'accepted R', e: 'settled R' },
+    );
     expect(harness.loop.turns - before).toBe(2);
   });
 
@@ -65,7 +78,11 @@ describe('aging timer of the dispatch loop', () => {
       hot('b').subscribe(id => void harness.submit(id));
       hot('10s c').subscribe(() => void harness.scheduler.cancelMany({}, 'operator'));
       const events$ = harness.bus.events$.pipe(map(({ type }) => type));
-      expectObservable(events$).toBe('a 9999ms (cs)', { a: 'accepted', c: 'cancel_requested', s: 'settled' });
+      expectObservable(events$).toBe('a 9999ms (cs)', {
+        a: 'accepted',
+        c: 'cancel_requested',
+        s: 'settled',
+      });
     });
     expect(harness.loop.turns - before).toBe(2);
   });

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
+import {
+  ids,
+  REALTIME,
+  scraped,
+  SchedulerHarness,
+} from '../../support/scheduler-harness.js';
 
 describe('batch groups', () => {
   let harness: SchedulerHarness;
@@ -11,7 +16,8 @@ describe('batch groups', () => {
 
   const groups = () => {
     const sizes = new Map<string, string[]>();
-    for (const { group, id } of harness.pool.calls) sizes.set(group.id, [...(sizes.get(group.id) ?? []), id]);
+    for (const { group, id } of harness.pool.calls)
+      sizes.set(group.id, [...(sizes.get(group.id) ?? []), id]);
     return [...sizes.values()];
   };
 
@@ -21,26 +27,32 @@ describe('batch groups', () => {
     const calls = await harness.pool.received(8);
     expect(new Set(calls.map(({ group }) => group.id)).size).toBe(1);
     expect(calls.every(({ group }) => group.size === 8)).toBe(true);
-    expect(harness.of('leased').map(({ reason }) => reason)).toEqual(Array(8).fill('full'));
+    expect(harness.of('leased').map(({ reason }) => reason)).toEqual(
+      Array(8).fill('full'),
+    );
   });
 
   it('sends what there is when no further request came for the quiet gap', async () => {
     await harness.stop();
     // A machine that stands still for the usual 50 ms would let the window end first.
-    harness = await SchedulerHarness.start({ settings: { 'batching.window_ms': 60_000 } });
+    harness = await SchedulerHarness.start({
+      settings: { 'batching.window_ms': 60_000 },
+    });
     harness.pool.addWorker('a1', 'alpha');
     void harness.submitAll(ids(3));
     await harness.pool.received(3);
     expect(groups()).toEqual([ids(3)]);
-    expect(harness.of('leased').map(({ reason, groupSize }) => [reason, groupSize])).toEqual(
-      Array(3).fill(['quiet', 3]),
-    );
+    expect(
+      harness.of('leased').map(({ reason, groupSize }) => [reason, groupSize]),
+    ).toEqual(Array(3).fill(['quiet', 3]));
   });
 
   it('tells how long the window held a request back, as part of its queue wait', async () => {
     await harness.stop();
     // Longer than any pause of a busy machine: the window, not the machine, is what is waited for.
-    harness = await SchedulerHarness.start({ settings: { 'batching.window_ms': 400, 'batching.quiet_gap_ms': 400 } });
+    harness = await SchedulerHarness.start({
+      settings: { 'batching.window_ms': 400, 'batching.quiet_gap_ms': 400 },
+    });
     harness.pool.addWorker('a1', 'alpha');
     const settled = harness.submit('r1');
     (await harness.pool.received(1))[0]!.answer();
@@ -87,7 +99,9 @@ describe('batch groups', () => {
       if (call.id === 'r3') call.fail('invalid_audio');
       else call.answer({ batchSize: 8 });
     }
-    const statuses = (await Promise.all(settled)).map(({ settlement }) => settlement.status);
+    const statuses = (await Promise.all(settled)).map(
+      ({ settlement }) => settlement.status,
+    );
     expect(statuses).toEqual(ids(8).map(id => (id === 'r3' ? 'failed' : 'completed')));
   });
 

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
+import {
+  ids,
+  REALTIME,
+  scraped,
+  SchedulerHarness,
+} from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
 
 describe('cancel of a request that a worker has', () => {
@@ -22,7 +27,10 @@ describe('cancel of a request that a worker has', () => {
     let told!: (acknowledged: boolean) => void;
     harness.pool.onCancel = () => new Promise(resolve => (told = resolve));
     const cancelled = harness.scheduler.cancel(aRef('r1'), 'client');
-    expect((await settled).settlement).toMatchObject({ status: 'cancelled', error: { code: 'request_cancelled' } });
+    expect((await settled).settlement).toMatchObject({
+      status: 'cancelled',
+      error: { code: 'request_cancelled' },
+    });
     expect(harness.of('cancel_signalled')).toEqual([]);
     told(true);
     expect(await cancelled).toBe(true);
@@ -98,15 +106,21 @@ describe('cancel of a request that a worker has', () => {
     const settled = harness.submitAll(ids(8));
     const calls = await harness.pool.received(8);
     await harness.scheduler.cancel(aRef('r4'), 'client');
-    calls.forEach(call => (call.id === 'r4' ? call.fail('request_cancelled') : call.answer()));
-    const statuses = (await Promise.all(settled)).map(({ settlement }) => settlement.status);
+    calls.forEach(call =>
+      call.id === 'r4' ? call.fail('request_cancelled') : call.answer(),
+    );
+    const statuses = (await Promise.all(settled)).map(
+      ({ settlement }) => settlement.status,
+    );
     expect(statuses).toEqual(ids(8).map(id => (id === 'r4' ? 'cancelled' : 'completed')));
   });
 
   it('keeps the id taken while the worker still has the work', async () => {
     const { call } = await running();
     await harness.scheduler.cancel(aRef('r1'), 'client');
-    expect(() => harness.submit('r1')).toThrow(expect.objectContaining({ code: 'duplicate_request_id' }));
+    expect(() => harness.submit('r1')).toThrow(
+      expect.objectContaining({ code: 'duplicate_request_id' }),
+    );
     call.letGo();
     await harness.settle();
     expect(() => harness.submit('r1')).not.toThrow();
@@ -115,14 +129,23 @@ describe('cancel of a request that a worker has', () => {
   it('is measured as a cancel at stage in_flight', async () => {
     await running();
     await harness.scheduler.cancel(aRef('r1'), 'client');
-    expect(await scraped('scheduler_cancel_latency_seconds_count', { stage: 'in_flight' })).toBe(1);
-    expect(harness.types('r1')).toEqual(['accepted', 'leased', 'cancel_requested', 'settled', 'cancel_signalled']);
+    expect(
+      await scraped('scheduler_cancel_latency_seconds_count', { stage: 'in_flight' }),
+    ).toBe(1);
+    expect(harness.types('r1')).toEqual([
+      'accepted',
+      'leased',
+      'cancel_requested',
+      'settled',
+      'cancel_signalled',
+    ]);
   });
 
   it('sends nothing when a listener cancels between lease and call', async () => {
     const { call } = await running('first');
     harness.bus.events$.subscribe(event => {
-      if (event.type === 'leased') void harness.scheduler.cancel(aRef(event.requestId), 'operator');
+      if (event.type === 'leased')
+        void harness.scheduler.cancel(aRef(event.requestId), 'operator');
     });
     const settled = harness.submit('second');
     call.answer();
@@ -135,8 +158,12 @@ describe('cancel of a request that a worker has', () => {
   it('in bulk by state running leaves the queued ones', async () => {
     await running();
     void harness.submitAll(['q1', 'q2']);
-    expect(await harness.scheduler.cancelMany({ state: 'running' }, 'operator')).toEqual(['r1']);
-    expect((await harness.scheduler.list({ state: 'queued' })).map(({ id }) => id)).toEqual(['q1', 'q2']);
+    expect(await harness.scheduler.cancelMany({ state: 'running' }, 'operator')).toEqual([
+      'r1',
+    ]);
+    expect(
+      (await harness.scheduler.list({ state: 'queued' })).map(({ id }) => id),
+    ).toEqual(['q1', 'q2']);
   });
 
   it('in bulk settles every caller before the first worker answers', async () => {
@@ -145,7 +172,9 @@ describe('cancel of a request that a worker has', () => {
     await harness.pool.received(8);
     harness.pool.onCancel = () => new Promise(() => undefined);
     void harness.scheduler.cancelMany({}, 'operator');
-    const statuses = (await Promise.all(settled)).map(({ settlement }) => settlement.status);
+    const statuses = (await Promise.all(settled)).map(
+      ({ settlement }) => settlement.status,
+    );
     expect(statuses).toEqual(Array(8).fill('cancelled'));
     expect(harness.pool.cancels).toHaveLength(8);
   });
@@ -162,7 +191,11 @@ describe('cancel of a request that a worker has', () => {
     await Promise.all(settled);
     for (const call of harness.pool.calls) call.letGo();
     await harness.settle();
-    expect([harness.pool.slotsInUse('a1'), harness.pool.slotsInUse('a2'), harness.queue.depth]).toEqual([0, 0, 0]);
+    expect([
+      harness.pool.slotsInUse('a1'),
+      harness.pool.slotsInUse('a2'),
+      harness.queue.depth,
+    ]).toEqual([0, 0, 0]);
     expect(harness.of('settled')).toHaveLength(1000);
   });
 });

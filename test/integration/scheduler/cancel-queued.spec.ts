@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { errorDefinition } from '../../../src/core/shared/domain-error.js';
-import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
+import {
+  ids,
+  REALTIME,
+  scraped,
+  SchedulerHarness,
+} from '../../support/scheduler-harness.js';
 import { aKey, aRef } from '../../support/requests.js';
 
 describe('cancel of a queued request', () => {
@@ -11,14 +16,20 @@ describe('cancel of a queued request', () => {
   });
   afterEach(() => harness.stop());
 
-  const waiting = async () => (await harness.scheduler.list({ state: 'queued' })).map(({ id }) => id);
+  const waiting = async () =>
+    (await harness.scheduler.list({ state: 'queued' })).map(({ id }) => id);
 
   it('answers its caller with request_cancelled (499)', async () => {
     const settled = harness.submit('r1');
     expect(await harness.scheduler.cancel(aRef('r1'), 'client')).toBe(true);
     const { settlement, attempts } = await settled;
-    expect(settlement).toMatchObject({ status: 'cancelled', error: { code: 'request_cancelled' } });
-    expect(settlement.status === 'cancelled' && errorDefinition(settlement.error).status).toBe(499);
+    expect(settlement).toMatchObject({
+      status: 'cancelled',
+      error: { code: 'request_cancelled' },
+    });
+    expect(
+      settlement.status === 'cancelled' && errorDefinition(settlement.error).status,
+    ).toBe(499);
     expect(attempts).toBe(0);
   });
 
@@ -48,7 +59,10 @@ describe('cancel of a queued request', () => {
 
   it('is true for exactly one of two at the same time', async () => {
     void harness.submit('r1');
-    const both = [harness.scheduler.cancel(aRef('r1'), 'client'), harness.scheduler.cancel(aRef('r1'), 'operator')];
+    const both = [
+      harness.scheduler.cancel(aRef('r1'), 'client'),
+      harness.scheduler.cancel(aRef('r1'), 'operator'),
+    ];
     expect(await Promise.all(both)).toEqual([true, false]);
   });
 
@@ -95,14 +109,24 @@ describe('cancel of a queued request', () => {
   it('tells cancel_requested, settled, cancel_signalled, in this order', async () => {
     void harness.submit('r1');
     await harness.scheduler.cancel(aRef('r1'), 'operator');
-    expect(harness.types('r1')).toEqual(['accepted', 'cancel_requested', 'settled', 'cancel_signalled']);
-    expect(harness.of('cancel_requested')[0]).toMatchObject({ stage: 'queued', reason: 'operator' });
+    expect(harness.types('r1')).toEqual([
+      'accepted',
+      'cancel_requested',
+      'settled',
+      'cancel_signalled',
+    ]);
+    expect(harness.of('cancel_requested')[0]).toMatchObject({
+      stage: 'queued',
+      reason: 'operator',
+    });
   });
 
   it('is measured as a cancel at stage queued', async () => {
     void harness.submit('r1');
     await harness.scheduler.cancel(aRef('r1'), 'client');
-    expect(await scraped('scheduler_cancel_latency_seconds_count', { stage: 'queued' })).toBe(1);
+    expect(
+      await scraped('scheduler_cancel_latency_seconds_count', { stage: 'queued' }),
+    ).toBe(1);
   });
 
   it('frees the id at once', async () => {
@@ -115,16 +139,30 @@ describe('cancel of a queued request', () => {
     void harness.submitAll(['a1', 'a2']);
     void harness.submit('live', REALTIME);
     void harness.submit('b1', { model: 'beta' });
-    expect(await harness.scheduler.cancelMany({ model: 'alpha', priority: 'batch' }, 'operator')).toEqual(['a1', 'a2']);
-    expect(await harness.scheduler.cancelMany({ priority: 'realtime', state: 'queued' }, 'operator')).toEqual(['live']);
-    expect(await harness.scheduler.cancelMany({ state: 'completed' }, 'operator')).toEqual([]);
+    expect(
+      await harness.scheduler.cancelMany(
+        { model: 'alpha', priority: 'batch' },
+        'operator',
+      ),
+    ).toEqual(['a1', 'a2']);
+    expect(
+      await harness.scheduler.cancelMany(
+        { priority: 'realtime', state: 'queued' },
+        'operator',
+      ),
+    ).toEqual(['live']);
+    expect(
+      await harness.scheduler.cancelMany({ state: 'completed' }, 'operator'),
+    ).toEqual([]);
     expect(await waiting()).toEqual(['b1']);
   });
 
   it('in bulk with an empty filter: all of them, each settled once', async () => {
     const settled = harness.submitAll(ids(50));
     expect(await harness.scheduler.cancelMany({}, 'operator')).toEqual(ids(50));
-    const statuses = (await Promise.all(settled)).map(({ settlement }) => settlement.status);
+    const statuses = (await Promise.all(settled)).map(
+      ({ settlement }) => settlement.status,
+    );
     expect(new Set(statuses)).toEqual(new Set(['cancelled']));
     expect(harness.of('settled')).toHaveLength(50);
   });

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type DomainError, errorDefinition } from '../../../src/core/shared/domain-error.js';
+import {
+  type DomainError,
+  errorDefinition,
+} from '../../../src/core/shared/domain-error.js';
 import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { SchedulerHarness } from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
@@ -67,10 +70,14 @@ describe('queue deadline', () => {
     await harness.settle();
     harness.pool.calls.forEach(call => call.answer());
 
-    expect(harness.pool.calls.map(({ request }) => request.id)).toEqual(['at 1 s', 'at 1 s too', 'at 120.5 s']);
-    expect((await Promise.all([...others, last])).map(({ settlement }) => settlement.status)).toEqual(
-      Array(3).fill('completed'),
-    );
+    expect(harness.pool.calls.map(({ request }) => request.id)).toEqual([
+      'at 1 s',
+      'at 1 s too',
+      'at 120.5 s',
+    ]);
+    expect(
+      (await Promise.all([...others, last])).map(({ settlement }) => settlement.status),
+    ).toEqual(Array(3).fill('completed'));
   });
 });
 
@@ -78,7 +85,10 @@ describe('inference deadline', () => {
   let harness: SchedulerHarness;
 
   beforeEach(async () => {
-    const settings = { 'inference.timeout_min_ms': 20, 'batching.policy': 'none' } as const;
+    const settings = {
+      'inference.timeout_min_ms': 20,
+      'batching.policy': 'none',
+    } as const;
     harness = await SchedulerHarness.start({ settings });
     harness.pool.addWorker('a1', 'alpha', { slots: 1 });
   });
@@ -88,8 +98,13 @@ describe('inference deadline', () => {
 
   it('answers with inference_timeout (504) and tells the worker to stop', async () => {
     const error = await errorOf(harness.submit('r1', short));
-    expect([error.code, errorDefinition(error).status]).toEqual(['inference_timeout', 504]);
-    expect(harness.pool.cancels).toEqual([{ workerId: 'a1', requestId: 'r1', reason: 'deadline' }]);
+    expect([error.code, errorDefinition(error).status]).toEqual([
+      'inference_timeout',
+      504,
+    ]);
+    expect(harness.pool.cancels).toEqual([
+      { workerId: 'a1', requestId: 'r1', reason: 'deadline' },
+    ]);
   });
 
   it('keeps the slot taken until the worker lets go: never two at once on one slot', async () => {

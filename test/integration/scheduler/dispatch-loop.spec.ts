@@ -24,9 +24,22 @@ describe('dispatch loop', () => {
     const [call] = await harness.pool.received(1);
     call!.answer({ batchSize: 1 });
     const { settlement, phases, attempts, execution, batchSize } = await settled;
-    expect(settlement).toMatchObject({ status: 'completed', reply: { transcript: { text: 'text of r1' } } });
-    expect(Object.keys(phases).sort()).toEqual(['batchWaitMs', 'grpcMs', 'queueWaitMs', 'readyMs', 'totalMs']);
-    expect({ attempts, batchSize, prepMs: execution?.prepMs }).toEqual({ attempts: 1, batchSize: 1, prepMs: 1 });
+    expect(settlement).toMatchObject({
+      status: 'completed',
+      reply: { transcript: { text: 'text of r1' } },
+    });
+    expect(Object.keys(phases).sort()).toEqual([
+      'batchWaitMs',
+      'grpcMs',
+      'queueWaitMs',
+      'readyMs',
+      'totalMs',
+    ]);
+    expect({ attempts, batchSize, prepMs: execution?.prepMs }).toEqual({
+      attempts: 1,
+      batchSize: 1,
+      prepMs: 1,
+    });
   });
 
   it('tells what happened as events: accepted, leased, settled', async () => {
@@ -100,8 +113,12 @@ describe('dispatch loop', () => {
     void harness.submitAll(['live1', 'live2', 'live3'], REALTIME);
     await harness.settle();
     expect(sent()).toEqual([...ids(4), 'live1', 'live2']);
-    expect(harness.pool.workers().map(({ slots }) => slots)).toEqual([{ total: 4, free: 0, inUse: 6 }]);
-    const waiting = await Promise.all(['live3', 'r5'].map(id => harness.scheduler.findAnywhere(aRef(id))));
+    expect(harness.pool.workers().map(({ slots }) => slots)).toEqual([
+      { total: 4, free: 0, inUse: 6 },
+    ]);
+    const waiting = await Promise.all(
+      ['live3', 'r5'].map(id => harness.scheduler.findAnywhere(aRef(id))),
+    );
     expect(waiting.map(view => view?.waitsFor)).toEqual(['slot', 'slot']);
   });
 
@@ -140,7 +157,13 @@ describe('dispatch loop', () => {
     harness.pool.addWorker('a2', 'alpha');
     harness.pool.kill('a1');
     await harness.pool.received(2);
-    expect(harness.types('old')).toEqual(['accepted', 'promoted', 'leased', 'requeued', 'leased']);
+    expect(harness.types('old')).toEqual([
+      'accepted',
+      'promoted',
+      'leased',
+      'requeued',
+      'leased',
+    ]);
   });
 
   it('keeps sending for one model while the other has no worker', async () => {
@@ -169,7 +192,9 @@ describe('dispatch loop', () => {
     harness.pool.addWorker('a2', 'alpha', { slots: 4, maxBatch: 1 });
     void harness.submitAll(ids(4));
     await harness.pool.received(4);
-    expect([harness.pool.slotsInUse('a1'), harness.pool.slotsInUse('a2')]).toEqual([2, 2]);
+    expect([harness.pool.slotsInUse('a1'), harness.pool.slotsInUse('a2')]).toEqual([
+      2, 2,
+    ]);
   });
 
   it('keeps requests while all workers are away, and sends them when one is back', async () => {
@@ -203,7 +228,10 @@ describe('dispatch loop', () => {
     harness.pool.executeError = new Error('a defect');
     harness.pool.addWorker('a1', 'alpha', { slots: 1 });
     const { settlement } = await harness.submit('r1');
-    expect(settlement).toMatchObject({ status: 'failed', error: { code: 'internal_error' } });
+    expect(settlement).toMatchObject({
+      status: 'failed',
+      error: { code: 'internal_error' },
+    });
     expect(harness.pool.slotsInUse('a1')).toBe(0);
   });
 
@@ -215,7 +243,9 @@ describe('dispatch loop', () => {
       if (n % 3 === 0) call.fail('engine_failed');
       else call.answer();
     }
-    const statuses = (await Promise.all(settled)).map(({ settlement }) => settlement.status);
+    const statuses = (await Promise.all(settled)).map(
+      ({ settlement }) => settlement.status,
+    );
     expect(statuses.filter(status => status === 'failed')).toHaveLength(33);
     expect(harness.of('settled')).toHaveLength(100);
     await harness.settle();

@@ -2,7 +2,10 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { ids, REALTIME, SchedulerHarness } from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
 
-const GRACE = { 'server.shutdown_grace_ms': 60, 'cancellation.rpc_timeout_ms': 10 } as const;
+const GRACE = {
+  'server.shutdown_grace_ms': 60,
+  'cancellation.rpc_timeout_ms': 10,
+} as const;
 
 describe('drain', () => {
   let harness: SchedulerHarness;
@@ -12,7 +15,9 @@ describe('drain', () => {
     harness = await SchedulerHarness.start(settings);
     order = [];
     harness.pool.onClose = () => order.push('pool closed');
-    harness.bus.events$.subscribe(({ type, requestId }) => order.push(`${type} ${requestId}`));
+    harness.bus.events$.subscribe(({ type, requestId }) =>
+      order.push(`${type} ${requestId}`),
+    );
   };
 
   afterEach(() => harness.stop());
@@ -28,10 +33,15 @@ describe('drain', () => {
     await start();
     const drained = harness.scheduler.drain();
     expect(harness.scheduler.accepting).toBe(false);
-    expect(() => harness.submit('late')).toThrow(expect.objectContaining({ code: 'shutting_down' }));
+    expect(() => harness.submit('late')).toThrow(
+      expect.objectContaining({ code: 'shutting_down' }),
+    );
     await drained;
     expect(() => harness.submit('later')).toThrow(
-      expect.objectContaining({ code: 'shutting_down', retryAfterMs: expect.any(Number) }),
+      expect.objectContaining({
+        code: 'shutting_down',
+        retryAfterMs: expect.any(Number),
+      }),
     );
   });
 
@@ -44,7 +54,9 @@ describe('drain', () => {
   });
 
   it('closes windows at once and sends what is queued', async () => {
-    await start({ settings: { 'batching.window_ms': 60_000, 'batching.quiet_gap_ms': 60_000 } });
+    await start({
+      settings: { 'batching.window_ms': 60_000, 'batching.quiet_gap_ms': 60_000 },
+    });
     harness.pool.addWorker('a1', 'alpha');
     const settled = harness.submitAll(ids(3));
     await harness.settle();
@@ -52,7 +64,9 @@ describe('drain', () => {
     const drained = harness.scheduler.drain();
     (await harness.pool.received(3)).forEach(call => call.answer());
     await drained;
-    expect((await Promise.all(settled)).map(({ settlement }) => settlement.status)).toEqual(Array(3).fill('completed'));
+    expect(
+      (await Promise.all(settled)).map(({ settlement }) => settlement.status),
+    ).toEqual(Array(3).fill('completed'));
   });
 
   it('waits for requests at workers, sends queued ones into slots that become free, closes the pool last', async () => {
@@ -64,9 +78,18 @@ describe('drain', () => {
     harness.pool.calls[0]!.answer();
     (await harness.pool.received(2))[1]!.answer();
     await drained;
-    expect((await Promise.all(settled)).map(({ settlement }) => settlement.status)).toEqual(['completed', 'completed']);
+    expect(
+      (await Promise.all(settled)).map(({ settlement }) => settlement.status),
+    ).toEqual(['completed', 'completed']);
     expect(order).toEqual([
-      ...['accepted r1', 'accepted r2', 'leased r1', 'settled r1', 'leased r2', 'settled r2'],
+      ...[
+        'accepted r1',
+        'accepted r2',
+        'leased r1',
+        'settled r1',
+        'leased r2',
+        'settled r2',
+      ],
       'pool closed',
     ]);
   });
@@ -81,8 +104,13 @@ describe('drain', () => {
       settlement.status === 'failed' ? settlement.error.code : settlement.status,
     );
     expect(codes).toEqual(['shutting_down', 'shutting_down']);
-    expect(harness.pool.cancels).toEqual([{ workerId: 'a1', requestId: 'running', reason: 'shutdown' }]);
-    expect(order.filter(step => step.startsWith('settled'))).toEqual(['settled queued', 'settled running']);
+    expect(harness.pool.cancels).toEqual([
+      { workerId: 'a1', requestId: 'running', reason: 'shutdown' },
+    ]);
+    expect(order.filter(step => step.startsWith('settled'))).toEqual([
+      'settled queued',
+      'settled running',
+    ]);
     expect(order.at(-1)).toBe('pool closed');
   });
 
@@ -112,7 +140,10 @@ describe('drain', () => {
     const settled = harness.submitAll(ids(3));
     await harness.scheduler.drain();
     for (const { settlement } of await Promise.all(settled)) {
-      expect(settlement).toMatchObject({ status: 'failed', error: { code: 'shutting_down' } });
+      expect(settlement).toMatchObject({
+        status: 'failed',
+        error: { code: 'shutting_down' },
+      });
     }
     expect(harness.queue.depth).toBe(0);
   });

@@ -5,13 +5,18 @@ describe('tenants that share one model', () => {
   let harness: SchedulerHarness;
   beforeEach(async () => {
     harness = await SchedulerHarness.start({
-      settings: { 'batching.policy': 'none', 'queue.max_requests_per_model': 8, 'queue.realtime_reserve': 0 },
+      settings: {
+        'batching.policy': 'none',
+        'queue.max_requests_per_model': 8,
+        'queue.realtime_reserve': 0,
+      },
     });
   });
   afterEach(() => harness.stop());
 
   /** Tenants of the calls so far, in the order in which they were sent. */
-  const sent = (): string => harness.pool.calls.map(({ request }) => request.tenant).join('');
+  const sent = (): string =>
+    harness.pool.calls.map(({ request }) => request.tenant).join('');
 
   async function answerAll(deviceMs: (tenant: string) => number): Promise<void> {
     // The list grows while it is read.
@@ -46,13 +51,21 @@ describe('tenants that share one model', () => {
   });
 
   it('a tenant that fills the queue is rejected first: another one still gets in', async () => {
-    const settled = harness.submitAll(['1', '2', '3', '4', '5', '6', '7', '8'], { tenant: 'a' });
-    await expect(async () => harness.submit('a9', { tenant: 'a' })).rejects.toMatchObject({ code: 'queue_full' });
+    const settled = harness.submitAll(['1', '2', '3', '4', '5', '6', '7', '8'], {
+      tenant: 'a',
+    });
+    await expect(async () => harness.submit('a9', { tenant: 'a' })).rejects.toMatchObject(
+      { code: 'queue_full' },
+    );
     settled.push(harness.submit('b1', { tenant: 'b' }));
-    await expect(async () => harness.submit('a10', { tenant: 'a' })).rejects.toMatchObject({ code: 'queue_full' });
+    await expect(async () =>
+      harness.submit('a10', { tenant: 'a' }),
+    ).rejects.toMatchObject({ code: 'queue_full' });
     harness.pool.addWorker('w1', 'alpha', { slots: 16 });
     await harness.settle();
     await answerAll(() => 10);
-    expect((await Promise.all(settled)).map(({ settlement }) => settlement.status)).toEqual(Array(9).fill('completed'));
+    expect(
+      (await Promise.all(settled)).map(({ settlement }) => settlement.status),
+    ).toEqual(Array(9).fill('completed'));
   });
 });

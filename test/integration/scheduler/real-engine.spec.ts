@@ -35,9 +35,17 @@ describe('scheduler and a real engine', () => {
       { marker: 'slow', action: 'slow', ms: 300 },
     ];
     const model = syntheticModel({ maxBatch: 4, steps: 100, faults });
-    const settings = settingsFrom({ 'workers.restart_min_ms': 10, 'server.shutdown_grace_ms': 200 });
+    const settings = settingsFrom({
+      'workers.restart_min_ms': 10,
+      'server.shutdown_grace_ms': 200,
+    });
     const testing = await Test.createTestingModule({
-      imports: [ConfigModule.forRoot(settings, [model]), ClockModule, EventsModule, SchedulerModule],
+      imports: [
+        ConfigModule.forRoot(settings, [model]),
+        ClockModule,
+        EventsModule,
+        SchedulerModule,
+      ],
     })
       .overrideProvider(WORKER_LAUNCH)
       .useValue(sourceLaunch)
@@ -52,9 +60,20 @@ describe('scheduler and a real engine', () => {
 
   afterEach(() => app.close());
 
-  const submit = async (id: string, audio = id, priority: RequestPriority = RequestPriority.BATCH) => {
+  const submit = async (
+    id: string,
+    audio = id,
+    priority: RequestPriority = RequestPriority.BATCH,
+  ) => {
     const payload = transcribeTask('', () => Promise.resolve(Buffer.from(audio)));
-    const spec = { id, model: 'synthetic', priority, bytes: audio.length, audioDurationS: 1, payload };
+    const spec = {
+      id,
+      model: 'synthetic',
+      priority,
+      bytes: audio.length,
+      audioDurationS: 1,
+      payload,
+    };
     const settled = await scheduler.submit(spec).settled;
     settledOrder.push(id);
     return settled;
@@ -65,13 +84,19 @@ describe('scheduler and a real engine', () => {
       ? settlement.reply.transcript.text
       : settlement.status;
 
-  const slotsInUse = () => pool.workers().reduce((sum, { slots }) => sum + slots.inUse, 0);
-  const untilSlots = (holds: (inUse: number) => boolean) => until(() => pause(5).then(() => holds(slotsInUse())));
+  const slotsInUse = () =>
+    pool.workers().reduce((sum, { slots }) => sum + slots.inUse, 0);
+  const untilSlots = (holds: (inUse: number) => boolean) =>
+    until(() => pause(5).then(() => holds(slotsInUse())));
 
   it('computes four requests in one engine call, and each gets the answer to its own audio', async () => {
     const audio = ids(4).map((id, index) => id.repeat(index + 1));
-    const settled = await Promise.all(ids(4).map((id, index) => submit(id, audio[index])));
-    settled.forEach((one, index) => expect(textOf(one)).toContain(` ${audio[index]!.length} bytes`));
+    const settled = await Promise.all(
+      ids(4).map((id, index) => submit(id, audio[index])),
+    );
+    settled.forEach((one, index) =>
+      expect(textOf(one)).toContain(` ${audio[index]!.length} bytes`),
+    );
     expect(settled.map(({ execution }) => execution?.batchSize)).toEqual([4, 4, 4, 4]);
     expect(new Set(settled.map(({ execution }) => execution?.batchId)).size).toBe(1);
   });
@@ -81,7 +106,9 @@ describe('scheduler and a real engine', () => {
     expect(await untilSlots(inUse => inUse >= 8)).toBe(true);
     await submit('live', 'live', RequestPriority.REALTIME);
     expect(settledOrder.indexOf('live')).toBeLessThan(8);
-    expect((await Promise.all(batch)).map(({ settlement }) => settlement.status)).toEqual(Array(12).fill('completed'));
+    expect((await Promise.all(batch)).map(({ settlement }) => settlement.status)).toEqual(
+      Array(12).fill('completed'),
+    );
   });
 
   it('cancels a call of a minute: its slot is free when the engine stops; the next request is answered', async () => {
@@ -95,7 +122,10 @@ describe('scheduler and a real engine', () => {
 
   it('tries a request that kills its worker twice, and answers what comes after the restart', async () => {
     const { settlement, attempts } = await submit('r1', 'crashes');
-    expect(settlement).toMatchObject({ status: 'failed', error: { code: 'worker_crashed' } });
+    expect(settlement).toMatchObject({
+      status: 'failed',
+      error: { code: 'worker_crashed' },
+    });
     expect(attempts).toBe(2);
     expect(textOf(await submit('r2'))).toContain(' 2 bytes');
     expect(pool.workers()[0]!.restarts).toBeGreaterThanOrEqual(2);

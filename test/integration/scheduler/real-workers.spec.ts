@@ -28,15 +28,27 @@ describe('scheduler and real gRPC workers', () => {
     workers = [new FixtureWorker({ maxBatch: 8 }), new FixtureWorker({ maxBatch: 8 })];
     const ports = await Promise.all(workers.map(worker => worker.start()));
     const model = modelSpec({ addresses: ports.map(port => `127.0.0.1:${port}`) });
-    const settings = settingsFrom({ 'workers.health_interval_ms': 20, 'server.shutdown_grace_ms': 200 });
+    const settings = settingsFrom({
+      'workers.health_interval_ms': 20,
+      'server.shutdown_grace_ms': 200,
+    });
     const testing = await Test.createTestingModule({
-      imports: [ConfigModule.forRoot(settings, [model]), ClockModule, EventsModule, SchedulerModule],
+      imports: [
+        ConfigModule.forRoot(settings, [model]),
+        ClockModule,
+        EventsModule,
+        SchedulerModule,
+      ],
     }).compile();
     testing.useLogger(false);
     app = await testing.init();
     scheduler = app.get(SchedulerService);
     pool = app.get(WorkerPoolService, { strict: false });
-    for (const port of ports) await workerThat(pool, worker => isUp(worker) && worker.address === `127.0.0.1:${port}`);
+    for (const port of ports)
+      await workerThat(
+        pool,
+        worker => isUp(worker) && worker.address === `127.0.0.1:${port}`,
+      );
   });
 
   afterEach(async () => {
@@ -47,17 +59,26 @@ describe('scheduler and real gRPC workers', () => {
 
   const submit = (id: string, prompt: string = script.hold): Promise<SettledRequest> =>
     scheduler.submit({
-      ...{ id, model: 'm', priority: RequestPriority.BATCH, bytes: 100, audioDurationS: 1 },
+      ...{
+        id,
+        model: 'm',
+        priority: RequestPriority.BATCH,
+        bytes: 100,
+        audioDurationS: 1,
+      },
       payload: transcribeTask(prompt, () => Promise.resolve(Buffer.alloc(100))),
     }).settled;
 
-  const slotsInUse = () => pool.workers().reduce((sum, { slots }) => sum + slots.inUse, 0);
+  const slotsInUse = () =>
+    pool.workers().reduce((sum, { slots }) => sum + slots.inUse, 0);
 
   /** The worker that was given the requests; the other one got none. */
   const chosen = async (count: number) => {
     const [first, second] = workers as [FixtureWorker, FixtureWorker];
     await Promise.race([first.arrivals(count), second.arrivals(count)]);
-    return first.received.length > 0 ? { busy: first, free: second } : { busy: second, free: first };
+    return first.received.length > 0
+      ? { busy: first, free: second }
+      : { busy: second, free: first };
   };
 
   const slotsFreed = async () => {
@@ -67,7 +88,10 @@ describe('scheduler and real gRPC workers', () => {
   it('take a group of eight and answer each of its requests', async () => {
     const settled = ids(8).map(id => submit(id, ''));
     for (const { settlement, execution } of await Promise.all(settled)) {
-      expect(settlement).toMatchObject({ status: 'completed', reply: { kind: 'transcript' } });
+      expect(settlement).toMatchObject({
+        status: 'completed',
+        reply: { kind: 'transcript' },
+      });
       expect(execution).toMatchObject({ batchSize: 1, batchId: 'batch-1' });
     }
     await slotsFreed();
@@ -110,8 +134,14 @@ describe('scheduler and real gRPC workers', () => {
   });
 
   it('give permanent errors, which touch no neighbour', async () => {
-    const [bad, good] = await Promise.all([submit('bad', script.fail('invalid_audio')), submit('good', '')]);
-    expect(bad.settlement).toMatchObject({ status: 'failed', error: { code: 'invalid_audio' } });
+    const [bad, good] = await Promise.all([
+      submit('bad', script.fail('invalid_audio')),
+      submit('good', ''),
+    ]);
+    expect(bad.settlement).toMatchObject({
+      status: 'failed',
+      error: { code: 'invalid_audio' },
+    });
     expect(good.settlement.status).toBe('completed');
   });
 
@@ -123,7 +153,10 @@ describe('scheduler and real gRPC workers', () => {
     await drained;
     const [finishes, hangs] = await Promise.all(settled);
     expect(finishes!.settlement.status).toBe('completed');
-    expect(hangs!.settlement).toMatchObject({ status: 'failed', error: { code: 'shutting_down' } });
+    expect(hangs!.settlement).toMatchObject({
+      status: 'failed',
+      error: { code: 'shutting_down' },
+    });
     expect(busy.cancelled).toEqual(['hangs']);
   });
 });

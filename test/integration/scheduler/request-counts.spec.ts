@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { register } from 'prom-client';
-import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
+import {
+  ids,
+  REALTIME,
+  scraped,
+  SchedulerHarness,
+} from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
 
 /** Value of a metric in one scrape, summed over its labels. */
@@ -15,7 +20,11 @@ describe('request counts', () => {
 
   beforeEach(async () => {
     harness = await SchedulerHarness.start({
-      settings: { 'batching.policy': 'none', 'queue.max_requests_per_model': 40, 'queue.realtime_reserve': 0 },
+      settings: {
+        'batching.policy': 'none',
+        'queue.max_requests_per_model': 40,
+        'queue.realtime_reserve': 0,
+      },
     });
   });
   afterEach(() => harness.stop());
@@ -52,12 +61,20 @@ describe('request counts', () => {
     }
     await harness.scheduler.cancelMany({}, 'operator');
     await Promise.all(settled);
-    expect(await expectBalance()).toMatchObject({ waiting: 0, running: 0, accepted: settled.length });
+    expect(await expectBalance()).toMatchObject({
+      waiting: 0,
+      running: 0,
+      accepted: settled.length,
+    });
   });
 
   it('are told by status, priority and model', async () => {
     harness.pool.addWorker('a1', 'alpha');
-    const settled = [harness.submit('ok', REALTIME), harness.submit('bad'), harness.submit('gone', { model: 'beta' })];
+    const settled = [
+      harness.submit('ok', REALTIME),
+      harness.submit('bad'),
+      harness.submit('gone', { model: 'beta' }),
+    ];
     const calls = await harness.pool.received(2);
     expect(await scraped('switchyard_requests_running', { model: 'alpha' })).toBe(2);
     calls.find(({ id }) => id === 'ok')!.answer();
@@ -75,10 +92,16 @@ describe('request counts', () => {
   it('show the queue by priority and model, with a zero for every configured model', async () => {
     void harness.submitAll(ids(3));
     void harness.submit('live', REALTIME);
-    expect(await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'batch' })).toBe(3);
-    expect(await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'realtime' })).toBe(1);
+    expect(
+      await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'batch' }),
+    ).toBe(3);
+    expect(
+      await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'realtime' }),
+    ).toBe(1);
     expect(await scraped('switchyard_queue_bytes', { model: 'alpha' })).toBe(400);
-    expect(await register.metrics()).toContain('scheduler_queue_depth{priority="batch",model="beta"} 0');
+    expect(await register.metrics()).toContain(
+      'scheduler_queue_depth{priority="batch",model="beta"} 0',
+    );
   });
 
   it('hold one queue wait per request, also for one that was sent twice', async () => {
@@ -117,7 +140,13 @@ describe('request counts', () => {
     harness.loop.wake();
     await harness.settle();
     expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(3);
-    expect(harness.types('r1')).toEqual(['accepted', 'cancel_requested', 'promoted', 'settled', 'cancel_signalled']);
+    expect(harness.types('r1')).toEqual([
+      'accepted',
+      'cancel_requested',
+      'promoted',
+      'settled',
+      'cancel_signalled',
+    ]);
     harness.clock.advance(90_000);
     harness.loop.wake();
     await harness.settle();

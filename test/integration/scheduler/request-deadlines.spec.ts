@@ -15,7 +15,10 @@ describe('deadlines of requests (D-26)', () => {
   afterEach(() => harness.stop());
 
   /** Answers the latest call when it took so long. */
-  async function answerAfter(ms: number, call = harness.pool.calls.at(-1)!): Promise<void> {
+  async function answerAfter(
+    ms: number,
+    call = harness.pool.calls.at(-1)!,
+  ): Promise<void> {
     harness.clock.advance(ms);
     call.answer();
     await harness.settle();
@@ -30,16 +33,23 @@ describe('deadlines of requests (D-26)', () => {
 
   it('are refused at once with the estimate when the answer takes longer, and accepted when not', async () => {
     await learned();
-    await expect(async () => harness.submit('short', within(4000))).rejects.toMatchObject({
-      code: 'deadline_unreachable',
-      message: expect.stringMatching(/^The answer, wanted within 4000 ms, would take about 5\d\d\d ms \(0 ms until/),
-    });
+    await expect(async () => harness.submit('short', within(4000))).rejects.toMatchObject(
+      {
+        code: 'deadline_unreachable',
+        message: expect.stringMatching(
+          /^The answer, wanted within 4000 ms, would take about 5\d\d\d ms \(0 ms until/,
+        ),
+      },
+    );
     expect(harness.types('short')).toEqual(['rejected']);
     const settled = harness.submit('long', within(30_000));
     await harness.pool.received(2);
     await answerAfter(1000);
     expect((await settled).settlement.status).toBe('completed');
-    expect(harness.of('settled').map(({ metDeadline }) => metDeadline)).toEqual([undefined, true]);
+    expect(harness.of('settled').map(({ metDeadline }) => metDeadline)).toEqual([
+      undefined,
+      true,
+    ]);
   });
 
   it('know that an answer was late', async () => {
@@ -50,16 +60,24 @@ describe('deadlines of requests (D-26)', () => {
     expect(harness.of('settled').map(({ metDeadline }) => metDeadline)).toEqual([false]);
   });
 
-  it.each([1000, 4500])('for the first output are judged by it, not by the answer: after %s ms', async ms => {
-    const record = harness.scheduler.submit({ ...request('s'), ...within(4000, 'first_output') });
-    await harness.pool.received(1);
-    harness.clock.advance(ms);
-    record.firstOutputAtMs = harness.clock.nowMs();
-    harness.clock.advance(5000);
-    await answerAfter(0);
-    expect((await record.settled).settlement.status).toBe('completed');
-    expect(harness.of('settled').map(({ metDeadline }) => metDeadline)).toEqual([ms < 4000]);
-  });
+  it.each([1000, 4500])(
+    'for the first output are judged by it, not by the answer: after %s ms',
+    async ms => {
+      const record = harness.scheduler.submit({
+        ...request('s'),
+        ...within(4000, 'first_output'),
+      });
+      await harness.pool.received(1);
+      harness.clock.advance(ms);
+      record.firstOutputAtMs = harness.clock.nowMs();
+      harness.clock.advance(5000);
+      await answerAfter(0);
+      expect((await record.settled).settlement.status).toBe('completed');
+      expect(harness.of('settled').map(({ metDeadline }) => metDeadline)).toEqual([
+        ms < 4000,
+      ]);
+    },
+  );
 
   it('end in the queue without costing device time when it is too late to start', async () => {
     await learned();
@@ -68,7 +86,10 @@ describe('deadlines of requests (D-26)', () => {
     const settled = harness.submit('waits', within(30_000));
     await answerAfter(26_000);
     const { settlement, attempts } = await settled;
-    expect(settlement).toMatchObject({ status: 'failed', error: { code: 'deadline_missed' } });
+    expect(settlement).toMatchObject({
+      status: 'failed',
+      error: { code: 'deadline_missed' },
+    });
     expect([attempts, harness.pool.calls.length]).toEqual([0, 2]);
   });
 
@@ -86,7 +107,16 @@ describe('deadlines of requests (D-26)', () => {
       await answerAfter(0, calls.at(-1));
     }
     await harness.pool.received(8);
-    expect(harness.pool.calls.map(({ id }) => id)).toEqual(['running', 'b1', 'a4', 'b2', 'a3', 'a1', 'a2', 'a5']);
+    expect(harness.pool.calls.map(({ id }) => id)).toEqual([
+      'running',
+      'b1',
+      'a4',
+      'b2',
+      'a3',
+      'a1',
+      'a2',
+      'a5',
+    ]);
   });
 
   it('hold again after the worker was lost: no time is added to them', async () => {
@@ -95,7 +125,10 @@ describe('deadlines of requests (D-26)', () => {
     const [call] = await harness.pool.received(1);
     harness.clock.advance(11_000);
     harness.pool.kill(call!.workerId);
-    expect((await settled).settlement).toMatchObject({ status: 'failed', error: { code: 'deadline_missed' } });
+    expect((await settled).settlement).toMatchObject({
+      status: 'failed',
+      error: { code: 'deadline_missed' },
+    });
     expect(harness.pool.calls).toHaveLength(1);
   });
 });

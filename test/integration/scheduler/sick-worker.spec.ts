@@ -12,7 +12,12 @@ import { ConfigModule } from '../../../src/platform/config/config.module.js';
 import { type SettingPath, settingsFrom } from '../../../src/platform/config/settings.js';
 import { EventsModule } from '../../../src/platform/events/events.module.js';
 import { FixtureWorker } from '../../support/fixture-worker.js';
-import { isReady, modelSpec, transcribeTask, workerThat } from '../../support/pool-harness.js';
+import {
+  isReady,
+  modelSpec,
+  transcribeTask,
+  workerThat,
+} from '../../support/pool-harness.js';
 import { ids } from '../../support/scheduler-harness.js';
 
 const REFUSALS = 5;
@@ -23,21 +28,32 @@ describe('a worker that refuses everything though it is healthy', () => {
   let addresses: string[];
   let pool: WorkerPoolService;
 
-  async function start(count: number, settings: Partial<Record<SettingPath, number>> = {}): Promise<void> {
+  async function start(
+    count: number,
+    settings: Partial<Record<SettingPath, number>> = {},
+  ): Promise<void> {
     workers = Array.from({ length: count }, () => new FixtureWorker({ maxBatch: 2 }));
-    addresses = await Promise.all(workers.map(async worker => `127.0.0.1:${await worker.start()}`));
+    addresses = await Promise.all(
+      workers.map(async worker => `127.0.0.1:${await worker.start()}`),
+    );
     const all = settingsFrom({
       ...{ 'workers.health_interval_ms': 20, 'workers.breaker_failures': REFUSALS },
       ...{ 'workers.breaker_min_ms': 60_000, 'workers.breaker_max_ms': 60_000 },
       ...settings,
     });
     const testing = await Test.createTestingModule({
-      imports: [ConfigModule.forRoot(all, [modelSpec({ addresses })]), ClockModule, EventsModule, SchedulerModule],
+      imports: [
+        ConfigModule.forRoot(all, [modelSpec({ addresses })]),
+        ClockModule,
+        EventsModule,
+        SchedulerModule,
+      ],
     }).compile();
     testing.useLogger(false);
     app = await testing.init();
     pool = app.get(WorkerPoolService, { strict: false });
-    for (const address of addresses) await workerThat(pool, view => isReady(view) && view.address === address);
+    for (const address of addresses)
+      await workerThat(pool, view => isReady(view) && view.address === address);
   }
 
   beforeEach(() => {
@@ -50,11 +66,18 @@ describe('a worker that refuses everything though it is healthy', () => {
 
   const submit = (id: string): Promise<SettledRequest> =>
     app.get(SchedulerService).submit({
-      ...{ id, model: 'm', priority: RequestPriority.REALTIME, bytes: 100, audioDurationS: 1 },
+      ...{
+        id,
+        model: 'm',
+        priority: RequestPriority.REALTIME,
+        bytes: 100,
+        audioDurationS: 1,
+      },
       payload: transcribeTask('', () => Promise.resolve(Buffer.alloc(100))),
     }).settled;
 
-  const view = (at: number) => pool.workers().find(({ address }) => address === addresses[at])!;
+  const view = (at: number) =>
+    pool.workers().find(({ address }) => address === addresses[at])!;
 
   async function oneByOne(requests: readonly string[]): Promise<SettledRequest[]> {
     const settled: SettledRequest[] = [];
@@ -67,8 +90,13 @@ describe('a worker that refuses everything though it is healthy', () => {
     async code => {
       await start(2);
       workers[0]!.refusal = new DomainError(code, 'not today');
-      const settled = [...(await oneByOne(ids(100))), ...(await Promise.all(ids(200, 'b').map(submit)))];
-      expect(settled.filter(({ settlement }) => settlement.status !== 'completed')).toEqual([]);
+      const settled = [
+        ...(await oneByOne(ids(100))),
+        ...(await Promise.all(ids(200, 'b').map(submit))),
+      ];
+      expect(
+        settled.filter(({ settlement }) => settlement.status !== 'completed'),
+      ).toEqual([]);
       expect(workers[0]!.received.length).toBeLessThanOrEqual(REFUSALS);
       expect(view(0)).toMatchObject({
         state: 'suspended',
@@ -83,7 +111,8 @@ describe('a worker that refuses everything though it is healthy', () => {
     workers[0]!.refusal = new DomainError('storage_unavailable', 'not yet');
     let sent = 0;
     const sendUntil = async (holds: () => boolean) => {
-      while (!holds()) expect((await submit(`r${++sent}`)).settlement.status).toBe('completed');
+      while (!holds())
+        expect((await submit(`r${++sent}`)).settlement.status).toBe('completed');
     };
     await sendUntil(() => workers[0]!.received.length === REFUSALS + 2);
     workers[0]!.refusal = undefined;
@@ -99,7 +128,8 @@ describe('a worker that refuses everything though it is healthy', () => {
       status: 'failed',
       error: {
         code: 'worker_lost',
-        message: 'A worker of m refused the request as unavailable, and it was not tried again after 5 attempts.',
+        message:
+          'A worker of m refused the request as unavailable, and it was not tried again after 5 attempts.',
       },
     });
     expect([attempts, workers[0]!.received.length]).toEqual([5, 5]);
@@ -107,9 +137,12 @@ describe('a worker that refuses everything though it is healthy', () => {
 
   it('two of three: each request ends at the third', async () => {
     await start(3, { 'workers.breaker_failures': 1000 });
-    for (const worker of workers.slice(0, 2)) worker.refusal = new DomainError('storage_unavailable', 'not today');
+    for (const worker of workers.slice(0, 2))
+      worker.refusal = new DomainError('storage_unavailable', 'not today');
     const settled = await oneByOne(ids(20));
-    expect(settled.map(({ settlement }) => settlement.status)).toEqual(Array(20).fill('completed'));
+    expect(settled.map(({ settlement }) => settlement.status)).toEqual(
+      Array(20).fill('completed'),
+    );
     expect(Math.max(...settled.map(({ attempts }) => attempts))).toBeLessThanOrEqual(3);
   });
 

@@ -1,7 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WorkerLostError } from '../../../src/core/request/worker-lost.js';
-import { type DomainError, errorDefinition } from '../../../src/core/shared/domain-error.js';
+import {
+  type DomainError,
+  errorDefinition,
+} from '../../../src/core/shared/domain-error.js';
 import { type WorkerTask } from '../../../src/gateway/worker-pool/worker-task.js';
 import { ids, SchedulerHarness, scraped } from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
@@ -23,8 +26,18 @@ describe('worker loss', () => {
     const [, again] = await harness.pool.received(2);
     again!.answer();
     const { settlement, attempts } = await settled;
-    expect([settlement.status, attempts, again!.workerId]).toEqual(['completed', 2, 'a2']);
-    expect(harness.types('r1')).toEqual(['accepted', 'leased', 'requeued', 'leased', 'settled']);
+    expect([settlement.status, attempts, again!.workerId]).toEqual([
+      'completed',
+      2,
+      'a2',
+    ]);
+    expect(harness.types('r1')).toEqual([
+      'accepted',
+      'leased',
+      'requeued',
+      'leased',
+      'settled',
+    ]);
   });
 
   it('keeps the place of the request in the line', async () => {
@@ -33,7 +46,9 @@ describe('worker loss', () => {
     harness.pool.kill('a1');
     void harness.submitAll(['second', 'third']);
     await harness.settle();
-    expect((await harness.scheduler.list()).map(({ id, attempts }) => [id, attempts])).toEqual([
+    expect(
+      (await harness.scheduler.list()).map(({ id, attempts }) => [id, attempts]),
+    ).toEqual([
       ['first', 1],
       ['second', 0],
       ['third', 0],
@@ -49,7 +64,11 @@ describe('worker loss', () => {
     harness.pool.kill('a2');
     const { settlement, attempts } = await settled;
     const { error } = settlement as { error: DomainError };
-    expect([error.code, errorDefinition(error).status, attempts]).toEqual(['worker_crashed', 500, 2]);
+    expect([error.code, errorDefinition(error).status, attempts]).toEqual([
+      'worker_crashed',
+      500,
+      2,
+    ]);
     expect(error.retryAfterMs).toBeUndefined();
   });
 
@@ -73,7 +92,9 @@ describe('worker loss', () => {
       const calls = await harness.pool.received(sent);
       await harness.settle();
       expect(harness.pool.calls).toHaveLength(sent);
-      calls.slice(sent - 4).forEach(call => call.answer({ batchSize: 4, batchId: 'again' }));
+      calls
+        .slice(sent - 4)
+        .forEach(call => call.answer({ batchSize: 4, batchId: 'again' }));
     }
     const all = await Promise.all(settled);
     expect(all.map(({ settlement, attempts }) => [settlement.status, attempts])).toEqual(
@@ -84,32 +105,59 @@ describe('worker loss', () => {
     expect(await scraped('switchyard_requests_retried_total')).toBe(8);
   });
 
-  it.each(['invalid_audio', 'unsupported_parameter', 'engine_failed'] as const)('never retries %s', async code => {
-    const settled = harness.submit('r1');
-    (await harness.pool.received(1))[0]!.fail(code);
-    expect((await settled).settlement).toMatchObject({ status: 'failed', error: { code } });
-    await harness.settle();
-    expect(harness.pool.calls).toHaveLength(1);
-  });
+  it.each(['invalid_audio', 'unsupported_parameter', 'engine_failed'] as const)(
+    'never retries %s',
+    async code => {
+      const settled = harness.submit('r1');
+      (await harness.pool.received(1))[0]!.fail(code);
+      expect((await settled).settlement).toMatchObject({
+        status: 'failed',
+        error: { code },
+      });
+      await harness.settle();
+      expect(harness.pool.calls).toHaveLength(1);
+    },
+  );
 
   it('never retries speech that has reached its listener', async () => {
     const headers: unknown[] = [];
-    const sink = { header: (header: unknown) => headers.push(header), audio: new PassThrough() };
-    const payload: WorkerTask = { kind: 'synthesize', text: 'hi', voice: 'v', speed: 1, format: 'mp3', sink };
+    const sink = {
+      header: (header: unknown) => headers.push(header),
+      audio: new PassThrough(),
+    };
+    const payload: WorkerTask = {
+      kind: 'synthesize',
+      text: 'hi',
+      voice: 'v',
+      speed: 1,
+      format: 'mp3',
+      sink,
+    };
     const settled = harness.submit('r1', { payload });
     const [call] = await harness.pool.received(1);
     const { payload: task } = call!.request;
-    if (task.kind === 'synthesize') task.sink.header({ contentType: 'audio/mpeg', sampleRate: 16000 });
+    if (task.kind === 'synthesize')
+      task.sink.header({ contentType: 'audio/mpeg', sampleRate: 16000 });
     harness.pool.addWorker('a2', 'alpha');
     harness.pool.kill('a1');
-    expect((await settled).settlement).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
+    expect((await settled).settlement).toMatchObject({
+      status: 'failed',
+      error: { code: 'worker_lost' },
+    });
     expect(headers).toEqual([{ contentType: 'audio/mpeg', sampleRate: 16000 }]);
     expect(harness.pool.calls).toHaveLength(1);
   });
 
   it('retries speech of which nothing was heard', async () => {
     const sink = { header: () => undefined, audio: new PassThrough() };
-    const payload: WorkerTask = { kind: 'synthesize', text: 'hi', voice: 'v', speed: 1, format: 'mp3', sink };
+    const payload: WorkerTask = {
+      kind: 'synthesize',
+      text: 'hi',
+      voice: 'v',
+      speed: 1,
+      format: 'mp3',
+      sink,
+    };
     const settled = harness.submit('r1', { payload });
     await harness.pool.received(1);
     harness.pool.addWorker('a2', 'alpha');
@@ -124,7 +172,10 @@ describe('worker loss', () => {
     harness.clock.advance(200_000);
     harness.pool.kill('a1');
     await harness.settle();
-    expect(harness.scheduler.find(aRef('r1'))).toMatchObject({ state: 'queued', attempts: 1 });
+    expect(harness.scheduler.find(aRef('r1'))).toMatchObject({
+      state: 'queued',
+      attempts: 1,
+    });
     harness.pool.addWorker('a2', 'alpha');
     (await harness.pool.received(2))[1]!.answer();
     expect((await settled).settlement.status).toBe('completed');
@@ -132,9 +183,14 @@ describe('worker loss', () => {
 
   it('reports an error without a code as internal_error, not as the text of a stack', async () => {
     const settled = harness.submit('r1');
-    (await harness.pool.received(1))[0]!.fail(new Error('cannot read properties of undefined'));
+    (await harness.pool.received(1))[0]!.fail(
+      new Error('cannot read properties of undefined'),
+    );
     const { settlement } = await settled;
-    expect(settlement).toMatchObject({ status: 'failed', error: { code: 'internal_error' } });
+    expect(settlement).toMatchObject({
+      status: 'failed',
+      error: { code: 'internal_error' },
+    });
     expect((settlement as { error: Error }).error.message).not.toContain('undefined');
   });
 });

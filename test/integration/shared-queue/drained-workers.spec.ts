@@ -22,14 +22,20 @@ interface Shown {
 }
 
 const order = async (id: string, verb: 'drain' | 'resume' | 'restart') => {
-  const answer = await fetch(`${product.url}/admin/v1/workers/${id}/${verb}`, { method: 'POST' });
+  const answer = await fetch(`${product.url}/admin/v1/workers/${id}/${verb}`, {
+    method: 'POST',
+  });
   return { status: answer.status, body: (await answer.json()) as Shown };
 };
 const drained = async (id: string) =>
-  (await product.json<{ data: Shown[] }>('/admin/v1/workers')).data.find(worker => worker.id === id)?.drained;
+  (await product.json<{ data: Shown[] }>('/admin/v1/workers')).data.find(
+    worker => worker.id === id,
+  )?.drained;
 const workerOf = async (id: string) => {
   expect((await product.transcribe('hello', { id })).status).toBe(200);
-  return (await product.json<{ worker?: string }>(`/admin/v1/requests/${id}`)).worker ?? '';
+  return (
+    (await product.json<{ worker?: string }>(`/admin/v1/requests/${id}`)).worker ?? ''
+  );
 };
 
 it('a drained worker takes nothing from the shared queue until it is resumed; others serve', async () => {
@@ -37,20 +43,35 @@ it('a drained worker takes nothing from the shared queue until it is resumed; ot
     'the other has announced itself',
     async () => (await order('synthetic-1', 'resume')).status === 200,
   );
-  await product.until('it has announced itself', async () => (await order('synthetic-0', 'drain')).status === 200);
-  await product.until('the worker has seen it', async () => (await drained('synthetic-0')) === true);
+  await product.until(
+    'it has announced itself',
+    async () => (await order('synthetic-0', 'drain')).status === 200,
+  );
+  await product.until(
+    'the worker has seen it',
+    async () => (await drained('synthetic-0')) === true,
+  );
   const served = new Set<string>();
   for (let n = 0; n < 6; n++) served.add((await workerOf(`r${n}`)).replace(/\..*/, ''));
   expect([...served]).toEqual(['synthetic-1']);
 
-  expect(await order('synthetic-1', 'drain')).toMatchObject({ status: 200, body: { drained: true } });
-  await product.until('both have seen it', async () => (await drained('synthetic-1')) === true);
+  expect(await order('synthetic-1', 'drain')).toMatchObject({
+    status: 200,
+    body: { drained: true },
+  });
+  await product.until(
+    'both have seen it',
+    async () => (await drained('synthetic-1')) === true,
+  );
   const waits = product.transcribe('hello', { id: 'waits' });
   await product.until('it waits', async () => {
     const { state } = await product.json<{ state?: string }>('/admin/v1/requests/waits');
     return state === 'queued';
   });
-  expect(await order('synthetic-0', 'resume')).toMatchObject({ status: 200, body: { drained: false } });
+  expect(await order('synthetic-0', 'resume')).toMatchObject({
+    status: 200,
+    body: { drained: false },
+  });
   expect((await waits).status).toBe(200);
   const { worker } = await product.json<{ worker?: string }>('/admin/v1/requests/waits');
   expect(worker).toMatch(/^synthetic-0/);

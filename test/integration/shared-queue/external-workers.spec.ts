@@ -15,10 +15,20 @@ interface Listed {
 it('a worker in another language serves the shared queue; a bad one says why', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-external-'));
   await using redis = await RedisServer.start();
-  const models = [externalModel([], { id: 'good' }), externalModel(['--fault', 'exit'], { id: 'bad' })];
-  const settings = { 'queue.driver': 'redis', 'redis.url': redis.url, 'data.dir': join(folder, 'data') } as const;
+  const models = [
+    externalModel([], { id: 'good' }),
+    externalModel(['--fault', 'exit'], { id: 'bad' }),
+  ];
+  const settings = {
+    'queue.driver': 'redis',
+    'redis.url': redis.url,
+    'data.dir': join(folder, 'data'),
+  } as const;
   {
-    await using gateway = await GatewayProcess.start(models, settings, { folder, until: 'live' });
+    await using gateway = await GatewayProcess.start(models, settings, {
+      folder,
+      until: 'live',
+    });
     const form = new FormData();
     form.set('model', 'good');
     form.set('file', new Blob([new Uint8Array(silentWav())]), 'a.wav');
@@ -29,7 +39,8 @@ it('a worker in another language serves the shared queue; a bad one says why', a
     const problem = 'its process ended with code 3: cannot load model.bin: no such file';
     const told = async (): Promise<string | undefined> => {
       const { body } = await gateway.call('GET', '/admin/v1/workers');
-      return (JSON.parse(String(body)) as Listed).data.find(({ id }) => id === 'bad-0')?.problem;
+      return (JSON.parse(String(body)) as Listed).data.find(({ id }) => id === 'bad-0')
+        ?.problem;
     };
     while ((await told()) !== problem) await pause(50);
   }

@@ -10,11 +10,20 @@ import { describeWith, REDIS } from '../../support/requires.js';
 
 const LIMIT_MS = 90_000;
 /** Each of these waited 5 s for a Redis that hangs. */
-const VIEWS = ['/metrics', '/admin/v1/queue', '/admin/v1/requests', '/admin/v1/workers', '/health'];
+const VIEWS = [
+  '/metrics',
+  '/admin/v1/queue',
+  '/admin/v1/requests',
+  '/admin/v1/workers',
+  '/health',
+];
 const ROUNDS = 5;
 
 const embedder = (id: string, baseMs: number) =>
-  syntheticModel({ baseMs, dimensions: 4 }, { id, kind: 'embedding', capabilities: ['embeddings', 'dimensions'] });
+  syntheticModel(
+    { baseMs, dimensions: 4 },
+    { id, kind: 'embedding', capabilities: ['embeddings', 'dimensions'] },
+  );
 const models = [embedder('embed', 50), embedder('slow', 3000)];
 
 describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
@@ -30,7 +39,11 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
 
   const settings = () =>
     ({
-      ...{ 'queue.driver': 'redis', 'redis.url': redis.url, 'limits.requests_per_minute': 100_000 },
+      ...{
+        'queue.driver': 'redis',
+        'redis.url': redis.url,
+        'limits.requests_per_minute': 100_000,
+      },
       ...{ 'requests.idempotency': 'auto', 'requests.lease_ms': 1500 },
     }) as const;
 
@@ -67,7 +80,8 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
       await new Promise(resolve => setTimeout(resolve, 50));
       return (await gateway.call('GET', '/health/ready')).status === status;
     };
-    if (!(await until(holds, 40_000))) throw new Error(`not ${status}: ${await gateway.process.logTail()}`);
+    if (!(await until(holds, 40_000)))
+      throw new Error(`not ${status}: ${await gateway.process.logTail()}`);
   }
 
   const json = async (path: string): Promise<unknown> =>
@@ -78,15 +92,21 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
   };
   const view = async (): Promise<void> => {
     for (let round = 0; round < ROUNDS; round++) {
-      for (const path of VIEWS) expect([path, (await gateway.call('GET', path)).status]).toEqual([path, 200]);
+      for (const path of VIEWS)
+        expect([path, (await gateway.call('GET', path)).status]).toEqual([path, 200]);
     }
   };
 
   it('tells that all its dependencies are up', async () => {
-    const healthy = async (): Promise<boolean> => ((await json('/health')) as { status: string }).status === 'ok';
+    const healthy = async (): Promise<boolean> =>
+      ((await json('/health')) as { status: string }).status === 'ok';
     expect(await until(healthy, 40_000)).toBe(true);
     expect(await json('/health')).toMatchObject({
-      dependencies: { redis: { status: 'up' }, database: { status: 'up' }, blobs: { status: 'up' } },
+      dependencies: {
+        redis: { status: 'up' },
+        database: { status: 'up' },
+        blobs: { status: 'up' },
+      },
     });
     expect(await up()).toEqual({ redis: 1 });
   });
@@ -101,7 +121,11 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
         expect(await up()).toEqual({ redis: 0 });
         expect(await json('/admin/v1/dependencies')).toMatchObject({
           data: expect.arrayContaining([
-            expect.objectContaining({ name: 'redis', status: 'down', error: expect.any(String) as unknown }),
+            expect.objectContaining({
+              name: 'redis',
+              status: 'down',
+              error: expect.any(String) as unknown,
+            }),
           ]) as unknown,
         });
         await view();
@@ -118,19 +142,26 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
   it(
     'loses nothing while Redis hangs: each request is answered or rejected with 503 and a retry time, never 500',
     async () => {
-      const before = Array.from({ length: 8 }, (_, n) => embed({ 'x-request-id': `before-${n}` }));
+      const before = Array.from({ length: 8 }, (_, n) =>
+        embed({ 'x-request-id': `before-${n}` }),
+      );
       redis.pause();
-      const during = Array.from({ length: 8 }, (_, n) => embed({ 'idempotency-key': `during-${n}` }));
+      const during = Array.from({ length: 8 }, (_, n) =>
+        embed({ 'idempotency-key': `during-${n}` }),
+      );
       const refused = await embed();
       expect(refused).toMatchObject({ status: 503, code: 'queue_unavailable' });
       expect(refused.retry).toBeGreaterThan(0);
       redis.resume();
       const answers = await Promise.all([...before, ...during]);
       for (const { status, code, retry } of answers) {
-        if (status !== 200) expect([status, code, retry > 0]).toEqual([503, 'queue_unavailable', true]);
+        if (status !== 200)
+          expect([status, code, retry > 0]).toEqual([503, 'queue_unavailable', true]);
       }
       await ready(200);
-      const again = await Promise.all(Array.from({ length: 8 }, (_, n) => embed({ 'idempotency-key': `during-${n}` })));
+      const again = await Promise.all(
+        Array.from({ length: 8 }, (_, n) => embed({ 'idempotency-key': `during-${n}` })),
+      );
       expect(again.map(({ status }) => status)).toEqual(Array(8).fill(200));
     },
     LIMIT_MS,
@@ -139,20 +170,31 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
   it(
     'runs an async request of a killed gateway that it took over while Redis hung, once Redis is back',
     async () => {
-      const accepted = await post({ model: 'slow', input: 'x' }, { prefer: 'respond-async', 'x-request-id': 'later' });
+      const accepted = await post(
+        { model: 'slow', input: 'x' },
+        { prefer: 'respond-async', 'x-request-id': 'later' },
+      );
       expect(accepted.status).toBe(202);
       gateway.process.child.kill('SIGKILL');
       redis.pause();
       gateway = await GatewayProcess.start(models, settings(), { folder, until: 'live' });
       const took = async (): Promise<boolean> => {
         await new Promise(resolve => setTimeout(resolve, 50));
-        return (await gateway.process.logTail()).includes('taken over from a gateway whose lease expired');
+        return (await gateway.process.logTail()).includes(
+          'taken over from a gateway whose lease expired',
+        );
       };
       expect(await until(took, 40_000)).toBe(true);
       expect((await embed()).code).toBe('queue_unavailable');
       redis.resume();
-      const state = async (): Promise<string> => ((await json('/v1/requests/later')) as { state: string }).state;
-      expect(await until(async () => ['completed', 'failed', 'cancelled'].includes(await state()), 40_000)).toBe(true);
+      const state = async (): Promise<string> =>
+        ((await json('/v1/requests/later')) as { state: string }).state;
+      expect(
+        await until(
+          async () => ['completed', 'failed', 'cancelled'].includes(await state()),
+          40_000,
+        ),
+      ).toBe(true);
       expect(await state()).toBe('completed');
     },
     LIMIT_MS,

@@ -20,7 +20,10 @@ const model = syntheticModel(
   { id: 'embed', kind: 'embedding', capabilities: ['embeddings', 'dimensions'] },
 );
 /** 45 kB; its answer has 524 kB. */
-const body = JSON.stringify({ model: 'embed', input: Array<string>(INPUTS).fill('x'.repeat(700)) });
+const body = JSON.stringify({
+  model: 'embed',
+  input: Array<string>(INPUTS).fill('x'.repeat(700)),
+});
 
 describeWith(REDIS)('memory of Redis', () => {
   let redis: RedisServer;
@@ -29,8 +32,17 @@ describeWith(REDIS)('memory of Redis', () => {
   /** Has the worker. */
   let a: GatewayProcess;
   const settings = (): SettingOverrides => ({
-    ...{ 'queue.driver': 'redis', 'redis.url': redis.url, 'redis.prefix': 'other', 'redis.result_ttl_ms': 1000 },
-    ...{ 'data.dir': join(folder, 'data'), 'requests.idempotency': 'off', 'limits.requests_per_minute': 100_000 },
+    ...{
+      'queue.driver': 'redis',
+      'redis.url': redis.url,
+      'redis.prefix': 'other',
+      'redis.result_ttl_ms': 1000,
+    },
+    ...{
+      'data.dir': join(folder, 'data'),
+      'requests.idempotency': 'off',
+      'limits.requests_per_minute': 100_000,
+    },
   });
 
   beforeAll(async () => {
@@ -57,7 +69,10 @@ describeWith(REDIS)('memory of Redis', () => {
       await new Promise(resolve => setTimeout(resolve, 50));
       return check();
     }, 30_000);
-    if (!held) throw new Error(`waited 30 s for: ${what}; keys: ${(await client.keys('*')).join(' ')}`);
+    if (!held)
+      throw new Error(
+        `waited 30 s for: ${what}; keys: ${(await client.keys('*')).join(' ')}`,
+      );
   };
   const endless = async (): Promise<string[]> => {
     const keys = await client.keys('*');
@@ -87,12 +102,19 @@ describeWith(REDIS)('memory of Redis', () => {
         const answers = await Promise.all(sent);
         for (const answer of answers) {
           const { data } = (await answer.json()) as { data: { embedding: number[] }[] };
-          expect([answer.status, data.length, data[0]?.embedding.length]).toEqual([200, INPUTS, DIMENSIONS]);
+          expect([answer.status, data.length, data[0]?.embedding.length]).toEqual([
+            200,
+            INPUTS,
+            DIMENSIONS,
+          ]);
         }
       }
       await holds('all jobs expire', async () => (await jobs()).length === 0);
       await holds('all blobs are removed', async () => (await blobs()).length === 0);
-      await holds('nothing stays without an end', async () => (await endless()).length === 0);
+      await holds(
+        'nothing stays without an end',
+        async () => (await endless()).length === 0,
+      );
       // 40 answers are 21 MB.
       expect(await client.memory('USAGE', events, 'SAMPLES', 0)).toBeLessThan(200_000);
     },
@@ -102,9 +124,13 @@ describeWith(REDIS)('memory of Redis', () => {
   it(
     'is given back when clients vanish, and when a gateway is killed before it has the answers',
     async () => {
-      const b = await GatewayProcess.start([{ ...model, replicas: 0 }], settings(), { folder: join(folder) });
+      const b = await GatewayProcess.start([{ ...model, replicas: 0 }], settings(), {
+        folder: join(folder),
+      });
       const leave = new AbortController();
-      const left = Array.from({ length: 10 }, (_, n) => embed(n % 2 ? a : b, leave.signal).catch(() => 'left'));
+      const left = Array.from({ length: 10 }, (_, n) =>
+        embed(n % 2 ? a : b, leave.signal).catch(() => 'left'),
+      );
       const lost = Array.from({ length: 10 }, () => embed(b).catch(() => 'lost'));
       await holds('they are in Redis', async () => (await jobs()).length >= 8);
       leave.abort();
@@ -113,7 +139,10 @@ describeWith(REDIS)('memory of Redis', () => {
       await Promise.all(lost);
       expect((await embed(a)).status).toBe(200);
       await holds('all jobs expire', async () => (await jobs()).length === 0);
-      await holds('nothing stays without an end', async () => (await endless()).length === 0);
+      await holds(
+        'nothing stays without an end',
+        async () => (await endless()).length === 0,
+      );
       await b[Symbol.asyncDispose]();
     },
     LIMIT_MS,

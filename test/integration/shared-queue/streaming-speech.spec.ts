@@ -26,7 +26,11 @@ describeWith(REDIS)('speech through the queue in Redis', () => {
     redis = await RedisServer.start();
     client = new Redis(redis.url, { maxRetriesPerRequest: null });
     folder = await mkdtemp(join(tmpdir(), 'switchyard-speech-'));
-    const settings = { 'queue.driver': 'redis', 'redis.url': redis.url, 'requests.idempotency': 'off' } as const;
+    const settings = {
+      'queue.driver': 'redis',
+      'redis.url': redis.url,
+      'requests.idempotency': 'off',
+    } as const;
     gateway = await GatewayProcess.start([model], settings, { folder });
   }, LIMIT_MS);
 
@@ -40,7 +44,12 @@ describeWith(REDIS)('speech through the queue in Redis', () => {
   const speak = (input: string): Promise<Response> =>
     fetch(`http://127.0.0.1:${gateway.port}/v1/audio/speech`, {
       method: 'POST',
-      body: JSON.stringify({ model: 'voice', input, voice: 'alloy', response_format: 'pcm' }),
+      body: JSON.stringify({
+        model: 'voice',
+        input,
+        voice: 'alloy',
+        response_format: 'pcm',
+      }),
       headers: { 'content-type': 'application/json' },
     });
   const active = (): Promise<number> => client.llen('switchyard:requests-voice:active');
@@ -48,12 +57,19 @@ describeWith(REDIS)('speech through the queue in Redis', () => {
   it(
     'brings the first bytes while the worker still makes the last, then all of them',
     async () => {
-      const answer = await speak('A sentence that takes a while to say, and a while longer to make.');
+      const answer = await speak(
+        'A sentence that takes a while to say, and a while longer to make.',
+      );
       const reader = answer.body!.getReader();
       const first = await reader.read();
-      expect([answer.status, (first.value?.length ?? 0) > 0, await active()]).toEqual([200, true, 1]);
+      expect([answer.status, (first.value?.length ?? 0) > 0, await active()]).toEqual([
+        200,
+        true,
+        1,
+      ]);
       let bytes = first.value!.length;
-      for (let next = await reader.read(); !next.done; next = await reader.read()) bytes += next.value.length;
+      for (let next = await reader.read(); !next.done; next = await reader.read())
+        bytes += next.value.length;
       expect(await active()).toBe(0);
       const again = await (
         await speak('A sentence that takes a while to say, and a while longer to make.')
@@ -70,7 +86,8 @@ describeWith(REDIS)('speech through the queue in Redis', () => {
       const reader = answer.body!.getReader();
       await reader.read();
       await reader.cancel();
-      for (let left = await active(); left > 0; left = await active()) await new Promise(next => setTimeout(next, 20));
+      for (let left = await active(); left > 0; left = await active())
+        await new Promise(next => setTimeout(next, 20));
       expect(await client.pubsub('CHANNELS', 'switchyard:plane:speech:*')).toEqual([]);
     },
     LIMIT_MS,

@@ -30,7 +30,9 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
         total: 1,
         data: [{ request_id: 'looked-up' }],
       });
-      expect((await harness.get(b, '/admin/v1/queue')).body).toMatchObject({ total: { batch: 1, realtime: 0 } });
+      expect((await harness.get(b, '/admin/v1/queue')).body).toMatchObject({
+        total: { batch: 1, realtime: 0 },
+      });
       expect((await harness.post(b, '/v1/requests/looked-up/cancel')).body).toEqual({
         request_id: 'looked-up',
         cancelled: true,
@@ -52,13 +54,19 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
       const before = notes.length;
       const answer = harness.transcribe(harness.a, 'cancelled');
       const held = await harness.puller.take();
-      expect((await harness.get(harness.b, '/v1/requests/cancelled')).body).toMatchObject({
-        state: 'running',
-        worker: 'alpha-p',
-      });
-      expect((await harness.post(harness.b, '/v1/requests/cancelled/cancel')).body).toMatchObject({ cancelled: true });
+      expect((await harness.get(harness.b, '/v1/requests/cancelled')).body).toMatchObject(
+        {
+          state: 'running',
+          worker: 'alpha-p',
+        },
+      );
+      expect(
+        (await harness.post(harness.b, '/v1/requests/cancelled/cancel')).body,
+      ).toMatchObject({ cancelled: true });
       expect((await answer).status).toBe(499);
-      await harness.until('the worker is told', () => Promise.resolve(notes.length > before));
+      await harness.until('the worker is told', () =>
+        Promise.resolve(notes.length > before),
+      );
       expect(notes.at(-1)).toMatchObject({ reason: 'client' });
       await held.complete();
     },
@@ -69,16 +77,25 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
     'the same request id at both is computed once, and both callers get its answer; so does a third one afterwards',
     async () => {
       const before = (await harness.b.scrape()).sum('switchyard_requests_accepted_total');
-      const both = [harness.transcribe(harness.a, 'same'), harness.transcribe(harness.b, 'same')];
+      const both = [
+        harness.transcribe(harness.a, 'same'),
+        harness.transcribe(harness.b, 'same'),
+      ];
       const held = await harness.puller.take();
-      const joined = async () => (await harness.b.scrape()).sum('switchyard_requests_accepted_total') === before + 1;
+      const joined = async () =>
+        (await harness.b.scrape()).sum('switchyard_requests_accepted_total') ===
+        before + 1;
       await harness.until('B has joined', joined);
       await held.complete();
-      expect((await Promise.all(both)).map(({ status, body }) => [status, body.text])).toEqual([
+      expect(
+        (await Promise.all(both)).map(({ status, body }) => [status, body.text]),
+      ).toEqual([
         [200, 'text of same'],
         [200, 'text of same'],
       ]);
-      expect((await harness.transcribe(harness.b, 'same')).body).toMatchObject({ text: 'text of same' });
+      expect((await harness.transcribe(harness.b, 'same')).body).toMatchObject({
+        text: 'text of same',
+      });
       expect(await harness.client.llen('switchyard:requests-alpha:active')).toBe(0);
       await harness.waiting(0);
     },
@@ -90,11 +107,16 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
     async () => {
       const answer = harness.transcribe(harness.a, 'with-audio');
       const held = await harness.puller.take();
-      expect((held.data as { audio?: { blob: string } }).audio?.blob).toMatch(/^plane\/audio\//);
+      expect((held.data as { audio?: { blob: string } }).audio?.blob).toMatch(
+        /^plane\/audio\//,
+      );
       expect(await harness.audioFiles()).toHaveLength(1);
       await held.complete();
       expect((await answer).status).toBe(200);
-      await harness.until('the audio is removed', async () => (await harness.audioFiles()).length === 0);
+      await harness.until(
+        'the audio is removed',
+        async () => (await harness.audioFiles()).length === 0,
+      );
     },
     LIMIT_MS,
   );
@@ -108,10 +130,22 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
       const held = await puller.take();
       // As a worker does that finds the deadline of the job behind it.
       expect(held.data.deadlineMs).toBeGreaterThan(Date.now());
-      const phases = { workerId: 'alpha-p', takenMs: Date.now(), batchWaitMs: 0, totalMs: 0, attempts: 1 };
-      const error = { code: 'queue_timeout', message: 'No worker took the job before its deadline.' };
+      const phases = {
+        workerId: 'alpha-p',
+        takenMs: Date.now(),
+        batchWaitMs: 0,
+        totalMs: 0,
+        attempts: 1,
+      };
+      const error = {
+        code: 'queue_timeout',
+        message: 'No worker took the job before its deadline.',
+      };
       await held.completeWith({ v: 1, outcome: 'failed', error, phases });
-      expect(await answer).toMatchObject({ status: 504, body: { error: { code: 'deadline_missed' } } });
+      expect(await answer).toMatchObject({
+        status: 504,
+        body: { error: { code: 'deadline_missed' } },
+      });
       const scrape = await a.scrape();
       expect(scrape.sum('scheduler_requests_total')).toBe(before + 1);
       expect(scrape.sum('switchyard_deadlines_total', 'outcome="missed"')).toBe(1);
@@ -152,7 +186,10 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
       await client.config('SET', 'maxmemory', '1');
       await harness.ready(a, 503);
       const refused = await harness.transcribe(a, 'no-room');
-      expect([refused.status, (refused.body.error as { code: string }).code]).toEqual([503, 'queue_unavailable']);
+      expect([refused.status, (refused.body.error as { code: string }).code]).toEqual([
+        503,
+        'queue_unavailable',
+      ]);
       await client.config('SET', 'maxmemory', '0');
       await harness.ready(a, 200);
       const answer = harness.transcribe(a, 'room-again');
@@ -182,7 +219,10 @@ describeWith(REDIS)('two gateways whose Redis is killed', () => {
       await redis.kill();
       await Promise.all([harness.ready(a, 503), harness.ready(b, 503)]);
       const refused = await harness.transcribe(a, 'new');
-      expect([refused.status, (refused.body.error as { code: string }).code]).toEqual([503, 'queue_unavailable']);
+      expect([refused.status, (refused.body.error as { code: string }).code]).toEqual([
+        503,
+        'queue_unavailable',
+      ]);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
       await redis.restart();
       await Promise.all([harness.ready(a, 200), harness.ready(b, 200)]);
@@ -192,7 +232,9 @@ describeWith(REDIS)('two gateways whose Redis is killed', () => {
         served.add(held.id);
         await held.complete();
       }
-      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(12).fill(200));
+      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(
+        Array(12).fill(200),
+      );
       expect([...served].sort()).toEqual(ids(12).sort());
     },
     LIMIT_MS,
@@ -219,7 +261,8 @@ describeWith(REDIS)('two gateways, one of which is killed', () => {
       const again = harness.transcribe(harness.b, 'r1');
       await harness.until(
         'B has joined',
-        async () => (await harness.get(harness.b, '/v1/requests/r1')).body.state === 'running',
+        async () =>
+          (await harness.get(harness.b, '/v1/requests/r1')).body.state === 'running',
       );
       await held.complete();
       expect((await again).body).toMatchObject({ text: 'text of r1' });
@@ -231,13 +274,23 @@ describeWith(REDIS)('two gateways, one of which is killed', () => {
     'shows the worker that pulls in /health/ready, /v1/models and the admin view, and its absence when it is gone',
     async () => {
       const { b, puller } = harness;
-      expect((await harness.get(b, '/v1/models/alpha')).body).toMatchObject({ state: 'loaded' });
+      expect((await harness.get(b, '/v1/models/alpha')).body).toMatchObject({
+        state: 'loaded',
+      });
       expect((await harness.get(b, '/admin/v1/workers')).body).toMatchObject({
-        data: [{ id: 'alpha-p', state: 'ready', health: { engine: 'scripted', capabilities: ['transcribe'] } }],
+        data: [
+          {
+            id: 'alpha-p',
+            state: 'ready',
+            health: { engine: 'scripted', capabilities: ['transcribe'] },
+          },
+        ],
       });
       await puller.die();
       await harness.ready(b, 503);
-      expect((await harness.get(b, '/v1/models/alpha')).body).toMatchObject({ state: 'loading' });
+      expect((await harness.get(b, '/v1/models/alpha')).body).toMatchObject({
+        state: 'loading',
+      });
     },
     LIMIT_MS,
   );

@@ -34,7 +34,11 @@ export class TwoGateways implements AsyncDisposable {
     const client = new Redis(redis.url, { maxRetriesPerRequest: null });
     client.on('error', () => undefined);
     const shared: SettingOverrides = {
-      ...{ 'queue.driver': 'redis', 'redis.url': redis.url, 'data.dir': join(folder, 'data') },
+      ...{
+        'queue.driver': 'redis',
+        'redis.url': redis.url,
+        'data.dir': join(folder, 'data'),
+      },
       ...{ 'requests.idempotency': 'off', ...settings },
     };
     const models = [{ ...stt('alpha'), addresses: [] }];
@@ -44,7 +48,11 @@ export class TwoGateways implements AsyncDisposable {
   }
 
   /** One transcription, as any client sends it. Rejects when the connection breaks. */
-  async transcribe(gateway: GatewayProcess, id: string, sent: Record<string, string> = {}): Promise<Answer> {
+  async transcribe(
+    gateway: GatewayProcess,
+    id: string,
+    sent: Record<string, string> = {},
+  ): Promise<Answer> {
     const form = new FormData();
     form.set('model', 'alpha');
     form.set('file', new Blob([new Uint8Array(silentWav())]), 'a.wav');
@@ -67,7 +75,10 @@ export class TwoGateways implements AsyncDisposable {
   /** So many requests wait in Redis. */
   async waiting(count: number): Promise<void> {
     const key = 'switchyard:requests-alpha:prioritized';
-    await this.until(`${count} wait`, async () => (await this.client.zcard(key)) === count);
+    await this.until(
+      `${count} wait`,
+      async () => (await this.client.zcard(key)) === count,
+    );
   }
 
   /** Uploads in the blob store. */
@@ -85,10 +96,16 @@ export class TwoGateways implements AsyncDisposable {
   }
 
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (const endMs = performance.now() + 60_000; performance.now() < endMs; await pause(20)) {
+    for (
+      const endMs = performance.now() + 60_000;
+      performance.now() < endMs;
+      await pause(20)
+    ) {
       if (await holds().catch(() => false)) return;
     }
-    throw new Error(`waited 60 s for: ${what}\n${await this.a.process.logTail()}\n${await this.b.process.logTail()}`);
+    throw new Error(
+      `waited 60 s for: ${what}\n${await this.a.process.logTail()}\n${await this.b.process.logTail()}`,
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -101,6 +118,10 @@ export class TwoGateways implements AsyncDisposable {
 
   async #answer(url: string, request: RequestInit): Promise<Answer> {
     const reply = await fetch(url, request);
-    return { status: reply.status, headers: reply.headers, body: (await reply.json()) as Answer['body'] };
+    return {
+      status: reply.status,
+      headers: reply.headers,
+      body: (await reply.json()) as Answer['body'],
+    };
   }
 }

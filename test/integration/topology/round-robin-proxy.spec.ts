@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import { RoundRobinProxy } from '../../../scripts/topology/round-robin-proxy.mjs';
@@ -18,12 +23,15 @@ class FakeGateway {
 
   constructor(readonly name: string) {
     this.server = createServer((request, response) => {
-      if (request.url === '/health/ready') response.writeHead(this.ready ? 200 : 503).end();
+      if (request.url === '/health/ready')
+        response.writeHead(this.ready ? 200 : 503).end();
       else this.handle(request, response);
     });
     this.sockets = new WebSocketServer({ server: this.server });
     this.sockets.on('connection', socket =>
-      socket.on('message', text => socket.send(`${this.name} ${(text as Buffer).toString()}`)),
+      socket.on('message', text =>
+        socket.send(`${this.name} ${(text as Buffer).toString()}`),
+      ),
     );
   }
 
@@ -61,7 +69,8 @@ describe('the proxy before several gateways', () => {
     for (const gateway of gateways) await gateway.die();
   });
 
-  const ask = async (init?: RequestInit): Promise<string> => (await fetch(base, init)).text();
+  const ask = async (init?: RequestInit): Promise<string> =>
+    (await fetch(base, init)).text();
   const untilReady = async (count: number): Promise<void> => {
     while (proxy.readyTargets.length !== count) await pause(10);
   };
@@ -88,8 +97,15 @@ describe('the proxy before several gateways', () => {
         request.pipe(response);
       };
     await gateways[0]!.die();
-    const asked = Array.from({ length: 4 }, (_, index) => ask({ method: 'POST', body: `body ${index}` }));
-    expect(await Promise.all(asked)).toEqual(['two:body 0', 'two:body 1', 'two:body 2', 'two:body 3']);
+    const asked = Array.from({ length: 4 }, (_, index) =>
+      ask({ method: 'POST', body: `body ${index}` }),
+    );
+    expect(await Promise.all(asked)).toEqual([
+      'two:body 0',
+      'two:body 1',
+      'two:body 2',
+      'two:body 3',
+    ]);
   });
 
   it('answers 502 when a gateway dies with a request, which is not sent twice', async () => {

@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
-import { alone, isReady, makePool, modelSpec, transcribe, workerThat } from '../../support/pool-harness.js';
+import {
+  alone,
+  isReady,
+  makePool,
+  modelSpec,
+  transcribe,
+  workerThat,
+} from '../../support/pool-harness.js';
 
 /** Two machines on one port: 127.0.0.1 and 127.0.0.2 are both this one. */
 describe('a host name in addresses', () => {
@@ -33,7 +40,8 @@ describe('a host name in addresses', () => {
   });
 
   const idOf = (ip: string) => `m@${ip}:${port}`;
-  const ready = (ip: string) => workerThat(pool, worker => worker.id === idOf(ip) && isReady(worker));
+  const ready = (ip: string) =>
+    workerThat(pool, worker => worker.id === idOf(ip) && isReady(worker));
   const ids = () => pool.workers().map(({ id }) => id);
 
   it('is a worker for each record, new ones as they appear', async () => {

@@ -40,15 +40,25 @@ describe('calls to a worker', () => {
     await expect(call.reply).resolves.toMatchObject({
       kind: 'transcript',
       transcript: { text: '1234 bytes of a.wav', language: 'en' },
-      execution: { prepMs: 1, readyWaitMs: 2, deviceMs: 3, batchSize: 1, batchId: 'batch-1' },
+      execution: {
+        prepMs: 1,
+        readyWaitMs: 2,
+        deviceMs: 3,
+        batchSize: 1,
+        batchId: 'batch-1',
+      },
     });
     await call.finished;
   });
 
   it('takes uploads up to the limit and rejects larger ones as file_too_large', async () => {
     const limit = 4 * 1024 * 1024;
-    await expect(execute('', Buffer.alloc(limit)).reply).resolves.toMatchObject({ kind: 'transcript' });
-    await expect(execute('', Buffer.alloc(4 * limit)).reply).rejects.toMatchObject({ code: 'file_too_large' });
+    await expect(execute('', Buffer.alloc(limit)).reply).resolves.toMatchObject({
+      kind: 'transcript',
+    });
+    await expect(execute('', Buffer.alloc(4 * limit)).reply).rejects.toMatchObject({
+      code: 'file_too_large',
+    });
   });
 
   it('one failing call touches none of its 7 neighbours, and the channel stays', async () => {
@@ -61,7 +71,9 @@ describe('calls to a worker', () => {
     });
     expect(pool.workers()[0]?.state).toBe('ready');
     worker.releaseAll();
-    await expect(Promise.all(neighbours.map(({ reply }) => reply))).resolves.toHaveLength(7);
+    await expect(Promise.all(neighbours.map(({ reply }) => reply))).resolves.toHaveLength(
+      7,
+    );
   });
 
   it('a cancel is acknowledged, and the call ends because the worker let go', async () => {
@@ -111,7 +123,9 @@ describe('calls to a worker', () => {
     const upload = new Promise<Buffer>(resolve => (uploaded = resolve));
     const reading = request(transcribeTask('', () => upload));
     const call = pool.execute({ workerId, request: reading, group: alone });
-    await expect(pool.cancel(workerId, aKey(reading.id), 'disconnect')).resolves.toBe(true);
+    await expect(pool.cancel(workerId, aKey(reading.id), 'disconnect')).resolves.toBe(
+      true,
+    );
     uploaded(Buffer.alloc(10));
     await expect(call.reply).rejects.toMatchObject({ code: 'request_cancelled' });
     await call.finished;
@@ -119,9 +133,14 @@ describe('calls to a worker', () => {
   });
 
   it('an upload that cannot be read fails its request only', async () => {
-    const unreadable = request(transcribeTask('', () => Promise.reject(new Error('EIO'))));
+    const unreadable = request(
+      transcribeTask('', () => Promise.reject(new Error('EIO'))),
+    );
     const call = pool.execute({ workerId, request: unreadable, group: alone });
-    await expect(call.reply).rejects.toMatchObject({ code: 'internal_error', message: 'EIO' });
+    await expect(call.reply).rejects.toMatchObject({
+      code: 'internal_error',
+      message: 'EIO',
+    });
     await call.finished;
     await expect(execute().reply).resolves.toBeDefined();
   });
@@ -131,8 +150,12 @@ describe('calls to a worker', () => {
     await worker.arrivals(8);
     const port = Number(pool.workers()[0]?.address?.split(':')[1]);
     worker.stop();
-    const errors = await Promise.all(calls.map(({ reply }) => reply.catch((error: unknown) => error)));
-    expect(errors.map(error => (error as { code: string }).code)).toEqual(Array(8).fill('worker_lost'));
+    const errors = await Promise.all(
+      calls.map(({ reply }) => reply.catch((error: unknown) => error)),
+    );
+    expect(errors.map(error => (error as { code: string }).code)).toEqual(
+      Array(8).fill('worker_lost'),
+    );
     await Promise.all(calls.map(({ finished }) => finished));
     expect(pool.offer('m')).toBeUndefined();
     worker = new FixtureWorker();
@@ -142,7 +165,11 @@ describe('calls to a worker', () => {
   });
 
   it('a call for a worker that is not there is worker_lost, and finished', async () => {
-    const call = pool.execute({ workerId: 'nobody', request: transcribe(), group: alone });
+    const call = pool.execute({
+      workerId: 'nobody',
+      request: transcribe(),
+      group: alone,
+    });
     await expect(call.reply).rejects.toMatchObject({ code: 'worker_lost' });
     await call.finished;
   });

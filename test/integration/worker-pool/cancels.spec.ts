@@ -3,7 +3,14 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
-import { alone, isReady, makePool, modelSpec, transcribe, workerThat } from '../../support/pool-harness.js';
+import {
+  alone,
+  isReady,
+  makePool,
+  modelSpec,
+  transcribe,
+  workerThat,
+} from '../../support/pool-harness.js';
 
 describe('a cancel', () => {
   let worker: FixtureWorker;
@@ -59,18 +66,26 @@ describe('a cancel', () => {
   it.each([
     ['acknowledges', false],
     ['does not answer', true],
-  ])('that a worker %s without ending the call breaks it off: 8 of 8 slots are free again', async (_, ignored) => {
-    worker.ignoreCancel = ignored;
-    await start({ 'cancellation.rpc_timeout_ms': 20, 'cancellation.reset_after_ms': 60 });
-    const calls = await Promise.all(Array.from({ length: 8 }, () => running(script.deaf)));
-    expect(pool.workers()[0]!.slots).toEqual({ total: 8, free: 0, inUse: 8 });
-    await Promise.all(calls.map(({ key }) => pool.cancel(workerId, key, 'client')));
-    await Promise.all(calls.map(({ call }) => call.finished));
-    expect(pool.workers()[0]).toMatchObject({
-      slots: { inUse: 0 },
-      state: 'suspended',
-      breaker: 'open',
-      problem: expect.stringContaining('it did not end a cancelled call within 60 ms'),
-    });
-  });
+  ])(
+    'that a worker %s without ending the call breaks it off: 8 of 8 slots are free again',
+    async (_, ignored) => {
+      worker.ignoreCancel = ignored;
+      await start({
+        'cancellation.rpc_timeout_ms': 20,
+        'cancellation.reset_after_ms': 60,
+      });
+      const calls = await Promise.all(
+        Array.from({ length: 8 }, () => running(script.deaf)),
+      );
+      expect(pool.workers()[0]!.slots).toEqual({ total: 8, free: 0, inUse: 8 });
+      await Promise.all(calls.map(({ key }) => pool.cancel(workerId, key, 'client')));
+      await Promise.all(calls.map(({ call }) => call.finished));
+      expect(pool.workers()[0]).toMatchObject({
+        slots: { inUse: 0 },
+        state: 'suspended',
+        breaker: 'open',
+        problem: expect.stringContaining('it did not end a cancelled call within 60 ms'),
+      });
+    },
+  );
 });

@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
-import { alone, isReady, makePool, modelSpec, transcribe, workerThat } from '../../support/pool-harness.js';
+import {
+  alone,
+  isReady,
+  makePool,
+  modelSpec,
+  transcribe,
+  workerThat,
+} from '../../support/pool-harness.js';
 import { aKey } from '../../support/requests.js';
 
 describe('capacity of a pool of two workers, 8 and 4 slots', () => {
@@ -17,7 +24,9 @@ describe('capacity of a pool of two workers, 8 and 4 slots', () => {
       new FixtureWorker({ maxBatch: 2, maxConcurrent: 1 }),
     ];
     ports = await Promise.all(workers.map(worker => worker.start()));
-    pool = makePool({ models: [modelSpec({ addresses: ports.map(port => `127.0.0.1:${port}`) })] });
+    pool = makePool({
+      models: [modelSpec({ addresses: ports.map(port => `127.0.0.1:${port}`) })],
+    });
     await pool.start();
     [large, small] = [`m@127.0.0.1:${ports[0]}`, `m@127.0.0.1:${ports[1]}`];
     await workerThat(pool, worker => worker.id === large && isReady(worker));
@@ -32,13 +41,31 @@ describe('capacity of a pool of two workers, 8 and 4 slots', () => {
   const worker = (id: string) => pool.workers().find(view => view.id === id)!;
 
   it('offers max_batch x (max_concurrent + 1) slots, the worker with the largest free share first', () => {
-    expect(pool.offer('m')).toEqual({ workerId: large, free: 8, urgent: 12, idle: true, maxBatch: 4 });
+    expect(pool.offer('m')).toEqual({
+      workerId: large,
+      free: 8,
+      urgent: 12,
+      idle: true,
+      maxBatch: 4,
+    });
     const leases = pool.lease(large, 5);
-    expect(pool.offer('m')).toEqual({ workerId: small, free: 4, urgent: 6, idle: true, maxBatch: 2 });
+    expect(pool.offer('m')).toEqual({
+      workerId: small,
+      free: 4,
+      urgent: 6,
+      idle: true,
+      maxBatch: 2,
+    });
     pool.lease(small, 2);
     leases[0]?.release();
     leases[1]?.release();
-    expect(pool.offer('m')).toEqual({ workerId: large, free: 5, urgent: 9, idle: false, maxBatch: 4 });
+    expect(pool.offer('m')).toEqual({
+      workerId: large,
+      free: 5,
+      urgent: 9,
+      idle: false,
+      maxBatch: 4,
+    });
   });
 
   it('never leases more than is free, and takes nothing when it refuses', () => {
@@ -52,11 +79,22 @@ describe('capacity of a pool of two workers, 8 and 4 slots', () => {
     const grown: string[] = [];
     pool.capacity$.subscribe(model => grown.push(model));
     const leases = [...pool.lease(large, 8), ...pool.lease(small, 4)];
-    expect(pool.offer('m')).toEqual({ workerId: large, free: 0, urgent: 4, idle: false, maxBatch: 4 });
+    expect(pool.offer('m')).toEqual({
+      workerId: large,
+      free: 0,
+      urgent: 4,
+      idle: false,
+      maxBatch: 4,
+    });
     expect(() => pool.lease(large, 1)).toThrow('1 slots wanted, 0 free of 8 + 4');
-    const overdrawn = [...pool.lease(large, 4, 'urgent'), ...pool.lease(small, 2, 'urgent')];
+    const overdrawn = [
+      ...pool.lease(large, 4, 'urgent'),
+      ...pool.lease(small, 2, 'urgent'),
+    ];
     expect(worker(large).slots).toEqual({ total: 8, free: 0, inUse: 12 });
-    expect(() => pool.lease(large, 1, 'urgent')).toThrow('1 slots wanted, 0 urgent of 8 + 4');
+    expect(() => pool.lease(large, 1, 'urgent')).toThrow(
+      '1 slots wanted, 0 urgent of 8 + 4',
+    );
     expect(pool.offer('m')).toBeUndefined();
     overdrawn.forEach(lease => lease.release());
     expect(grown.splice(0)).toHaveLength(6);
@@ -69,7 +107,11 @@ describe('capacity of a pool of two workers, 8 and 4 slots', () => {
 
   it('knows which models are served at all, and by a ready worker', () => {
     expect([pool.isServed('m'), pool.hasReady('m')]).toEqual([true, true]);
-    expect([pool.isServed('x'), pool.hasReady('x'), pool.offer('x')]).toEqual([false, false, undefined]);
+    expect([pool.isServed('x'), pool.hasReady('x'), pool.offer('x')]).toEqual([
+      false,
+      false,
+      undefined,
+    ]);
   });
 
   it.each(['starting', 'draining'] as const)(
@@ -93,7 +135,11 @@ describe('capacity of a pool of two workers, 8 and 4 slots', () => {
 
   it('slots of a lost remote worker vanish; leases that are out still count when it is back', async () => {
     const leases = pool.lease(large, 3);
-    const call = pool.execute({ workerId: large, request: transcribe(script.hold), group: alone });
+    const call = pool.execute({
+      workerId: large,
+      request: transcribe(script.hold),
+      group: alone,
+    });
     await workers[0]!.arrivals(1);
     workers[0]!.stop();
     await expect(call.reply).rejects.toMatchObject({ code: 'worker_lost' });
@@ -110,7 +156,12 @@ describe('capacity of a pool of two workers, 8 and 4 slots', () => {
   });
 
   it('neither exceeds nor leaks slots over 400 calls of every outcome', async () => {
-    const outcomes = ['', script.fail('engine_failed'), script.fail('invalid_audio'), script.hold];
+    const outcomes = [
+      '',
+      script.fail('engine_failed'),
+      script.fail('invalid_audio'),
+      script.hold,
+    ];
     const running: Promise<void>[] = [];
     let most = 0;
     for (let sent = 0; sent < 400;) {

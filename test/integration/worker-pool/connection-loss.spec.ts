@@ -1,4 +1,9 @@
-import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import {
+  createServer,
+  type Http2Server,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import { once } from 'node:events';
 import { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -49,14 +54,29 @@ describe('how a call ended', () => {
     server.stop();
   });
 
-  async function failing(end: (stream: ServerHttp2Stream, session: ServerHttp2Session) => void) {
+  async function failing(
+    end: (stream: ServerHttp2Stream, session: ServerHttp2Session) => void,
+  ) {
     server = new RawServer();
     losses = [];
-    const limits = { maxMessageBytes: 1e6, keepaliveTimeMs: 1e6, keepaliveTimeoutMs: 1e6 };
-    const security = { credentials: credentials.createInsecure(), interceptors: [], usesTls: false };
+    const limits = {
+      maxMessageBytes: 1e6,
+      keepaliveTimeMs: 1e6,
+      keepaliveTimeoutMs: 1e6,
+    };
+    const security = {
+      credentials: credentials.createInsecure(),
+      interceptors: [],
+      usesTls: false,
+    };
     const address = await server.start();
-    channel = new WorkerChannel({ address, limits, security }, pinged => void losses.push(pinged));
-    const message = speechToTextDefinition.transcribeFile.requestDeserialize(Buffer.alloc(0));
+    channel = new WorkerChannel(
+      { address, limits, security },
+      pinged => void losses.push(pinged),
+    );
+    const message = speechToTextDefinition.transcribeFile.requestDeserialize(
+      Buffer.alloc(0),
+    );
     const failure = channel
       .unary(callback => channel.stt.transcribeFile(message, new Metadata(), callback))
       .catch((error: unknown) => decodeFailure(error));
@@ -66,25 +86,44 @@ describe('how a call ended', () => {
   }
 
   it('a connection that is torn down is lost, though its streams end as cancelled', async () => {
-    const failure = await failing((_, session) => session.destroy(undefined, constants.NGHTTP2_CANCEL));
-    expect([failure, losses]).toMatchObject([{ code: 'worker_lost', kind: 'disconnected' }, [false]]);
+    const failure = await failing((_, session) =>
+      session.destroy(undefined, constants.NGHTTP2_CANCEL),
+    );
+    expect([failure, losses]).toMatchObject([
+      { code: 'worker_lost', kind: 'disconnected' },
+      [false],
+    ]);
   });
 
   it('"too many pings" is a lost connection, and known as such', async () => {
     const pings = Buffer.from('too_many_pings');
-    const failure = await failing((_, session) => session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 0, pings));
-    expect([failure, losses]).toMatchObject([{ code: 'worker_lost', kind: 'disconnected' }, [true]]);
+    const failure = await failing((_, session) =>
+      session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 0, pings),
+    );
+    expect([failure, losses]).toMatchObject([
+      { code: 'worker_lost', kind: 'disconnected' },
+      [true],
+    ]);
   });
 
   it.each([
     ['1', 'request_cancelled'],
     ['8', 'engine_failed'],
     ['3', 'invalid_value'],
-  ])('status %s on a sound connection is the word of the worker, whatever its text', async (status, code) => {
-    const trailers = { ...GRPC, 'grpc-status': status, 'grpc-message': 'Call cancelled' };
-    const failure = await failing(stream => stream.respond(trailers, { endStream: true }));
-    expect([failure, losses]).toMatchObject([{ code }, []]);
-  });
+  ])(
+    'status %s on a sound connection is the word of the worker, whatever its text',
+    async (status, code) => {
+      const trailers = {
+        ...GRPC,
+        'grpc-status': status,
+        'grpc-message': 'Call cancelled',
+      };
+      const failure = await failing(stream =>
+        stream.respond(trailers, { endStream: true }),
+      );
+      expect([failure, losses]).toMatchObject([{ code }, []]);
+    },
+  );
 
   it('one stream that is reset on a sound connection is a cancel, and costs nobody else the connection', async () => {
     const failure = await failing(stream => stream.close(constants.NGHTTP2_CANCEL));

@@ -25,26 +25,41 @@ describe('a worker in another language, run by its command', () => {
   let pool: WorkerPoolService;
 
   async function start(model: ModelSpec, settings: PoolOptions['settings'] = {}) {
-    pool = makePool({ models: [model], settings: { 'server.upload_limit_bytes': 26_214_400, ...settings } });
+    pool = makePool({
+      models: [model],
+      settings: { 'server.upload_limit_bytes': 26_214_400, ...settings },
+    });
     await pool.start();
   }
 
   afterEach(() => pool.close());
 
-  const ready = (after?: number) => workerThat(pool, worker => isReady(worker) && worker.pid !== after);
-  const answered = () => pool.execute({ workerId: 'm-0', request: transcribe(), group: alone }).reply;
+  const ready = (after?: number) =>
+    workerThat(pool, worker => isReady(worker) && worker.pid !== after);
+  const answered = () =>
+    pool.execute({ workerId: 'm-0', request: transcribe(), group: alone }).reply;
 
   it('serves, and is told port, model, device, and an environment without our own', async () => {
     process.env.SWITCHYARD_SECRET_OF_A_TEST = 'secret';
-    const tell = ['SWITCHYARD_SECRET_OF_A_TEST', 'MINE', 'HOME'].flatMap(name => ['--tell', name]);
+    const tell = ['SWITCHYARD_SECRET_OF_A_TEST', 'MINE', 'HOME'].flatMap(name => [
+      '--tell',
+      name,
+    ]);
     const replicas = [{ device: 'cuda:1', env: { MINE: 'added' } }];
     await start(externalModel([...tell, '--device', '{device}'], { replicas }));
     const { health, device, address, restarts } = await ready();
     delete process.env.SWITCHYARD_SECRET_OF_A_TEST;
-    expect(JSON.parse(health!.revision)).toEqual([null, 'added', process.env.HOME ?? null]);
+    expect(JSON.parse(health!.revision)).toEqual([
+      null,
+      'added',
+      process.env.HOME ?? null,
+    ]);
     expect({ device, restarts }).toEqual({ device: 'cuda:1', restarts: 0 });
     expect(address).toMatch(/^127\.0\.0\.1:\d+$/);
-    await expect(answered()).resolves.toMatchObject({ kind: 'transcript', execution: { batchSize: 1 } });
+    await expect(answered()).resolves.toMatchObject({
+      kind: 'transcript',
+      execution: { batchSize: 1 },
+    });
   });
 
   it('is told of a cancel, and its end is waited for', async () => {
@@ -60,10 +75,18 @@ describe('a worker in another language, run by its command', () => {
   it('that dies is started again, on a port of its own', async () => {
     await start(externalModel());
     const first = await ready();
-    const call = pool.execute({ workerId: 'm-0', request: transcribe('crash'), group: alone });
+    const call = pool.execute({
+      workerId: 'm-0',
+      request: transcribe('crash'),
+      group: alone,
+    });
     await expect(call.reply).rejects.toMatchObject({ code: 'worker_lost' });
     const next = await ready(first.pid);
-    expect(next).toMatchObject({ restarts: 1, lastExit: { code: 9 }, problem: undefined });
+    expect(next).toMatchObject({
+      restarts: 1,
+      lastExit: { code: 9 },
+      problem: undefined,
+    });
     await expect(answered()).resolves.toMatchObject({ kind: 'transcript' });
   });
 
@@ -71,40 +94,67 @@ describe('a worker in another language, run by its command', () => {
     const quick = { 'workers.health_timeout_ms': 300, 'workers.health_failures': 2 };
     await start(externalModel(['--fault', 'hangs']), quick);
     await ready();
-    const held = pool.execute({ workerId: 'm-0', request: transcribe('hold'), group: alone });
+    const held = pool.execute({
+      workerId: 'm-0',
+      request: transcribe('hold'),
+      group: alone,
+    });
     await expect(held.reply).rejects.toMatchObject({ code: 'worker_lost' });
     const view = await workerThat(pool, worker => worker.lastExit !== undefined);
-    expect(view.lastExit).toMatchObject({ signal: 'SIGKILL', reason: '2 health probes failed in a row' });
+    expect(view.lastExit).toMatchObject({
+      signal: 'SIGKILL',
+      reason: '2 health probes failed in a row',
+    });
   });
 
   it.each([
     ['exit', 'its process ended with code 3: cannot load model.bin: no such file'],
-    ['never-ready', `not ready within ${START_MS} ms: its Health reports that it is starting`],
+    [
+      'never-ready',
+      `not ready within ${START_MS} ms: its Health reports that it is starting`,
+    ],
     ['never-listens', /^not ready within 4000 ms: .*ECONNREFUSED 127\.0\.0\.1:\d+/s],
     ['wrong-port', /^not ready within 4000 ms: .*ECONNREFUSED 127\.0\.0\.1:\d+/s],
     ['wrong-model', /its Health reports model "another"; it must be "m"$/],
-  ])('%s: it is started again with pauses, and its problem says why', async (fault, problem) => {
-    await start(externalModel(['--fault', fault]), { 'workers.start_timeout_ms': START_MS });
-    const view = await workerThat(pool, worker => worker.lastExit !== undefined);
-    if (typeof problem === 'string') expect(view.problem).toBe(problem);
-    else expect(view.problem).toMatch(problem);
-    expect(pool.model('m')).toMatchObject({ state: 'failed', reason: `m-0: ${view.problem}` });
-    expect(pool.offer('m')).toBeUndefined();
-  });
+  ])(
+    '%s: it is started again with pauses, and its problem says why',
+    async (fault, problem) => {
+      await start(externalModel(['--fault', fault]), {
+        'workers.start_timeout_ms': START_MS,
+      });
+      const view = await workerThat(pool, worker => worker.lastExit !== undefined);
+      if (typeof problem === 'string') expect(view.problem).toBe(problem);
+      else expect(view.problem).toMatch(problem);
+      expect(pool.model('m')).toMatchObject({
+        state: 'failed',
+        reason: `m-0: ${view.problem}`,
+      });
+      expect(pool.offer('m')).toBeUndefined();
+    },
+  );
 
   it.each([
     ['wrong-kind', 'its Health reports kind "llm"; it must be "stt"'],
     ['too-many-slots', 'its Health reports max_batch 100000; it must be from 1 to 4096'],
     ['no-slots', 'its Health reports max_batch 0; it must be from 1 to 4096'],
-    ['small-messages', 'its Health reports max_message_bytes 4194304; it must be at least 35651584'],
-    ['no-standard-health', /^grpc\.health\.v1\.Health\/Check of service "" failed: .*every worker must serve it$/s],
-  ])('%s: it gets no work, and its problem says so while it runs', async (fault, problem) => {
-    await start(externalModel(['--fault', fault]));
-    const view = await workerThat(pool, worker => worker.problem !== undefined);
-    if (typeof problem === 'string') expect(view.problem).toBe(problem);
-    else expect(view.problem).toMatch(problem);
-    expect(view).toMatchObject({ state: 'starting', restarts: 0, slots: { total: 0 } });
-  });
+    [
+      'small-messages',
+      'its Health reports max_message_bytes 4194304; it must be at least 35651584',
+    ],
+    [
+      'no-standard-health',
+      /^grpc\.health\.v1\.Health\/Check of service "" failed: .*every worker must serve it$/s,
+    ],
+  ])(
+    '%s: it gets no work, and its problem says so while it runs',
+    async (fault, problem) => {
+      await start(externalModel(['--fault', fault]));
+      const view = await workerThat(pool, worker => worker.problem !== undefined);
+      if (typeof problem === 'string') expect(view.problem).toBe(problem);
+      else expect(view.problem).toMatch(problem);
+      expect(view).toMatchObject({ state: 'starting', restarts: 0, slots: { total: 0 } });
+    },
+  );
 
   it.each([
     [
@@ -112,11 +162,22 @@ describe('a worker in another language, run by its command', () => {
       ['/nonexistent/python', '{port}'],
       'cannot start /nonexistent/python: no such program (ENOENT)',
     ],
-    ['a folder', ['/etc', '{port}'], 'cannot start /etc: it may not be executed (EACCES)'],
-    ['a missing script', [process.execPath, '/nonexistent/worker.mjs', '{port}'], /^its process ended with code 1: /],
+    [
+      'a folder',
+      ['/etc', '{port}'],
+      'cannot start /etc: it may not be executed (EACCES)',
+    ],
+    [
+      'a missing script',
+      [process.execPath, '/nonexistent/worker.mjs', '{port}'],
+      /^its process ended with code 1: /,
+    ],
   ])('%s: its problem says so, and pauses grow', async (_, command, problem) => {
     await start(externalModel([], { command }), { 'workers.restart_max_ms': 10_000 });
-    const view = await workerThat(pool, worker => worker.restarts >= 2 && worker.problem !== undefined);
+    const view = await workerThat(
+      pool,
+      worker => worker.restarts >= 2 && worker.problem !== undefined,
+    );
     if (typeof problem === 'string') expect(view.problem).toBe(problem);
     else expect(view.problem).toMatch(problem);
   });
@@ -141,35 +202,55 @@ describe('a worker in another language, run by its command', () => {
     const { pid } = await ready();
     await pool.close();
     expect(isAlive(pid!)).toBe(false);
-    expect(pool.workers()[0]?.lastExit).toMatchObject({ reason: 'still running 5000 ms after SIGTERM' });
+    expect(pool.workers()[0]?.lastExit).toMatchObject({
+      reason: 'still running 5000 ms after SIGTERM',
+    });
   });
 
   it('that floods its output serves, and its problem says how much was dropped', async () => {
     await start(externalModel(['--fault', 'flood']));
     await ready();
     await expect(answered()).resolves.toMatchObject({ kind: 'transcript' });
-    const { state, problem } = await workerThat(pool, worker => worker.problem !== undefined);
+    const { state, problem } = await workerThat(
+      pool,
+      worker => worker.problem !== undefined,
+    );
     expect(state).toBe('ready');
-    expect(problem).toMatch(/^it writes more than 32768 bytes of log a second: \d+ bytes were dropped$/);
+    expect(problem).toMatch(
+      /^it writes more than 32768 bytes of log a second: \d+ bytes were dropped$/,
+    );
   });
 });
 
 describe('a worker in another language at an address', () => {
   it.each([
-    ['a web server', () => createHttpServer((_, answer) => answer.end('hello')), /: 14 UNAVAILABLE: .*Protocol error/],
-    ['a server that never answers', () => createServer(), / was not answered within 2000 ms$/],
-  ])('is not there while %s has its port, and its problem says so', async (_, other, problem) => {
-    const server = other().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const pool = makePool({ models: [modelSpec({ id: 'theirs', engine: 'external', addresses: [address] })] });
-    await pool.start();
-    const view = await workerThat(pool, worker => worker.problem !== undefined);
-    expect(view.problem).toMatch(problem);
-    expect(pool.offer('theirs')).toBeUndefined();
-    await pool.close();
-    server.close();
-  });
+    [
+      'a web server',
+      () => createHttpServer((_, answer) => answer.end('hello')),
+      /: 14 UNAVAILABLE: .*Protocol error/,
+    ],
+    [
+      'a server that never answers',
+      () => createServer(),
+      / was not answered within 2000 ms$/,
+    ],
+  ])(
+    'is not there while %s has its port, and its problem says so',
+    async (_, other, problem) => {
+      const server = other().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const pool = makePool({
+        models: [modelSpec({ id: 'theirs', engine: 'external', addresses: [address] })],
+      });
+      await pool.start();
+      const view = await workerThat(pool, worker => worker.problem !== undefined);
+      expect(view.problem).toMatch(problem);
+      expect(pool.offer('theirs')).toBeUndefined();
+      await pool.close();
+      server.close();
+    },
+  );
 
   it('is never started, and serves', async () => {
     const host = makePool({ models: [externalModel([], { id: 'theirs' })] });
@@ -182,7 +263,11 @@ describe('a worker in another language at an address', () => {
     await pool.start();
     const { id, pid } = await workerThat(pool, isReady);
     expect({ id, pid }).toEqual({ id: `theirs@${address}`, pid: undefined });
-    const reply = pool.execute({ workerId: id, request: transcribe(), group: alone }).reply;
+    const reply = pool.execute({
+      workerId: id,
+      request: transcribe(),
+      group: alone,
+    }).reply;
     await expect(reply).resolves.toMatchObject({ kind: 'transcript' });
     await pool.close();
     await host.close();

@@ -3,7 +3,14 @@ import { type WorkerHealthReport } from '../../../src/contracts/grpc/health.code
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
-import { alone, isReady, makePool, modelSpec, transcribe, workerThat } from '../../support/pool-harness.js';
+import {
+  alone,
+  isReady,
+  makePool,
+  modelSpec,
+  transcribe,
+  workerThat,
+} from '../../support/pool-harness.js';
 
 describe('what a worker says about itself', () => {
   let worker: FixtureWorker;
@@ -17,7 +24,9 @@ describe('what a worker says about itself', () => {
     worker.stop();
   });
 
-  async function start(settings: Partial<Record<SettingPath, number>> = {}): Promise<void> {
+  async function start(
+    settings: Partial<Record<SettingPath, number>> = {},
+  ): Promise<void> {
     const address = `127.0.0.1:${await worker.start()}`;
     pool = makePool({ models: [modelSpec({ addresses: [address] })], settings });
     await pool.start();
@@ -28,21 +37,27 @@ describe('what a worker says about itself', () => {
     ['another kind', { kind: 'tts' }, 'kind "tts"'],
     ['max_batch 0', { maxBatch: 0 }, 'max_batch 0'],
     ['max_message_bytes 1000', { maxMessageBytes: 1000 }, 'max_message_bytes 1000'],
-  ])('is not believed: %s keeps it out with a problem, until it is repaired', async (_, lie, problem) => {
-    const truth = worker.health;
-    worker.health = { ...truth, ...lie };
-    await start();
-    const refused = await workerThat(pool, view => view.problem !== undefined);
-    expect(refused).toMatchObject({
-      state: 'starting',
-      slots: { total: 0 },
-      problem: expect.stringContaining(problem),
-    });
-    expect(pool.offer('m')).toBeUndefined();
-    expect(pool.model('m')).toMatchObject({ state: 'failed', reason: expect.stringContaining(problem) });
-    worker.health = truth;
-    expect((await workerThat(pool, isReady)).problem).toBeUndefined();
-  });
+  ])(
+    'is not believed: %s keeps it out with a problem, until it is repaired',
+    async (_, lie, problem) => {
+      const truth = worker.health;
+      worker.health = { ...truth, ...lie };
+      await start();
+      const refused = await workerThat(pool, view => view.problem !== undefined);
+      expect(refused).toMatchObject({
+        state: 'starting',
+        slots: { total: 0 },
+        problem: expect.stringContaining(problem),
+      });
+      expect(pool.offer('m')).toBeUndefined();
+      expect(pool.model('m')).toMatchObject({
+        state: 'failed',
+        reason: expect.stringContaining(problem),
+      });
+      worker.health = truth;
+      expect((await workerThat(pool, isReady)).problem).toBeUndefined();
+    },
+  );
 
   it('is not believed either when it was ready before', async () => {
     await start();
@@ -56,20 +71,32 @@ describe('what a worker says about itself', () => {
     worker.standardHealth = false;
     await start();
     const { problem } = await workerThat(pool, view => view.problem !== undefined);
-    expect(problem).toMatch(/^grpc\.health\.v1\.Health\/Check of service "" failed: 12 UNIMPLEMENTED.*must serve it$/);
+    expect(problem).toMatch(
+      /^grpc\.health\.v1\.Health\/Check of service "" failed: 12 UNIMPLEMENTED.*must serve it$/,
+    );
   });
 
   it('nothing at all: unresponsive after one probe, lost after all, and what it has ends then', async () => {
     await start({ 'workers.health_timeout_ms': 100, 'workers.health_failures': 3 });
     const { id } = await workerThat(pool, isReady);
-    const call = pool.execute({ workerId: id, request: transcribe(script.hold), group: alone });
+    const call = pool.execute({
+      workerId: id,
+      request: transcribe(script.hold),
+      group: alone,
+    });
     await worker.arrivals(1);
     worker.mute = true;
     const quiet = await workerThat(pool, ({ state }) => state === 'unresponsive');
-    expect(quiet.problem).toBe('switchyard.v1.SpeechToText/Health was not answered within 100 ms');
+    expect(quiet.problem).toBe(
+      'switchyard.v1.SpeechToText/Health was not answered within 100 ms',
+    );
     expect(pool.offer('m')).toBeUndefined();
     await expect(call.reply).rejects.toMatchObject({
-      ...{ code: 'worker_lost', kind: 'abandoned', message: '3 health probes failed in a row' },
+      ...{
+        code: 'worker_lost',
+        kind: 'abandoned',
+        message: '3 health probes failed in a row',
+      },
     });
     await call.finished;
     expect(pool.workers()[0]).toMatchObject({ state: 'lost', problem: quiet.problem });

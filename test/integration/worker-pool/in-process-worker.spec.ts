@@ -42,15 +42,22 @@ describe('a worker without a process (D-37)', () => {
 
   it('says why it cannot start, is tried again, and tells its warnings in its log', async () => {
     const apiKeyFile = join(folder, 'key');
-    const { pool } = await started(upstreamLlm(upstream, { apiKeyFile, model: 'another' }));
+    const { pool } = await started(
+      upstreamLlm(upstream, { apiKeyFile, model: 'another' }),
+    );
     const failed = await workerThat(pool, ({ problem }) => problem !== undefined);
     expect(failed.problem).toContain(`cannot read ${apiKeyFile}`);
     const refused = await rig!.post('/v1/chat/completions', BODY);
-    expect([refused.status, await refused.text()]).toEqual([503, expect.stringContaining('model_load_failed')]);
+    expect([refused.status, await refused.text()]).toEqual([
+      503,
+      expect.stringContaining('model_load_failed'),
+    ]);
     await writeFile(apiKeyFile, 'secret', { mode: 0o600 });
     const { id, problem } = await rig!.ready(MODEL);
     expect(problem).toBeUndefined();
-    expect(JSON.stringify(pool.log(id)?.last(50))).toContain("does not list options.model 'another'");
+    expect(JSON.stringify(pool.log(id)?.last(50))).toContain(
+      "does not list options.model 'another'",
+    );
   });
 
   it('ends a cancelled request at the upstream, and its slot is free', async () => {

@@ -8,9 +8,19 @@ import { WORKER_LAUNCH } from '../../../src/gateway/worker-pool/worker-roster.js
 import { ClockModule } from '../../../src/platform/clock/clock.module.js';
 import { ConfigModule } from '../../../src/platform/config/config.module.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
-import { alone, fixtureLaunch, isReady, modelSpec, transcribe, workerThat } from '../../support/pool-harness.js';
+import {
+  alone,
+  fixtureLaunch,
+  isReady,
+  modelSpec,
+  transcribe,
+  workerThat,
+} from '../../support/pool-harness.js';
 
-const settings = settingsFrom({ 'workers.health_interval_ms': 30, 'workers.restart_min_ms': 10 });
+const settings = settingsFrom({
+  'workers.health_interval_ms': 30,
+  'workers.restart_min_ms': 10,
+});
 
 describe('metrics of the worker pool', () => {
   let module: TestingModule;
@@ -19,7 +29,11 @@ describe('metrics of the worker pool', () => {
   beforeEach(async () => {
     Logger.overrideLogger(false);
     module = await Test.createTestingModule({
-      imports: [ConfigModule.forRoot(settings, [modelSpec({ replicas: 1 })]), ClockModule, WorkerPoolModule],
+      imports: [
+        ConfigModule.forRoot(settings, [modelSpec({ replicas: 1 })]),
+        ClockModule,
+        WorkerPoolModule,
+      ],
     })
       .overrideProvider(WORKER_LAUNCH)
       .useValue(fixtureLaunch)
@@ -33,9 +47,18 @@ describe('metrics of the worker pool', () => {
     await module.close();
   });
 
-  async function value(name: string, labels: Record<string, string> = { worker: 'm-0', model: 'm' }) {
-    const metric = (await register.getMetricsAsJSON()).find(found => found.name === name.replace(/_count$/, ''));
-    const values = (metric?.values ?? []) as { metricName?: string; value: number; labels: Record<string, string> }[];
+  async function value(
+    name: string,
+    labels: Record<string, string> = { worker: 'm-0', model: 'm' },
+  ) {
+    const metric = (await register.getMetricsAsJSON()).find(
+      found => found.name === name.replace(/_count$/, ''),
+    );
+    const values = (metric?.values ?? []) as {
+      metricName?: string;
+      value: number;
+      labels: Record<string, string>;
+    }[];
     return values.find(
       entry =>
         (entry.metricName ?? name) === name &&
@@ -67,7 +90,10 @@ describe('metrics of the worker pool', () => {
     await pool
       .execute({ workerId, request: transcribe('fail:engine_failed'), group: alone })
       .reply.catch(() => undefined);
-    const phases = ['switchyard_worker_prep_seconds', 'switchyard_worker_ready_wait_seconds'];
+    const phases = [
+      'switchyard_worker_prep_seconds',
+      'switchyard_worker_ready_wait_seconds',
+    ];
     for (const name of [...phases, 'switchyard_worker_device_seconds']) {
       expect(await value(`${name}_count`, { model: 'm' })).toBe(1);
     }

@@ -21,7 +21,9 @@ describe('reading the models file again', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function worker(model: string): Promise<{ machine: FixtureWorker; address: string }> {
+  async function worker(
+    model: string,
+  ): Promise<{ machine: FixtureWorker; address: string }> {
     const machine = new FixtureWorker({ model, maxBatch: 1, maxConcurrent: 1 });
     workers.push(machine);
     return { machine, address: `127.0.0.1:${await machine.start()}` };
@@ -29,10 +31,17 @@ describe('reading the models file again', () => {
 
   const file = () => join(folder, 'models.yaml');
   const entry = (id: string, address: string, aliases: readonly string[] = []) => ({
-    ...{ id, aliases, kind: 'stt', engine: 'synthetic', capabilities: ['transcribe', 'prompt'] },
+    ...{
+      id,
+      aliases,
+      kind: 'stt',
+      engine: 'synthetic',
+      capabilities: ['transcribe', 'prompt'],
+    },
     addresses: [address],
   });
-  const write = (...models: readonly object[]) => writeFileSync(file(), JSON.stringify({ models }));
+  const write = (...models: readonly object[]) =>
+    writeFileSync(file(), JSON.stringify({ models }));
   const reload = async () => {
     const response = await rig.post('/admin/v1/models/reload', {});
     return [response.status, await response.json()];
@@ -58,7 +67,9 @@ describe('reading the models file again', () => {
     await start(old.address);
     write(entry('stt', old.address), entry('fresh', fresh.address, ['whisper-1']));
     expect(await reload()).toEqual([200, { added: ['fresh'], changed: [], removed: [] }]);
-    expect((await transcribe('whisper-1')).headers.get('x-switchyard-model')).toBe('fresh');
+    expect((await transcribe('whisper-1')).headers.get('x-switchyard-model')).toBe(
+      'fresh',
+    );
     expect([old.machine.received.length, fresh.machine.received.length]).toEqual([0, 1]);
     expect((await transcribe('stt')).status).toBe(200);
   });
@@ -73,7 +84,9 @@ describe('reading the models file again', () => {
     expect(await reload()).toEqual([200, { added: [], changed: ['stt'], removed: [] }]);
     expect(fresh.machine.received).toEqual([]);
     old.machine.releaseAll();
-    expect((await Promise.all([...running, waiting])).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(
+      (await Promise.all([...running, waiting])).map(({ status }) => status),
+    ).toEqual([200, 200, 200]);
     expect(fresh.machine.received).toHaveLength(1);
   });
 
@@ -83,11 +96,17 @@ describe('reading the models file again', () => {
     const running = [transcribe('stt', script.hold), transcribe('stt', script.hold)];
     await old.machine.arrivals(2);
     const waiting = transcribe('stt');
-    while (Number(await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) !== 1);
+    while (
+      Number(await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) !==
+      1
+    );
     write();
     expect(await reload()).toEqual([200, { added: [], changed: [], removed: ['stt'] }]);
     expect(await errorOf(waiting)).toMatchObject({ status: 503, code: 'model_unloaded' });
-    expect(await errorOf(transcribe('stt'))).toMatchObject({ status: 404, code: 'model_not_found' });
+    expect(await errorOf(transcribe('stt'))).toMatchObject({
+      status: 404,
+      code: 'model_not_found',
+    });
     old.machine.releaseAll();
     expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
   });
@@ -98,7 +117,9 @@ describe('reading the models file again', () => {
     write({ ...entry('stt', old.address), kind: 'sst' });
     expect(await errorOf(rig.post('/admin/v1/models/reload', {}))).toMatchObject({
       ...{ status: 400, code: 'models_file_invalid' },
-      message: expect.stringMatching(/models\.yaml:1:\d+ {2}models\[0\]\.kind = "sst": must be one of stt.*mean stt/),
+      message: expect.stringMatching(
+        /models\.yaml:1:\d+ {2}models\[0\]\.kind = "sst": must be one of stt.*mean stt/,
+      ),
     });
     expect((await transcribe('whisper-1')).status).toBe(200);
   });

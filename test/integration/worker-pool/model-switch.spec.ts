@@ -23,9 +23,15 @@ describe('loading and unloading over HTTP', () => {
     machine = undefined;
   });
 
-  async function start(model: Partial<ModelSpec>, settings: Partial<Record<SettingPath, number>> = {}) {
+  async function start(
+    model: Partial<ModelSpec>,
+    settings: Partial<Record<SettingPath, number>> = {},
+  ) {
     const capabilities = ['transcribe', 'prompt'];
-    rig = await GatewayRig.start({ models: [sttModel({ capabilities, ...model })], settings });
+    rig = await GatewayRig.start({
+      models: [sttModel({ capabilities, ...model })],
+      settings,
+    });
   }
 
   /** One slot, one more prepared ahead, none overdrawn by BATCH: the third request waits. */
@@ -43,9 +49,12 @@ describe('loading and unloading over HTTP', () => {
     form.set('prompt', prompt);
     return rig.post('/v1/audio/transcriptions', form);
   };
-  const models = async () => ((await rig.json('/admin/v1/models')) as { data: Listed[] }).data;
-  const turn = (way: 'load' | 'unload', id = 'stt') => rig.post(`/admin/v1/models/${id}/${way}`, {});
-  const stateOnOffer = async () => ((await rig.json('/v1/models/whisper-1')) as { state: string }).state;
+  const models = async () =>
+    ((await rig.json('/admin/v1/models')) as { data: Listed[] }).data;
+  const turn = (way: 'load' | 'unload', id = 'stt') =>
+    rig.post(`/admin/v1/models/${id}/${way}`, {});
+  const stateOnOffer = async () =>
+    ((await rig.json('/v1/models/whisper-1')) as { state: string }).state;
   const untilUnloaded = () => workerThat(rig.pool, ({ state }) => state === 'stopped');
 
   it('unload: the running finish, the waiting and the new get 503 model_unloaded; load: served again', async () => {
@@ -53,9 +62,15 @@ describe('loading and unloading over HTTP', () => {
     const running = [transcribe(script.hold), transcribe(script.hold)];
     await worker.arrivals(2);
     const waiting = transcribe();
-    while (Number(await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) !== 1);
+    while (
+      Number(await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) !==
+      1
+    );
 
-    expect(await (await turn('unload')).json()).toMatchObject({ state: 'unloading', running: 2 });
+    expect(await (await turn('unload')).json()).toMatchObject({
+      state: 'unloading',
+      running: 2,
+    });
     const refused = { status: 503, code: 'model_unloaded' };
     expect(await errorOf(waiting)).toMatchObject(refused);
     const late = await errorOf(transcribe());
@@ -65,7 +80,10 @@ describe('loading and unloading over HTTP', () => {
     worker.releaseAll();
     expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
     await untilUnloaded();
-    expect([await stateOnOffer(), (await models())[0]?.state]).toEqual(['unloaded', 'unloaded']);
+    expect([await stateOnOffer(), (await models())[0]?.state]).toEqual([
+      'unloaded',
+      'unloaded',
+    ]);
 
     expect((await turn('load')).status).toBe(200);
     expect((await transcribe()).status).toBe(200);
@@ -79,7 +97,9 @@ describe('loading and unloading over HTTP', () => {
     const waiting = transcribe();
     await turn('unload');
     worker.releaseAll();
-    expect((await Promise.all([...running, waiting])).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(
+      (await Promise.all([...running, waiting])).map(({ status }) => status),
+    ).toEqual([200, 200, 200]);
     expect(await stateOnOffer()).toBe('loaded');
   });
 
@@ -92,7 +112,10 @@ describe('loading and unloading over HTTP', () => {
   });
 
   it('autostart on_request: 503 no_worker at the queue deadline when the process does not come up', async () => {
-    await start({ replicas: 1, autostart: 'on_request', options: { silent: true } }, { 'queue.timeout_ms': 300 });
+    await start(
+      { replicas: 1, autostart: 'on_request', options: { silent: true } },
+      { 'queue.timeout_ms': 300 },
+    );
     expect(await errorOf(transcribe())).toMatchObject({ status: 503, code: 'no_worker' });
   });
 
@@ -107,7 +130,10 @@ describe('loading and unloading over HTTP', () => {
   it('of a model that does not exist is 404 model_not_found', async () => {
     await start({ replicas: 1 });
     for (const way of ['load', 'unload'] as const) {
-      expect(await errorOf(turn(way, 'nobody'))).toMatchObject({ status: 404, code: 'model_not_found' });
+      expect(await errorOf(turn(way, 'nobody'))).toMatchObject({
+        status: 404,
+        code: 'model_not_found',
+      });
     }
   });
 });

@@ -2,7 +2,14 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
-import { alone, isReady, makePool, modelSpec, transcribe, workerThat } from '../../support/pool-harness.js';
+import {
+  alone,
+  isReady,
+  makePool,
+  modelSpec,
+  transcribe,
+  workerThat,
+} from '../../support/pool-harness.js';
 import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { aKey } from '../../support/requests.js';
 
@@ -16,13 +23,18 @@ describe('the workers of a model', () => {
   }
 
   const state = () => pool.model('m')?.state;
-  const ready = (id = 'm-0') => workerThat(pool, worker => worker.id === id && isReady(worker));
+  const ready = (id = 'm-0') =>
+    workerThat(pool, worker => worker.id === id && isReady(worker));
 
   it('start at boot: loading, then loaded', async () => {
     await start({ replicas: 1 });
     expect(state()).toBe('loading');
     await ready();
-    expect(pool.model('m')).toMatchObject({ state: 'loaded', autostart: 'always', running: 0 });
+    expect(pool.model('m')).toMatchObject({
+      state: 'loaded',
+      autostart: 'always',
+      running: 0,
+    });
   });
 
   it('on request: nothing runs until something waits for the model', async () => {
@@ -52,7 +64,10 @@ describe('the workers of a model', () => {
     lease?.release();
     await unloaded;
     expect(isAlive(pid!)).toBe(false);
-    expect([state(), pool.workers()]).toMatchObject(['unloaded', [{ id, state: 'stopped' }]]);
+    expect([state(), pool.workers()]).toMatchObject([
+      'unloaded',
+      [{ id, state: 'stopped' }],
+    ]);
     expect(pool.offer('m')).toBeUndefined();
     expect((await ready()).pid).not.toBe(pid);
   });
@@ -61,7 +76,11 @@ describe('the workers of a model', () => {
     await start({ replicas: 1 });
     await ready();
     await pool.unload('m', true);
-    expect([pool.offer('m'), state(), pool.isHeld('m')]).toEqual([undefined, 'unloaded', true]);
+    expect([pool.offer('m'), state(), pool.isHeld('m')]).toEqual([
+      undefined,
+      'unloaded',
+      true,
+    ]);
     pool.load('m');
     expect([state(), pool.isHeld('m')]).toEqual(['loading', false]);
     await ready();
@@ -84,7 +103,11 @@ describe('the workers of a model', () => {
     await pool.start();
     const { id, pid } = await ready();
     const [lease] = pool.lease(id, 1);
-    const call = pool.execute({ workerId: id, request: transcribe(script.hold), group: alone });
+    const call = pool.execute({
+      workerId: id,
+      request: transcribe(script.hold),
+      group: alone,
+    });
     call.reply.catch(() => undefined);
     process.kill(pid!, 'SIGSTOP');
     await pool.unload('m', true);
@@ -106,8 +129,14 @@ describe('the workers of a model', () => {
 
   it('that cannot start make the model failed, with the reason', async () => {
     await start({ replicas: 1, options: { exitCode: 3 } });
-    await workerThat(pool, worker => worker.lastExit !== undefined && worker.state === 'lost');
-    expect(pool.model('m')).toMatchObject({ state: 'failed', reason: 'm-0: model.bin: no such file' });
+    await workerThat(
+      pool,
+      worker => worker.lastExit !== undefined && worker.state === 'lost',
+    );
+    expect(pool.model('m')).toMatchObject({
+      state: 'failed',
+      reason: 'm-0: model.bin: no such file',
+    });
   });
 
   it('have a device and an environment each, and little of the gateway’s own', async () => {
@@ -122,7 +151,11 @@ describe('the workers of a model', () => {
     const [first, second] = [await ready('m-0'), await ready('m-1')];
     delete process.env.SWITCHYARD_TEST_SECRET;
     expect([first.device, second.device]).toEqual(['cuda:0', 'cuda:1']);
-    const revision = (which: string) => JSON.stringify([which, null, null, process.env.PATH]);
-    expect([first.health?.revision, second.health?.revision]).toEqual([revision('first'), revision('second')]);
+    const revision = (which: string) =>
+      JSON.stringify([which, null, null, process.env.PATH]);
+    expect([first.health?.revision, second.health?.revision]).toEqual([
+      revision('first'),
+      revision('second'),
+    ]);
   });
 });

@@ -3,10 +3,20 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
-import { type RemoteSpec, type RemoteTls } from '../../../src/platform/config/model-spec.js';
+import {
+  type RemoteSpec,
+  type RemoteTls,
+} from '../../../src/platform/config/model-spec.js';
 import { leftover } from '../../support/leftovers.js';
 import { NodeProcess } from '../../support/node-process.js';
-import { alone, isReady, makePool, modelSpec, transcribe, workerThat } from '../../support/pool-harness.js';
+import {
+  alone,
+  isReady,
+  makePool,
+  modelSpec,
+  transcribe,
+  workerThat,
+} from '../../support/pool-harness.js';
 import { TestCertificates } from '../../support/test-certificates.js';
 
 /** `node dist/main.worker.js …` by hand, as README "A worker elsewhere" says, and a pool that reaches it. */
@@ -27,10 +37,31 @@ describe('a remote worker with TLS, client certificates and a token', () => {
     gateway = await certificates.sign('gateway', 'DNS:gateway.test');
     await writeFile(file('token'), 's3cret\n');
     await writeFile(file('other-token'), 's3cret2\n');
-    const model = { id: 'm', kind: 'stt', engine: 'synthetic', capabilities: ['transcribe'] };
+    const model = {
+      id: 'm',
+      kind: 'stt',
+      engine: 'synthetic',
+      capabilities: ['transcribe'],
+    };
     await writeFile(file('models.yaml'), JSON.stringify({ models: [model] }));
-    const args = ['--model', 'm', '--listen', '127.0.0.1:0', '--device', 'cuda:7', '--token-file', file('token')];
-    const tls = ['--tls-cert', own.certFile, '--tls-key', own.keyFile, '--tls-client-ca', certificates.authority];
+    const args = [
+      '--model',
+      'm',
+      '--listen',
+      '127.0.0.1:0',
+      '--device',
+      'cuda:7',
+      '--token-file',
+      file('token'),
+    ];
+    const tls = [
+      '--tls-cert',
+      own.certFile,
+      '--tls-key',
+      own.keyFile,
+      '--tls-client-ca',
+      certificates.authority,
+    ];
     worker = new NodeProcess({
       name: 'worker',
       script: resolve('dist/main.worker.js'),
@@ -39,7 +70,9 @@ describe('a remote worker with TLS, client certificates and a token', () => {
       folder,
     });
     leftover(() => worker[Symbol.asyncDispose]());
-    const { port } = await worker.message<{ type: 'listening'; port: number }>('listening');
+    const { port } = await worker.message<{ type: 'listening'; port: number }>(
+      'listening',
+    );
     address = `127.0.0.1:${port}`;
   });
 
@@ -64,46 +97,74 @@ describe('a remote worker with TLS, client certificates and a token', () => {
   const trusted = () => ({ caFile: certificates.authority, ...gateway });
 
   it('takes calls of a gateway that has both, and tells its device', async () => {
-    const { id, state, device } = await reach({ tls: trusted(), tokenFile: file('token') });
+    const { id, state, device } = await reach({
+      tls: trusted(),
+      tokenFile: file('token'),
+    });
     expect([state, device]).toEqual(['ready', 'cuda:7']);
     const call = pool.execute({ workerId: id, request: transcribe(), group: alone });
     await expect(call.reply).resolves.toMatchObject({ kind: 'transcript' });
   });
 
   it('is known by the host name it was asked for, though the address came from DNS', async () => {
-    expect((await reach({ tls: trusted(), tokenFile: file('token') }, 'gpu.test')).state).toBe('ready');
+    expect(
+      (await reach({ tls: trusted(), tokenFile: file('token') }, 'gpu.test')).state,
+    ).toBe('ready');
   });
 
   it('is known by another name when the configuration says so', async () => {
     const tls = { ...trusted(), serverName: 'gpu.test' };
-    expect((await reach({ tls, tokenFile: file('token') }, 'pod-17')).state).toBe('ready');
+    expect((await reach({ tls, tokenFile: file('token') }, 'pod-17')).state).toBe(
+      'ready',
+    );
   });
 
   it('is not trusted under a name that its certificate does not carry', async () => {
-    const { state, problem } = await reach({ tls: trusted(), tokenFile: file('token') }, 'pod-17');
+    const { state, problem } = await reach(
+      { tls: trusted(), tokenFile: file('token') },
+      'pod-17',
+    );
     expect([state, problem]).toEqual(['lost', expect.stringContaining('pod-17')]);
   });
 
   it.each([
     ['without a token', () => ({ tls: trusted() }), 'UNAUTHENTICATED'],
-    ['with another token', () => ({ tls: trusted(), tokenFile: file('other-token') }), 'UNAUTHENTICATED'],
+    [
+      'with another token',
+      () => ({ tls: trusted(), tokenFile: file('other-token') }),
+      'UNAUTHENTICATED',
+    ],
     [
       'without a client certificate',
       () => ({ tls: { caFile: certificates.authority }, tokenFile: file('token') }),
       'UNAVAILABLE',
     ],
     ['in clear', () => undefined, 'UNAVAILABLE'],
-    ['that does not know its authority', () => ({ tls: { ...gateway }, tokenFile: file('token') }), 'certificate'],
+    [
+      'that does not know its authority',
+      () => ({ tls: { ...gateway }, tokenFile: file('token') }),
+      'certificate',
+    ],
   ])('refuses a gateway %s, and the operator reads why', async (_, remote, why) => {
     const { state, problem } = await reach(remote());
     expect([state, problem]).toEqual(['lost', expect.stringContaining(why)]);
-    expect(pool.model('m')).toMatchObject({ state: 'failed', reason: expect.stringContaining(why) });
+    expect(pool.model('m')).toMatchObject({
+      state: 'failed',
+      reason: expect.stringContaining(why),
+    });
   });
 
   it('whose files vanished after boot is failed, and says so, until it is loaded again', async () => {
-    pool = makePool({ models: [modelSpec({ addresses: [address], remote: { tokenFile: file('nowhere') } })] });
+    pool = makePool({
+      models: [
+        modelSpec({ addresses: [address], remote: { tokenFile: file('nowhere') } }),
+      ],
+    });
     await pool.start();
-    expect(pool.model('m')).toMatchObject({ state: 'failed', reason: expect.stringContaining('nowhere') });
+    expect(pool.model('m')).toMatchObject({
+      state: 'failed',
+      reason: expect.stringContaining('nowhere'),
+    });
     await writeFile(file('nowhere'), 's3cret');
     pool.load('m');
     expect(pool.model('m')?.state).toBe('loading');

@@ -3,7 +3,15 @@ import { finished } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
-import { alone, isReady, makePool, modelSpec, request, synthesize, workerThat } from '../../support/pool-harness.js';
+import {
+  alone,
+  isReady,
+  makePool,
+  modelSpec,
+  request,
+  synthesize,
+  workerThat,
+} from '../../support/pool-harness.js';
 import { aKey } from '../../support/requests.js';
 
 const CHUNK_BYTES = 65_536;
@@ -29,7 +37,11 @@ describe('synthesis through the pool', () => {
   function speak(text: string, audio?: Writable) {
     const heard = synthesize(text, audio);
     const spoken = request(heard.task);
-    return { ...heard, id: spoken.id, call: pool.execute({ workerId, request: spoken, group: alone }) };
+    return {
+      ...heard,
+      id: spoken.id,
+      call: pool.execute({ workerId, request: spoken, group: alone }),
+    };
   }
 
   it('tells the header, pipes all audio, ends the sink and answers with duration and execution', async () => {
@@ -40,7 +52,11 @@ describe('synthesis through the pool', () => {
     await finished(sink);
     expect(headers).toEqual([{ contentType: 'audio/wav', sampleRate: 24_000 }]);
     expect(bytes).toBe(20 * CHUNK_BYTES);
-    await expect(call.reply).resolves.toMatchObject({ kind: 'speech', durationS: 1.5, execution: { batchSize: 1 } });
+    await expect(call.reply).resolves.toMatchObject({
+      kind: 'speech',
+      durationS: 1.5,
+      execution: { batchSize: 1 },
+    });
   });
 
   it('a listener that takes nothing holds the worker back instead of filling memory', async () => {
@@ -48,7 +64,11 @@ describe('synthesis through the pool', () => {
     const { call } = speak(script.chunks(500), taken);
     let before = -1;
     // At rest: the worker could not write another chunk during 20 probes of its health.
-    for (let still = 0; still < 20; still = worker.chunksWritten === before ? still + 1 : 0) {
+    for (
+      let still = 0;
+      still < 20;
+      still = worker.chunksWritten === before ? still + 1 : 0
+    ) {
       before = worker.chunksWritten;
       await new Promise(resolve => setTimeout(resolve, 5));
     }
@@ -91,13 +111,22 @@ describe('synthesis through the pool', () => {
         throw new TypeError('headers already sent');
       },
     };
-    const call = pool.execute({ workerId, request: request({ ...task, sink }), group: alone });
-    await expect(call.reply).rejects.toMatchObject({ code: 'internal_error', message: 'headers already sent' });
+    const call = pool.execute({
+      workerId,
+      request: request({ ...task, sink }),
+      group: alone,
+    });
+    await expect(call.reply).rejects.toMatchObject({
+      code: 'internal_error',
+      message: 'headers already sent',
+    });
     await call.finished;
   });
 
   it('a sink that fails ends its own request only', async () => {
-    const broken = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) });
+    const broken = new Writable({
+      write: (_chunk, _encoding, done) => done(new Error('EPIPE')),
+    });
     const first = speak(script.chunks(3), broken);
     const second = speak(script.chunks(3), new PassThrough().resume());
     await expect(first.call.reply).rejects.toMatchObject({ code: 'request_cancelled' });

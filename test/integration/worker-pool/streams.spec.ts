@@ -1,17 +1,29 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type StreamConfig, type StreamEvent } from '../../../src/contracts/grpc/stream.codec.js';
+import {
+  type StreamConfig,
+  type StreamEvent,
+} from '../../../src/contracts/grpc/stream.codec.js';
 import { type PriorityQueue } from '../../../src/core/queue/priority-queue.js';
 import { IdleUnload } from '../../../src/gateway/scheduler/idle-unload.js';
 import { type StreamHandle } from '../../../src/gateway/worker-pool/stream-handle.js';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../../../src/gateway/worker-pool/worker-task.js';
-import { alone, isReady, makePool, transcribe, workerThat } from '../../support/pool-harness.js';
+import {
+  alone,
+  isReady,
+  makePool,
+  transcribe,
+  workerThat,
+} from '../../support/pool-harness.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { sourceLaunch } from '../api/gateway-rig.js';
 
 let pool: WorkerPoolService;
 beforeEach(async () => {
-  pool = makePool({ models: [syntheticModel({ streams: 2 }, { id: 'm' })], launch: sourceLaunch });
+  pool = makePool({
+    models: [syntheticModel({ streams: 2 }, { id: 'm' })],
+    launch: sourceLaunch,
+  });
   await pool.start();
   await workerThat(pool, isReady);
 });
@@ -19,7 +31,13 @@ afterEach(() => pool.close());
 
 let opened = 0;
 const config = (): StreamConfig => ({
-  ...{ sessionId: `s-${++opened}`, language: '', prompt: '', sampleRate: 16_000, partials: true },
+  ...{
+    sessionId: `s-${++opened}`,
+    language: '',
+    prompt: '',
+    sampleRate: 16_000,
+    partials: true,
+  },
 });
 const open = (): StreamHandle => pool.openStream('m', config());
 const inUse = (): number => pool.workers()[0]?.streamsInUse ?? 0;
@@ -39,7 +57,9 @@ describe('a live stream', () => {
     await handle.sendFrame(Buffer.alloc(6400), true);
     await handle.close();
     const finals = (await heard).flatMap(event =>
-      event.type === 'final' ? [[event.start, event.end].map(s => Math.round(s * 1000))] : [],
+      event.type === 'final'
+        ? [[event.start, event.end].map(s => Math.round(s * 1000))]
+        : [],
     );
     expect(finals).toEqual([
       [0, 100],
@@ -51,7 +71,9 @@ describe('a live stream', () => {
   it('takes one of 2 places, apart from file slots, and says when none is left', async () => {
     const free = pool.workers()[0]!.slots.free;
     const handles = [open(), open()];
-    expect(() => open()).toThrow(expect.objectContaining({ code: 'queue_full', retryAfterMs: 1000 }));
+    expect(() => open()).toThrow(
+      expect.objectContaining({ code: 'queue_full', retryAfterMs: 1000 }),
+    );
     expect(pool.workers()[0]!.slots.free).toBe(free);
     const [lease] = pool.lease('m-0', 1);
     const reply = pool.execute({ workerId: 'm-0', request: transcribe(), group: alone });
@@ -77,7 +99,10 @@ describe('a live stream', () => {
   it('keeps its place until the engine has stopped, however late, and cancel() does not wait for that', async () => {
     await pool.close();
     const faults = [{ marker: 'LATE', action: 'linger', ms: 500 }];
-    pool = makePool({ models: [syntheticModel({ streams: 1, faults }, { id: 'm' })], launch: sourceLaunch });
+    pool = makePool({
+      models: [syntheticModel({ streams: 1, faults }, { id: 'm' })],
+      launch: sourceLaunch,
+    });
     await pool.start();
     await workerThat(pool, isReady);
     for (let round = 0; round < 2; round += 1) {
@@ -104,7 +129,10 @@ describe('a live stream', () => {
 
   it('keeps its model loaded: idle time begins when the last one ends', async () => {
     await pool.close();
-    pool = makePool({ models: [syntheticModel({ streams: 2 }, { id: 'm', idleUnloadS: 0 })], launch: sourceLaunch });
+    pool = makePool({
+      models: [syntheticModel({ streams: 2 }, { id: 'm', idleUnloadS: 0 })],
+      launch: sourceLaunch,
+    });
     await pool.start();
     await workerThat(pool, isReady);
     const queue = { depthOf: () => ({ realtime: 0, batch: 0, bytes: 0 }) };

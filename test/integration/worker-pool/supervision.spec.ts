@@ -17,14 +17,25 @@ describe('supervised workers', () => {
   let pool: WorkerPoolService;
   const pids = new Set<number>();
 
-  async function start(options: Partial<PoolOptions> & { options?: Record<string, unknown>; replicas?: number } = {}) {
-    const model = modelSpec({ replicas: options.replicas ?? 1, options: options.options ?? {} });
+  async function start(
+    options: Partial<PoolOptions> & {
+      options?: Record<string, unknown>;
+      replicas?: number;
+    } = {},
+  ) {
+    const model = modelSpec({
+      replicas: options.replicas ?? 1,
+      options: options.options ?? {},
+    });
     pool = makePool({ models: [model], ...options });
     await pool.start();
   }
 
   async function ready(after?: number) {
-    const view = await workerThat(pool, worker => isReady(worker) && worker.pid !== after);
+    const view = await workerThat(
+      pool,
+      worker => isReady(worker) && worker.pid !== after,
+    );
     pids.add(view.pid!);
     return { id: view.id, pid: view.pid!, view };
   }
@@ -43,8 +54,15 @@ describe('supervised workers', () => {
     const { id, pid, view } = await ready();
     expect(id).toBe('m-0');
     expect(isAlive(pid)).toBe(true);
-    expect(view).toMatchObject({ state: 'ready', restarts: 0, slots: { total: 8, free: 8, inUse: 0 } });
-    expect(view.health).toMatchObject({ engine: 'fixture', maxMessageBytes: expect.any(Number) });
+    expect(view).toMatchObject({
+      state: 'ready',
+      restarts: 0,
+      slots: { total: 8, free: 8, inUse: 0 },
+    });
+    expect(view.health).toMatchObject({
+      engine: 'fixture',
+      maxMessageBytes: expect.any(Number),
+    });
     await expect(execute(id).reply).resolves.toMatchObject({ kind: 'transcript' });
   });
 
@@ -53,19 +71,26 @@ describe('supervised workers', () => {
     const { id, pid } = await ready();
     const leases = pool.lease(id, 8);
     const restarted: string[] = [];
-    pool.activity$.subscribe(activity => activity.type === 'restarted' && restarted.push(activity.worker));
+    pool.activity$.subscribe(
+      activity => activity.type === 'restarted' && restarted.push(activity.worker),
+    );
     const calls = leases.map(() => execute(id, script.hold));
     const answered = execute(id);
     await answered.reply;
     process.kill(pid, 'SIGKILL');
-    const losses = await Promise.all(calls.map(({ reply }) => reply.catch((error: unknown) => error)));
+    const losses = await Promise.all(
+      calls.map(({ reply }) => reply.catch((error: unknown) => error)),
+    );
     const loss = { code: 'worker_lost', kind: 'died', together: 8 };
     expect(losses).toEqual(Array(8).fill(expect.objectContaining(loss)));
     await Promise.all(calls.map(({ finished }) => finished));
 
     const next = await ready(pid);
     expect(next.id).toBe(id);
-    expect(next.view).toMatchObject({ restarts: 1, lastExit: { code: null, signal: 'SIGKILL' } });
+    expect(next.view).toMatchObject({
+      restarts: 1,
+      lastExit: { code: null, signal: 'SIGKILL' },
+    });
     leases.forEach(lease => lease.release());
     expect((await ready()).view.slots).toEqual({ total: 8, free: 8, inUse: 0 });
     expect(restarted).toEqual([id]);
@@ -74,31 +99,50 @@ describe('supervised workers', () => {
 
   it('the death of one leaves calls of the other alone', async () => {
     await start({ replicas: 2 });
-    const first = await workerThat(pool, worker => worker.id === 'm-0' && isReady(worker));
-    const second = await workerThat(pool, worker => worker.id === 'm-1' && isReady(worker));
+    const first = await workerThat(
+      pool,
+      worker => worker.id === 'm-0' && isReady(worker),
+    );
+    const second = await workerThat(
+      pool,
+      worker => worker.id === 'm-1' && isReady(worker),
+    );
     const innocent = transcribe(script.hold);
     const call = pool.execute({ workerId: second.id, request: innocent, group: alone });
     process.kill(first.pid!, 'SIGKILL');
-    await workerThat(pool, worker => worker.id === 'm-0' && worker.restarts === 1 && isReady(worker));
+    await workerThat(
+      pool,
+      worker => worker.id === 'm-0' && worker.restarts === 1 && isReady(worker),
+    );
     await expect(pool.cancel(second.id, aKey(innocent.id), 'client')).resolves.toBe(true);
     await expect(call.reply).rejects.toMatchObject({ code: 'request_cancelled' });
     expect(pool.workers()[1]).toMatchObject({ pid: second.pid, restarts: 0 });
   });
 
   it('one that hangs (SIGSTOP) is killed and replaced; its call is abandoned, which is no death', async () => {
-    await start({ settings: { 'workers.health_timeout_ms': 500, 'workers.health_failures': 2 } });
+    await start({
+      settings: { 'workers.health_timeout_ms': 500, 'workers.health_failures': 2 },
+    });
     const { id, pid } = await ready();
     const call = execute(id, script.hold);
     process.kill(pid, 'SIGSTOP');
-    await expect(call.reply).rejects.toMatchObject({ code: 'worker_lost', kind: 'abandoned' });
+    await expect(call.reply).rejects.toMatchObject({
+      code: 'worker_lost',
+      kind: 'abandoned',
+    });
     const next = await ready(pid);
-    expect(next.view.lastExit).toMatchObject({ signal: 'SIGKILL', reason: '2 health probes failed in a row' });
+    expect(next.view.lastExit).toMatchObject({
+      signal: 'SIGKILL',
+      reason: '2 health probes failed in a row',
+    });
   });
 
   it('20,000 lines on stderr do not freeze one; the last 50 are kept', async () => {
     await start();
     const { id, pid } = await ready();
-    await expect(execute(id, script.flood(20_000)).reply).resolves.toMatchObject({ kind: 'transcript' });
+    await expect(execute(id, script.flood(20_000)).reply).resolves.toMatchObject({
+      kind: 'transcript',
+    });
     process.kill(pid, 'SIGKILL');
     // The pipe may deliver its last words after the exit.
     const last = 'native library says 19999';
@@ -108,7 +152,10 @@ describe('supervised workers', () => {
 
   it('one that cannot start is tried again and again, and says why', async () => {
     await start({ options: { exitCode: 3 } });
-    const view = await workerThat(pool, worker => worker.restarts >= 3 && worker.lastExit !== undefined);
+    const view = await workerThat(
+      pool,
+      worker => worker.restarts >= 3 && worker.lastExit !== undefined,
+    );
     expect(view).toMatchObject({
       slots: { total: 0 },
       lastExit: { code: 3, signal: null, reason: 'model.bin: no such file' },
@@ -120,14 +167,26 @@ describe('supervised workers', () => {
 
   it('one whose program is missing is tried again, and says why', async () => {
     await start({ launch: { command: '/nonexistent/node' } });
-    const view = await workerThat(pool, worker => worker.restarts >= 2 && worker.lastExit !== undefined);
+    const view = await workerThat(
+      pool,
+      worker => worker.restarts >= 2 && worker.lastExit !== undefined,
+    );
     expect(view.lastExit?.reason).toContain('ENOENT');
   });
 
   it('one that is not ready in time is killed and started again', async () => {
-    await start({ options: { silent: true }, settings: { 'workers.start_timeout_ms': 300 } });
-    const view = await workerThat(pool, worker => worker.restarts >= 1 && worker.lastExit !== undefined);
-    expect(view.lastExit).toMatchObject({ signal: 'SIGKILL', reason: 'not ready within 300 ms' });
+    await start({
+      options: { silent: true },
+      settings: { 'workers.start_timeout_ms': 300 },
+    });
+    const view = await workerThat(
+      pool,
+      worker => worker.restarts >= 1 && worker.lastExit !== undefined,
+    );
+    expect(view.lastExit).toMatchObject({
+      signal: 'SIGKILL',
+      reason: 'not ready within 300 ms',
+    });
   });
 
   it('closing kills one that is deaf to SIGTERM, even stopped', async () => {

@@ -26,7 +26,8 @@ let port: number;
 let upstream: OpenAiUpstream;
 let rig: GatewayRig | undefined;
 
-const upstreamUp = () => OpenAiUpstream.start({ models: ['its/own-name', 'its/own-vectors'], port });
+const upstreamUp = () =>
+  OpenAiUpstream.start({ models: ['its/own-name', 'its/own-vectors'], port });
 beforeEach(async () => {
   port = await freePort();
   upstream = await upstreamUp();
@@ -39,7 +40,11 @@ afterEach(async () => {
 
 async function started(model: ModelSpec, settings = {}): Promise<GatewayRig> {
   const { environment } = builtWorkerLaunch(settingsFrom(settings));
-  rig = await GatewayRig.start({ models: [model], launch: { ...sourceLaunch, environment }, settings });
+  rig = await GatewayRig.start({
+    models: [model],
+    launch: { ...sourceLaunch, environment },
+    settings,
+  });
   await rig.ready(model.id);
   return rig;
 }
@@ -53,7 +58,12 @@ const waiting = async () =>
   );
 
 describe('an upstream that cannot be reached (D-40)', () => {
-  async function allWait(model: ModelSpec, path: string, body: object, settings = {}): Promise<void> {
+  async function allWait(
+    model: ModelSpec,
+    path: string,
+    body: object,
+    settings = {},
+  ): Promise<void> {
     const { pool } = await started(model, settings);
     await leaves();
     const answers = each(() => rig!.post(path, body));
@@ -61,7 +71,9 @@ describe('an upstream that cannot be reached (D-40)', () => {
     expect(problem).toContain('cannot be reached');
     await until(async () => (await waiting()) === CALLERS);
     await returns();
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(each(() => 200));
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(
+      each(() => 200),
+    );
     expect((await rig!.ready(model.id)).problem).toBeUndefined();
   }
 
@@ -71,29 +83,51 @@ describe('an upstream that cannot be reached (D-40)', () => {
   it('makes its worker not ready and 20 of 20 requests wait for it, in a worker process', () =>
     allWait(upstreamEmbedding(upstream), '/v1/embeddings', VECTORS));
 
-  itWith(REDIS)('makes its worker not ready and 20 of 20 requests wait for it, in a pull worker', async () => {
-    await using redis = await RedisServer.start();
-    const settings = { 'queue.driver': 'redis', 'redis.url': redis.url };
-    await allWait(upstreamEmbedding(upstream), '/v1/embeddings', VECTORS, settings);
-    await rig!.close();
-    rig = undefined;
-  });
+  itWith(REDIS)(
+    'makes its worker not ready and 20 of 20 requests wait for it, in a pull worker',
+    async () => {
+      await using redis = await RedisServer.start();
+      const settings = { 'queue.driver': 'redis', 'redis.url': redis.url };
+      await allWait(upstreamEmbedding(upstream), '/v1/embeddings', VECTORS, settings);
+      await rig!.close();
+      rig = undefined;
+    },
+  );
 
   it('ends what still waits at its own deadline: 503 upstream_unavailable, to be retried later', async () => {
     await started(upstreamLlm(upstream), { 'queue.timeout_ms': 300 });
     await leaves();
-    const { status, code, message, headers } = await errorOf(rig!.post('/v1/chat/completions', CHAT));
-    expect([status, code, headers.get('x-should-retry')]).toEqual([503, 'upstream_unavailable', 'true']);
-    expect(message).toBe(`The upstream of ${MODEL} cannot be reached; waited 300 ms for it.`);
+    const { status, code, message, headers } = await errorOf(
+      rig!.post('/v1/chat/completions', CHAT),
+    );
+    expect([status, code, headers.get('x-should-retry')]).toEqual([
+      503,
+      'upstream_unavailable',
+      'true',
+    ]);
+    expect(message).toBe(
+      `The upstream of ${MODEL} cannot be reached; waited 300 ms for it.`,
+    );
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
   it('is waited for from the start, also when its name is unknown', async () => {
-    const unknown = { ...upstreamLlm(upstream, { baseUrl: 'http://upstream.invalid/v1' }) };
-    rig = await GatewayRig.start({ models: [unknown], launch: sourceLaunch, settings: { 'queue.timeout_ms': 300 } });
-    const { problem } = await workerThat(rig.pool, worker => worker.problem !== undefined);
+    const unknown = {
+      ...upstreamLlm(upstream, { baseUrl: 'http://upstream.invalid/v1' }),
+    };
+    rig = await GatewayRig.start({
+      models: [unknown],
+      launch: sourceLaunch,
+      settings: { 'queue.timeout_ms': 300 },
+    });
+    const { problem } = await workerThat(
+      rig.pool,
+      worker => worker.problem !== undefined,
+    );
     expect(problem).toBe('its upstream cannot be reached');
-    expect(await errorOf(rig.post('/v1/chat/completions', CHAT))).toMatchObject({ code: 'upstream_unavailable' });
+    expect(await errorOf(rig.post('/v1/chat/completions', CHAT))).toMatchObject({
+      code: 'upstream_unavailable',
+    });
   });
 
   it('costs no request that it cut before the first byte, and is given none 6 times', async () => {
@@ -104,7 +138,10 @@ describe('an upstream that cannot be reached (D-40)', () => {
     expect((await rig!.post('/v1/chat/completions', CHAT)).status).toBe(200);
     expect(upstream.posts).toHaveLength(4);
     upstream.script(...Array.from({ length: 10 }, () => cut));
-    expect(await errorOf(rig!.post('/v1/chat/completions', CHAT))).toMatchObject({ status: 503, code: 'worker_lost' });
+    expect(await errorOf(rig!.post('/v1/chat/completions', CHAT))).toMatchObject({
+      status: 503,
+      code: 'worker_lost',
+    });
     expect(upstream.posts.length).toBeLessThanOrEqual(4 + 6);
   });
 });
@@ -122,19 +159,42 @@ describe('two upstreams of one model', () => {
       const worker = new NodeProcess({
         name: address,
         script: resolve('src/main.worker.ts'),
-        flags: ['--no-warnings', '--import', resolve('test/support/typescript-loader.mjs')],
+        flags: [
+          '--no-warnings',
+          '--import',
+          resolve('test/support/typescript-loader.mjs'),
+        ],
         args: [
-          ...['--model', MODEL, '--engine', 'openai-http', '--kind', 'llm', '--listen', address],
-          ...Object.entries(options).flatMap(([name, value]) => ['--option', `${name}=${value}`]),
+          ...[
+            '--model',
+            MODEL,
+            '--engine',
+            'openai-http',
+            '--kind',
+            'llm',
+            '--listen',
+            address,
+          ],
+          ...Object.entries(options).flatMap(([name, value]) => [
+            '--option',
+            `${name}=${value}`,
+          ]),
         ],
         folder,
       });
       leftover(() => worker[Symbol.asyncDispose]());
     }
-    const { pool } = await started({ ...upstreamLlm(upstream), replicas: 0, addresses, options: {} });
+    const { pool } = await started({
+      ...upstreamLlm(upstream),
+      replicas: 0,
+      addresses,
+      options: {},
+    });
     await until(() => pool.workers().every(({ state }) => state === 'ready'));
     await leaves();
-    const answers = await Promise.all(each(() => rig!.post('/v1/chat/completions', CHAT)));
+    const answers = await Promise.all(
+      each(() => rig!.post('/v1/chat/completions', CHAT)),
+    );
     expect(answers.map(({ status }) => status)).toEqual(each(() => 200));
     await workerThat(pool, ({ state }) => state === 'starting');
     await returns();

@@ -6,13 +6,24 @@ import { sttModel, WorkerProcess } from './worker-process.js';
 
 /** One second of a tone in the container and codec that `args` say. */
 const made = (...args: string[]): Buffer =>
-  execFileSync('ffmpeg', ['-loglevel', 'error', '-f', 'lavfi', '-i', 'sine=duration=1', ...args, 'pipe:1']);
+  execFileSync('ffmpeg', [
+    '-loglevel',
+    'error',
+    '-f',
+    'lavfi',
+    '-i',
+    'sine=duration=1',
+    ...args,
+    'pipe:1',
+  ]);
 
 describe('audio given to a worker that decodes', () => {
   let worker: WorkerProcess;
   let caller: SttCaller;
   beforeAll(async () => {
-    worker = new WorkerProcess({ model: { ...sttModel, id: 'pocketsphinx-en', engine: 'pocketsphinx' } });
+    worker = new WorkerProcess({
+      model: { ...sttModel, id: 'pocketsphinx-en', engine: 'pocketsphinx' },
+    });
     caller = new SttCaller(await worker.ready());
   });
   afterAll(async () => {
@@ -22,12 +33,23 @@ describe('audio given to a worker that decodes', () => {
 
   it.each([
     ['an empty file', Buffer.alloc(0), 'empty_file'],
-    ['text renamed to .wav', Buffer.from('this is not audio\n'.repeat(50)), 'invalid_audio'],
+    [
+      'text renamed to .wav',
+      Buffer.from('this is not audio\n'.repeat(50)),
+      'invalid_audio',
+    ],
     ['a wav of 0 seconds', streamedWavHeader(16_000), 'audio_too_short'],
-    ['a stereo wav of 0 seconds', made('-t', '0', '-ac', '2', '-f', 'wav'), 'audio_too_short'],
+    [
+      'a stereo wav of 0 seconds',
+      made('-t', '0', '-ac', '2', '-f', 'wav'),
+      'audio_too_short',
+    ],
     ['the first bytes of an mp3', made('-f', 'mp3').subarray(0, 60), 'invalid_audio'],
   ])('is refused when it is %s, naming the field', async (what, audio, code) => {
-    expect(await caller.send(what, { audio }).outcome).toMatchObject({ code, param: 'file' });
+    expect(await caller.send(what, { audio }).outcome).toMatchObject({
+      code,
+      param: 'file',
+    });
   });
 
   it('is refused for the bad member of a group only', async () => {

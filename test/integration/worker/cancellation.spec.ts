@@ -8,7 +8,9 @@ const SLOW = { marker: 'slow', action: 'slow', ms: 1500 };
 const CANCELLED = { code: 'request_cancelled' };
 
 /** A way to the worker that can be cut like a cable. */
-async function throughProxy(worker: WorkerProcess): Promise<{ address: string; cut(): void }> {
+async function throughProxy(
+  worker: WorkerProcess,
+): Promise<{ address: string; cut(): void }> {
   const { port: target } = await worker.told('listening');
   const sockets: Socket[] = [];
   const proxy = createServer(socket => {
@@ -79,8 +81,12 @@ describe('cancelling in a real worker', () => {
     await start({ faults: [SLOW] });
     const group = { id: 'group', size: 2 };
     const order: string[] = [];
-    const slow = caller.send('slow', { group }).outcome.then(reply => (order.push('slow'), reply));
-    const neighbour = caller.send('neighbour', { group }).outcome.then(reply => (order.push('neighbour'), reply));
+    const slow = caller
+      .send('slow', { group })
+      .outcome.then(reply => (order.push('slow'), reply));
+    const neighbour = caller
+      .send('neighbour', { group })
+      .outcome.then(reply => (order.push('neighbour'), reply));
     await caller.inFlight(2);
     expect(await caller.cancel('slow')).toBe(true);
     order.push('acknowledged');
@@ -93,11 +99,11 @@ describe('cancelling in a real worker', () => {
     await start({ maxBatch: 1, faults: [SLOW] });
     const { outcome } = caller.send('slow');
     await caller.inFlight(1);
-    expect([await caller.cancel('slow'), await caller.cancel('slow'), await caller.cancel('other')]).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    expect([
+      await caller.cancel('slow'),
+      await caller.cancel('slow'),
+      await caller.cancel('other'),
+    ]).toEqual([true, true, false]);
     expect(await outcome).toMatchObject(CANCELLED);
     expect(await caller.cancel('slow')).toBe(false);
   });

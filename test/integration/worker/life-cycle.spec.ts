@@ -1,7 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { NOT_SERVING, SERVICE_UNKNOWN, SERVING } from '../../../src/contracts/grpc/health.codec.js';
+import {
+  NOT_SERVING,
+  SERVICE_UNKNOWN,
+  SERVING,
+} from '../../../src/contracts/grpc/health.codec.js';
 import { SttCaller } from './stt-caller.js';
 import { sttModel, type WorkerChange, WorkerProcess } from './worker-process.js';
 
@@ -11,14 +15,19 @@ describe('the life of a real worker', () => {
   let worker: WorkerProcess;
   let caller: SttCaller;
 
-  async function start(options: Readonly<Record<string, unknown>> = {}, change: WorkerChange = {}): Promise<void> {
+  async function start(
+    options: Readonly<Record<string, unknown>> = {},
+    change: WorkerChange = {},
+  ): Promise<void> {
     worker = new WorkerProcess({ model: { ...sttModel, options }, ...change });
     caller = new SttCaller(await worker.ready());
   }
 
   const check = (service: string): Promise<unknown> =>
     new Promise(resolve => {
-      caller.health.check({ service }, (error, reply) => resolve(error ? error.code : reply.status));
+      caller.health.check({ service }, (error, reply) =>
+        resolve(error ? error.code : reply.status),
+      );
     });
 
   afterEach(async () => {
@@ -32,7 +41,10 @@ describe('the life of a real worker', () => {
   });
 
   it('reports what it is and what it takes', async () => {
-    await start({ maxBatch: 6, maxConcurrent: 2, streams: 3 }, { maxMessageBytes: 5_000_000 });
+    await start(
+      { maxBatch: 6, maxConcurrent: 2, streams: 3 },
+      { maxMessageBytes: 5_000_000 },
+    );
     expect(await caller.report()).toMatchObject({
       state: 'ready',
       model: 'synthetic-stt',
@@ -56,7 +68,9 @@ describe('the life of a real worker', () => {
     await start({ faults: [SLOW] });
     const watch = caller.health.watch({ service: '' });
     const seen: number[] = [];
-    watch.on('data', (reply: { status: number }) => seen.push(reply.status)).on('error', () => undefined);
+    watch
+      .on('data', (reply: { status: number }) => seen.push(reply.status))
+      .on('error', () => undefined);
     const unknown = caller.health.watch({ service: 'other' });
     unknown.on('error', () => undefined);
     expect(await once(unknown, 'data')).toMatchObject([{ status: SERVICE_UNKNOWN }]);
@@ -90,7 +104,10 @@ describe('the life of a real worker', () => {
   });
 
   it('ends also when the engine never lets go', async () => {
-    await start({ faults: [{ marker: 'stuck', action: 'hang' }] }, { shutdownGraceMs: 10 });
+    await start(
+      { faults: [{ marker: 'stuck', action: 'hang' }] },
+      { shutdownGraceMs: 10 },
+    );
     const { outcome } = caller.send('stuck');
     await caller.inFlight(1);
     worker.child.kill('SIGTERM');
@@ -126,7 +143,9 @@ describe('the life of a real worker', () => {
     const { port } = taken.address() as AddressInfo;
     worker = new WorkerProcess({ port });
     const { message } = await worker.told('failed');
-    expect(message).toContain(`Port ${port} on 127.0.0.1 is in use by process ${process.pid}: `);
+    expect(message).toContain(
+      `Port ${port} on 127.0.0.1 is in use by process ${process.pid}: `,
+    );
     expect(message).toContain(`Or take another port: --listen 127.0.0.1:${port + 1}`);
     taken.close();
   });
@@ -136,7 +155,9 @@ describe('the life of a real worker', () => {
     worker.child.kill('SIGTERM');
     await worker.exited;
     const lines = worker.log.trim().split('\n');
-    const fields = lines.map(line => JSON.parse(line) as { worker: string; model: string });
+    const fields = lines.map(
+      line => JSON.parse(line) as { worker: string; model: string },
+    );
     expect(new Set(fields.map(({ worker: id, model }) => `${id} ${model}`))).toEqual(
       new Set(['worker-1 synthetic-stt']),
     );

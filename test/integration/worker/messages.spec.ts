@@ -18,7 +18,9 @@ describe('messages to a real worker', () => {
 
   it('of 20 MiB pass', async () => {
     const { outcome } = caller.send('large', { audio: Buffer.alloc(20 * MIB, 1) });
-    expect(await outcome).toMatchObject({ transcript: { text: expect.stringContaining(`${20 * MIB} bytes`) } });
+    expect(await outcome).toMatchObject({
+      transcript: { text: expect.stringContaining(`${20 * MIB} bytes`) },
+    });
   });
 
   it('over the limit fail alone: callers check the size before they send', async () => {
@@ -30,13 +32,26 @@ describe('messages to a real worker', () => {
 
   it('carry every option to the engine: each one changes the answer', async () => {
     const audio = Buffer.from('the same audio');
-    const changes = [{}, { task: 'translate' }, { language: 'de' }, { prompt: 'names' }, { temperature: 0.5 }] as const;
-    const replies = await Promise.all(changes.map((change, n) => caller.send(`o${n}`, { audio, ...change }).outcome));
-    const texts = replies.map(reply => ('transcript' in reply ? reply.transcript.text : reply.message));
+    const changes = [
+      {},
+      { task: 'translate' },
+      { language: 'de' },
+      { prompt: 'names' },
+      { temperature: 0.5 },
+    ] as const;
+    const replies = await Promise.all(
+      changes.map((change, n) => caller.send(`o${n}`, { audio, ...change }).outcome),
+    );
+    const texts = replies.map(reply =>
+      'transcript' in reply ? reply.transcript.text : reply.message,
+    );
     expect(new Set(texts).size).toBe(changes.length);
   });
 
   it('without a request id are refused', async () => {
-    expect(await caller.send('').outcome).toMatchObject({ code: 'missing_required_parameter', param: 'request_id' });
+    expect(await caller.send('').outcome).toMatchObject({
+      code: 'missing_required_parameter',
+      param: 'request_id',
+    });
   });
 });

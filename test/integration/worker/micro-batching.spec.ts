@@ -22,7 +22,9 @@ describe('micro-batching in a real worker', () => {
     await worker.kill();
   });
 
-  const answers = async (sent: readonly { outcome: Promise<unknown> }[]): Promise<TranscribeAnswer[]> =>
+  const answers = async (
+    sent: readonly { outcome: Promise<unknown> }[],
+  ): Promise<TranscribeAnswer[]> =>
     (await Promise.all(sent.map(({ outcome }) => outcome))) as TranscribeAnswer[];
 
   it('makes one engine call for 8 calls sent together', async () => {
@@ -49,7 +51,9 @@ describe('micro-batching in a real worker', () => {
   it('prepares in parallel and still makes one engine call', async () => {
     await start({ baseMs: 5, prepareMs: 40 });
     const group = { id: 'group', size: 8 };
-    const replies = await answers(Array.from({ length: 8 }, (_, n) => caller.send(`r${n}`, { group })));
+    const replies = await answers(
+      Array.from({ length: 8 }, (_, n) => caller.send(`r${n}`, { group })),
+    );
     expect(replies.map(({ execution }) => execution.batchSize)).toEqual(Array(8).fill(8));
     for (const { execution } of replies) expect(execution.prepMs).toBeGreaterThan(30);
   });
@@ -78,7 +82,9 @@ describe('micro-batching in a real worker', () => {
     const sent = [caller.send('a', { group }), caller.send('b', { group })];
     await caller.inFlight(3);
     await caller.cancel('slow');
-    expect((await answers(sent)).map(({ execution }) => execution.batchSize)).toEqual([2, 2]);
+    expect((await answers(sent)).map(({ execution }) => execution.batchSize)).toEqual([
+      2, 2,
+    ]);
   });
 
   it('lets a failure touch its own request only', async () => {
@@ -86,14 +92,17 @@ describe('micro-batching in a real worker', () => {
     const group = { id: 'group', size: 3 };
     const [a, bad, b] = ['a', 'bad', 'b'].map(id => caller.send(id, { group }));
     expect(await bad!.outcome).toMatchObject({ code: 'engine_failed' });
-    for (const good of [a!, b!]) expect(await good.outcome).toMatchObject({ execution: { batchSize: 3 } });
+    for (const good of [a!, b!])
+      expect(await good.outcome).toMatchObject({ execution: { batchSize: 3 } });
   });
 
   it('refuses a second request with an id that is still running', async () => {
     await start(HELD);
     const first = caller.send('slow');
     await caller.inFlight(1);
-    expect(await caller.send('slow').outcome).toMatchObject({ code: 'duplicate_request_id' });
+    expect(await caller.send('slow').outcome).toMatchObject({
+      code: 'duplicate_request_id',
+    });
     await caller.cancel('slow');
     expect(await first.outcome).toMatchObject({ code: 'request_cancelled' });
   });

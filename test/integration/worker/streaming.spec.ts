@@ -1,11 +1,19 @@
 import { type ClientDuplexStream } from '@grpc/grpc-js';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
-import { type TranscribeStreamRequest, type TranscribeStreamResponse } from '../../../src/contracts/grpc/stt.codec.js';
+import {
+  type TranscribeStreamRequest,
+  type TranscribeStreamResponse,
+} from '../../../src/contracts/grpc/stt.codec.js';
 import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
 import { createEngine } from '../../../src/worker/engine-factory.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
-import { joinSamples, modelSpec, silence, synthesizeItem } from '../../contract/engines/engine-items.js';
+import {
+  joinSamples,
+  modelSpec,
+  silence,
+  synthesizeItem,
+} from '../../contract/engines/engine-items.js';
 import { SttCaller } from './stt-caller.js';
 import { sttModel, WorkerProcess } from './worker-process.js';
 
@@ -18,9 +26,19 @@ interface Config {
   readonly sampleRate: number;
   readonly partials: boolean;
   readonly prompt: string;
-  readonly voiceActivity?: { threshold: number; prefixPaddingMs: number; silenceDurationMs: number };
+  readonly voiceActivity?: {
+    threshold: number;
+    prefixPaddingMs: number;
+    silenceDurationMs: number;
+  };
 }
-const CONFIG: Config = { sessionId: 'session', language: '', sampleRate: 16_000, partials: true, prompt: '' };
+const CONFIG: Config = {
+  sessionId: 'session',
+  language: '',
+  sampleRate: 16_000,
+  partials: true,
+  prompt: '',
+};
 const config = (change: Partial<Config> = {}): TranscribeStreamRequest => ({
   message: { $case: 'config', value: { ...CONFIG, ...change } },
 });
@@ -34,7 +52,10 @@ let SPOKEN: Buffer;
 beforeAll(async () => {
   const voice = createEngine(modelSpec('flite', 'tts')) as SpeechSynthesizer;
   await voice.load();
-  const { item, all } = synthesizeItem('He opened the window because the room was too hot.', 'rms');
+  const { item, all } = synthesizeItem(
+    'He opened the window because the room was too hot.',
+    'rms',
+  );
   await voice.synthesize([item]);
   await voice.close();
   SPOKEN = bytesOf(joinSamples([silence(1), all(), silence(1)]));
@@ -58,7 +79,8 @@ class Listener {
   }
 
   async seen(count: number): Promise<void> {
-    while (this.events.length < count) await new Promise<void>(resolve => (this.#changed = resolve));
+    while (this.events.length < count)
+      await new Promise<void>(resolve => (this.#changed = resolve));
   }
 }
 
@@ -85,8 +107,16 @@ describe('live streams of a real worker', () => {
   it('says ready, then partials, and a final for every commit', async () => {
     const { call, listener } = open(config(), audio(3200), COMMIT, audio(3200), COMMIT);
     await listener.seen(5);
-    expect(listener.events.map(({ $case }) => $case)).toEqual(['ready', 'partial', 'final', 'partial', 'final']);
-    expect(listener.events[4]).toMatchObject({ value: { utterance: 1, start: 0.1, end: 0.2 } });
+    expect(listener.events.map(({ $case }) => $case)).toEqual([
+      'ready',
+      'partial',
+      'final',
+      'partial',
+      'final',
+    ]);
+    expect(listener.events[4]).toMatchObject({
+      value: { utterance: 1, start: 0.1, end: 0.2 },
+    });
     call.end();
     expect(await listener.ended).toBeUndefined();
     // Nothing came after the last commit.
@@ -101,7 +131,11 @@ describe('live streams of a real worker', () => {
   });
 
   it('brings other sample rates to 16 kHz, frames of odd length included', async () => {
-    const { call, listener } = open(config({ sampleRate: 48_000, partials: false }), audio(95_999), audio(1));
+    const { call, listener } = open(
+      config({ sampleRate: 48_000, partials: false }),
+      audio(95_999),
+      audio(1),
+    );
     call.end();
     await listener.ended;
     expect(listener.events.at(-1)).toMatchObject({ value: { start: 0, end: 1 } });
@@ -110,7 +144,9 @@ describe('live streams of a real worker', () => {
   it('has 2 places apart from file slots, and a place is free again after a stream', async () => {
     const [one, two] = ['one', 'two'].map(sessionId => open(config({ sessionId })));
     await Promise.all([one!.listener.seen(1), two!.listener.seen(1)]);
-    expect(await open(config({ sessionId: 'three' })).listener.ended).toMatchObject({ code: 'queue_full' });
+    expect(await open(config({ sessionId: 'three' })).listener.ended).toMatchObject({
+      code: 'queue_full',
+    });
     expect(await caller.send('file').outcome).toMatchObject({ kind: 'transcript' });
     one!.call.end();
     await one!.listener.ended;
@@ -136,15 +172,26 @@ describe('live streams of a real worker', () => {
   });
 
   it('tells where speech is, and nothing of silence, with voice activity', async () => {
-    const voiceActivity = { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 500 };
-    const { call, listener } = open(config({ voiceActivity }), { message: { $case: 'audio', value: SPOKEN } });
+    const voiceActivity = {
+      threshold: 0.5,
+      prefixPaddingMs: 300,
+      silenceDurationMs: 500,
+    };
+    const { call, listener } = open(config({ voiceActivity }), {
+      message: { $case: 'audio', value: SPOKEN },
+    });
     await listener.seen(4);
     call.write({ message: { $case: 'audio', value: Buffer.alloc(64_000) } });
     call.write(COMMIT);
     call.end();
     expect(await listener.ended).toBeUndefined();
     const told = listener.events.filter(({ $case }) => $case !== 'partial');
-    expect(told.map(({ $case }) => $case)).toEqual(['ready', 'speechStarted', 'speechStopped', 'final']);
+    expect(told.map(({ $case }) => $case)).toEqual([
+      'ready',
+      'speechStarted',
+      'speechStopped',
+      'final',
+    ]);
     expect(told[3]).toMatchObject({ value: { utterance: 0 } });
   });
 
@@ -152,8 +199,15 @@ describe('live streams of a real worker', () => {
     ['a threshold of 2', { threshold: 2 }],
     ['a silence of 11 s', { silenceDurationMs: 11_000 }],
   ])('refuses voice activity with %s', async (_what, change) => {
-    const voiceActivity = { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 500, ...change };
-    expect(await open(config({ voiceActivity })).listener.ended).toMatchObject({ code: 'invalid_value' });
+    const voiceActivity = {
+      threshold: 0.5,
+      prefixPaddingMs: 300,
+      silenceDurationMs: 500,
+      ...change,
+    };
+    expect(await open(config({ voiceActivity })).listener.ended).toMatchObject({
+      code: 'invalid_value',
+    });
   });
 
   it.each([

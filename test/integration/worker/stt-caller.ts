@@ -19,7 +19,10 @@ import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type DomainError } from '../../../src/core/shared/domain-error.js';
 import { ConnectionDrops } from '../../../src/gateway/worker-pool/worker-channel.js';
 
-const LIMITS = { 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 };
+const LIMITS = {
+  'grpc.max_receive_message_length': -1,
+  'grpc.max_send_message_length': -1,
+};
 
 export interface SentCall {
   readonly call: ClientUnaryCall;
@@ -36,7 +39,10 @@ export class SttCaller {
     const secrets = credentials.createInsecure();
     const channelOverride = new Channel(address, secrets, LIMITS);
     const { interceptor } = new ConnectionDrops(channelOverride);
-    this.client = new SpeechToTextStub(address, secrets, { channelOverride, interceptors: [interceptor] });
+    this.client = new SpeechToTextStub(address, secrets, {
+      channelOverride,
+      interceptors: [interceptor],
+    });
     this.health = new HealthStub(address, secrets);
   }
 
@@ -69,7 +75,9 @@ export class SttCaller {
 
   report(): Promise<WorkerHealthReport> {
     return new Promise((resolve, reject) => {
-      this.client.health({}, (error, reply) => (error ? reject(error) : resolve(decodeHealth(reply))));
+      this.client.health({}, (error, reply) =>
+        error ? reject(error) : resolve(decodeHealth(reply)),
+      );
     });
   }
 

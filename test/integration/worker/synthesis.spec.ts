@@ -38,7 +38,9 @@ describe('synthesis by a real worker', () => {
     await worker.kill();
   });
 
-  function open(change: Partial<SynthesizeCallFields> = {}): ClientReadableStream<SynthesizeResponse> {
+  function open(
+    change: Partial<SynthesizeCallFields> = {},
+  ): ClientReadableStream<SynthesizeResponse> {
     const requestId = change.requestId ?? 'speech';
     return client.synthesize(
       encodeSynthesizeCall({
@@ -56,11 +58,16 @@ describe('synthesis by a real worker', () => {
 
   function heard(call: ClientReadableStream<SynthesizeResponse>): Promise<Speech> {
     const chunks: SpeechMessage[] = [];
-    const audio = () => Buffer.concat(chunks.flatMap(chunk => (chunk.$case === 'audio' ? [chunk.value] : [])));
+    const audio = () =>
+      Buffer.concat(
+        chunks.flatMap(chunk => (chunk.$case === 'audio' ? [chunk.value] : [])),
+      );
     return new Promise(resolve => {
       call.on('data', (message: SynthesizeResponse) => chunks.push(message.message!));
       call.on('end', () => resolve({ chunks, audio: audio() }));
-      call.on('error', error => resolve({ chunks, audio: audio(), error: decodeFailure(error) }));
+      call.on('error', error =>
+        resolve({ chunks, audio: audio(), error: decodeFailure(error) }),
+      );
     });
   }
 
@@ -74,8 +81,14 @@ describe('synthesis by a real worker', () => {
   it('sends the header first, then audio as it is made, then done', async () => {
     await start({ baseMs: 30, steps: 3 });
     const { chunks, audio } = await heard(open());
-    expect(chunks[0]).toEqual({ $case: 'header', value: { contentType: 'audio/pcm', sampleRate: 24_000 } });
-    expect(chunks.at(-1)).toMatchObject({ $case: 'done', value: { durationS: 3, execution: { batchSize: 1 } } });
+    expect(chunks[0]).toEqual({
+      $case: 'header',
+      value: { contentType: 'audio/pcm', sampleRate: 24_000 },
+    });
+    expect(chunks.at(-1)).toMatchObject({
+      $case: 'done',
+      value: { durationS: 3, execution: { batchSize: 1 } },
+    });
     expect(chunks.filter(({ $case }) => $case === 'audio').length).toBeGreaterThan(2);
     expect(audio).toHaveLength(3 * 24_000 * 2);
   });
@@ -86,27 +99,38 @@ describe('synthesis by a real worker', () => {
     ['aac', 'audio/aac', 0.1],
     ['flac', 'audio/flac', 0],
     ['wav', 'audio/wav', 0],
-  ] as const)('makes %s that decodes to the length of the speech', async (format, contentType, slackS) => {
-    await start();
-    const { chunks, audio } = await heard(open({ format: format as SpeechFormat }));
-    expect(chunks[0]).toMatchObject({ $case: 'header', value: { contentType } });
-    const { durationS } = await decodeAudio(audio, new AbortController().signal);
-    expect(Math.abs(durationS - 3)).toBeLessThanOrEqual(slackS);
-  });
+  ] as const)(
+    'makes %s that decodes to the length of the speech',
+    async (format, contentType, slackS) => {
+      await start();
+      const { chunks, audio } = await heard(open({ format: format as SpeechFormat }));
+      expect(chunks[0]).toMatchObject({ $case: 'header', value: { contentType } });
+      const { durationS } = await decodeAudio(audio, new AbortController().signal);
+      expect(Math.abs(durationS - 3)).toBeLessThanOrEqual(slackS);
+    },
+  );
 
   it('makes one engine call for 4 speeches sent together, each with its own audio', async () => {
     await start({ baseMs: 5 });
     const group = { id: 'group', size: 4 };
     const speeches = await Promise.all(
-      [1, 2, 3, 4].map(n => heard(open({ requestId: `r${n}`, group, text: 'x'.repeat(15 * n) }))),
+      [1, 2, 3, 4].map(n =>
+        heard(open({ requestId: `r${n}`, group, text: 'x'.repeat(15 * n) })),
+      ),
     );
     expect(speeches.map(({ audio }) => audio.length / 48_000)).toEqual([1, 2, 3, 4]);
-    for (const { chunks } of speeches) expect(chunks.at(-1)).toMatchObject({ value: { execution: { batchSize: 4 } } });
+    for (const { chunks } of speeches)
+      expect(chunks.at(-1)).toMatchObject({ value: { execution: { batchSize: 4 } } });
   });
 
   it.each([
     ['an unknown voice', { voice: 'nobody' }, 'voice_not_found', 'voice'],
-    ['a format of its own', { format: 'midi' as SpeechFormat }, 'invalid_value', 'format'],
+    [
+      'a format of its own',
+      { format: 'midi' as SpeechFormat },
+      'invalid_value',
+      'format',
+    ],
     ['a speed of 9', { speed: 9 }, 'invalid_value', 'speed'],
     ['no text', { text: ' ' }, 'invalid_value', 'text'],
   ])('refuses %s before any header', async (_what, change, code, param) => {

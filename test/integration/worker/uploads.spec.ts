@@ -24,7 +24,9 @@ type Upload = ClientDuplexStream<TranscribeUploadRequest, TranscribeUploadRespon
 
 /** So many times 5 s of tone and half a second of silence. */
 function speechLike(times: number): Buffer {
-  const tone = Int16Array.from({ length: 5 * RATE }, (_, at) => (at % 80 < 40 ? 6000 : -6000));
+  const tone = Int16Array.from({ length: 5 * RATE }, (_, at) =>
+    at % 80 < 40 ? 6000 : -6000,
+  );
   const one = Buffer.concat([Buffer.from(tone.buffer), Buffer.alloc(RATE)]);
   return pcmWav(Buffer.concat(Array.from({ length: times }, () => one)), RATE);
 }
@@ -32,11 +34,19 @@ function speechLike(times: number): Buffer {
 const start = (requestId: string, prompt = '') =>
   encodeUploadStart({
     ...PLAIN_TRANSCRIPTION,
-    ...{ requestId, priority: RequestPriority.BATCH, group: { id: requestId, size: 1 }, filename: 'a.wav', prompt },
+    ...{
+      requestId,
+      priority: RequestPriority.BATCH,
+      group: { id: requestId, size: 1 },
+      filename: 'a.wav',
+      prompt,
+    },
   });
 
 /** Everything the worker says, the failure last. */
-async function heard(call: Upload): Promise<{ answers: UploadAnswer[]; failure?: DomainError }> {
+async function heard(
+  call: Upload,
+): Promise<{ answers: UploadAnswer[]; failure?: DomainError }> {
   const answers: UploadAnswer[] = [];
   try {
     for await (const message of call as AsyncIterable<TranscribeUploadResponse>) {
@@ -62,7 +72,10 @@ describe('an upload in pieces to a real worker', () => {
   let caller: SttCaller;
   beforeAll(async () => {
     const options = { input: 'pcm', baseMs: 20, steps: 20, maxBatch: 4 };
-    worker = new WorkerProcess({ model: { ...sttModel, options }, uploadLimitBytes: 3 * MIB });
+    worker = new WorkerProcess({
+      model: { ...sttModel, options },
+      uploadLimitBytes: 3 * MIB,
+    });
     caller = new SttCaller(await worker.ready());
   });
   afterAll(async () => {
@@ -83,7 +96,9 @@ describe('an upload in pieces to a real worker', () => {
   it('comes back as one segment per window of at most 30 s, in order of time, then the whole', async () => {
     const { answers, failure } = await upload('long', speechLike(15));
     expect(failure).toBeUndefined();
-    const segments = answers.flatMap(answer => (answer.kind === 'segment' ? [answer.segment] : []));
+    const segments = answers.flatMap(answer =>
+      answer.kind === 'segment' ? [answer.segment] : [],
+    );
     expect(segments.map(({ id }) => id)).toEqual([0, 1, 2]);
     expect(segments.map(({ start: at }) => at)).toEqual([0, 27.35, 54.85]);
     const done = answers.at(-1);
@@ -162,7 +177,9 @@ describe('an upload in pieces to a real worker', () => {
   });
 
   it('dies with its worker, as lost', async () => {
-    const doomed = new WorkerProcess({ model: { ...sttModel, options: { input: 'pcm' } } });
+    const doomed = new WorkerProcess({
+      model: { ...sttModel, options: { input: 'pcm' } },
+    });
     const other = new SttCaller(await doomed.ready());
     const call = other.client.transcribeUpload();
     const answer = heard(call);

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { workerEnvironment, type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
+import {
+  workerEnvironment,
+  type WorkerSpec,
+} from '../../../src/platform/config/worker-spec.js';
 import { type WorkerMessage } from '../../../src/worker/lifecycle/supervisor-link.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 
@@ -12,7 +15,12 @@ const MIB = 1024 * 1024;
 
 export const sttModel = syntheticModel({}, { id: 'synthetic-stt' });
 
-export const ttsModel: ModelSpec = { ...sttModel, id: 'synthetic-tts', kind: 'tts', capabilities: ['speech'] };
+export const ttsModel: ModelSpec = {
+  ...sttModel,
+  id: 'synthetic-tts',
+  kind: 'tts',
+  capabilities: ['speech'],
+};
 
 export type WorkerChange = Partial<WorkerSpec>;
 
@@ -24,7 +32,8 @@ export class WorkerProcess {
   #log = '';
 
   constructor(change: WorkerChange = {}) {
-    if (!existsSync(MAIN)) throw new Error('dist/main.worker.js is missing: npm run build');
+    if (!existsSync(MAIN))
+      throw new Error('dist/main.worker.js is missing: npm run build');
     const spec: WorkerSpec = {
       workerId: 'worker-1',
       model: sttModel,
@@ -39,7 +48,10 @@ export class WorkerProcess {
       logLevel: 'debug',
       ...change,
     };
-    this.child = fork(MAIN, { env: workerEnvironment(spec), stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    this.child = fork(MAIN, {
+      env: workerEnvironment(spec),
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
     this.child.stdout?.on('data', (bytes: Buffer) => (this.#log += bytes.toString()));
     this.child.stderr?.on('data', (bytes: Buffer) => (this.#log += bytes.toString()));
     this.child.on('message', message => this.messages.push(message as WorkerMessage));
@@ -52,7 +64,9 @@ export class WorkerProcess {
   }
 
   /** Resolves with the message of that type. @throws when the process ends first. */
-  async told<T extends WorkerMessage['type']>(type: T): Promise<Extract<WorkerMessage, { type: T }>> {
+  async told<T extends WorkerMessage['type']>(
+    type: T,
+  ): Promise<Extract<WorkerMessage, { type: T }>> {
     const ended = this.exited.then(code => {
       throw new Error(`the worker ended (${code}) before it said ${type}: ${this.#log}`);
     });

@@ -5,5 +5,7 @@ const globals = new URL('./globals.mjs', import.meta.url).href;
 
 registerHooks({
   resolve: (specifier, context, nextResolve) =>
-    specifier === '@jest/globals' ? { url: globals, shortCircuit: true } : nextResolve(specifier, context),
+    specifier === '@jest/globals'
+      ? { url: globals, shortCircuit: true }
+      : nextResolve(specifier, context),
 });

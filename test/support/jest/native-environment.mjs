@@ -9,14 +9,19 @@ export default class NativeEnvironment {
   #kept = { console: globalThis.console, exit: process.exit, env: { ...process.env } };
 
   constructor({ projectConfig }) {
-    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+    this.fakeTimersModern = new ModernFakeTimers({
+      config: projectConfig,
+      global: globalThis,
+    });
   }
 
   /** As in a new process: Nest's and pino's loggers and the metrics are static. */
   async setup() {
     const { ConsoleLogger, Logger } = await import('@nestjs/common');
     Logger.overrideLogger(new ConsoleLogger());
-    const { resetRootLogger } = await import(new URL('rootLogger.js', import.meta.resolve('nestjs-pino')));
+    const { resetRootLogger } = await import(
+      new URL('rootLogger.js', import.meta.resolve('nestjs-pino'))
+    );
     resetRootLogger();
     const { register } = await import('prom-client');
     register.clear();
@@ -28,7 +33,8 @@ export default class NativeEnvironment {
     const { console, exit, env } = this.#kept;
     globalThis.console = console;
     process.exit = exit;
-    for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+    for (const name of Object.keys(process.env))
+      if (!(name in env)) delete process.env[name];
     Object.assign(process.env, env);
   }
 

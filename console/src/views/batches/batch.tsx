@@ -21,9 +21,19 @@ export default function BatchPage() {
   const found = useResource(
     signal => get('/v1/batches/{id}', { id, signal }),
     `${id} ${live.value?.status ?? ''}`,
-    live.value && !['completed', 'failed', 'expired', 'cancelled'].includes(live.value.status) ? 2000 : 15_000,
+    live.value &&
+      !['completed', 'failed', 'expired', 'cancelled'].includes(live.value.status)
+      ? 2000
+      : 15_000,
   );
-  useEffect(() => feed.watch(`batch:${id}`, entries => (live.value = entries[0] as LiveBatch | undefined)), [id]);
+  useEffect(
+    () =>
+      feed.watch(
+        `batch:${id}`,
+        entries => (live.value = entries[0] as LiveBatch | undefined),
+      ),
+    [id],
+  );
   return (
     <Page
       title={<span class="mono">{id}</span>}
@@ -31,7 +41,14 @@ export default function BatchPage() {
       actions={found.data && <Actions of={found.data} reload={found.reload} />}
     >
       <Loaded from={found} rows={6}>
-        {batch => <Detail of={{ ...batch, request_counts: live.value?.request_counts ?? batch.request_counts }} />}
+        {batch => (
+          <Detail
+            of={{
+              ...batch,
+              request_counts: live.value?.request_counts ?? batch.request_counts,
+            }}
+          />
+        )}
       </Loaded>
     </Page>
   );
@@ -40,20 +57,28 @@ export default function BatchPage() {
 function Actions({ of: batch, reload }: { of: Batch; reload: () => void }) {
   const { id, output_file_id: output, error_file_id: errors } = batch;
   const cancel = async () => {
-    const question = ['Cancel this batch?', 'Results so far are kept and can be downloaded.', 'Cancel it'] as const;
+    const question = [
+      'Cancel this batch?',
+      'Results so far are kept and can be downloaded.',
+      'Cancel it',
+    ] as const;
     const act = () => post('/v1/batches/{id}/cancel', { id });
     if (await attemptConfirmed(question, act, 'It is being cancelled.')) reload();
   };
   const retry = async () => {
     let made = '';
-    const act = async () => void (made = (await post('/v1/batches/{id}/retry-failed', { id })).id);
-    if (await attempt(act, 'A new batch with the failed lines is submitted.')) go(href('batches', made));
+    const act = async () =>
+      void (made = (await post('/v1/batches/{id}/retry-failed', { id })).id);
+    if (await attempt(act, 'A new batch with the failed lines is submitted.'))
+      go(href('batches', made));
   };
   return (
     <>
       {output && <Download file={output} name={`${id}-results.jsonl`} label="Results" />}
       {errors && <Download file={errors} name={`${id}-errors.jsonl`} label="Errors" />}
-      {!isLive(batch) && batch.request_counts.failed > 0 && <Button act={retry}>Retry failed</Button>}
+      {!isLive(batch) && batch.request_counts.failed > 0 && (
+        <Button act={retry}>Retry failed</Button>
+      )}
       {isLive(batch) && (
         <Button kind="danger" act={cancel}>
           Cancel
@@ -63,7 +88,15 @@ function Actions({ of: batch, reload }: { of: Batch; reload: () => void }) {
   );
 }
 
-const Download = ({ file, name, label }: { file: string; name: string; label: string }) => (
+const Download = ({
+  file,
+  name,
+  label,
+}: {
+  file: string;
+  name: string;
+  label: string;
+}) => (
   <a class="button" href={`/v1/files/${file}/content`} download={name}>
     <Icon name="download" size={16} /> {label}
   </a>
@@ -75,16 +108,37 @@ function Detail({ of: batch }: { of: Batch }) {
   const share = counts.total > 0 ? ended / counts.total : 0;
   return (
     <>
-      <Card title={<State of={status} />} aside={`${count(ended)} of ${count(counts.total)} requests`} class="why">
+      <Card
+        title={<State of={status} />}
+        aside={`${count(ended)} of ${count(counts.total)} requests`}
+        class="why"
+      >
         <Progress of={batch} />
       </Card>
       <dl class="figures">
-        <Figure label="Done" value={percent(share)} note={`${count(counts.completed)} completed`} />
-        <Figure label="Failed" value={count(counts.failed)} note="requests" tone={counts.failed > 0 && 'bad'} />
+        <Figure
+          label="Done"
+          value={percent(share)}
+          note={`${count(counts.completed)} completed`}
+        />
+        <Figure
+          label="Failed"
+          value={count(counts.failed)}
+          note="requests"
+          tone={counts.failed > 0 && 'bad'}
+        />
         {isLive(batch) && (
           <>
-            <Figure label="Rate" value={rate === null ? 'unknown' : perSecond(rate)} note="requests" />
-            <Figure label="Remaining" value={eta === null ? 'unknown' : duration(eta * 1000)} note="at this rate" />
+            <Figure
+              label="Rate"
+              value={rate === null ? 'unknown' : perSecond(rate)}
+              note="requests"
+            />
+            <Figure
+              label="Remaining"
+              value={eta === null ? 'unknown' : duration(eta * 1000)}
+              note="at this rate"
+            />
           </>
         )}
       </dl>
@@ -98,7 +152,12 @@ function Detail({ of: batch }: { of: Batch }) {
               ['Started', batch.in_progress_at && <Time at={batch.in_progress_at} />],
               ['Completed', batch.completed_at && <Time at={batch.completed_at} />],
               ['Deadline', <Time at={batch.expires_at} />],
-              ['Retry of', batch.retry_of && <a href={href('batches', batch.retry_of)}>{batch.retry_of}</a>],
+              [
+                'Retry of',
+                batch.retry_of && (
+                  <a href={href('batches', batch.retry_of)}>{batch.retry_of}</a>
+                ),
+              ],
               ['Tokens', batch.usage && count(batch.usage.total_tokens)],
             ]}
           />
@@ -107,7 +166,11 @@ function Detail({ of: batch }: { of: Batch }) {
           {errors && errors.data.length > 0 && (
             <ul class="stack">
               {errors.data.slice(0, 20).map(({ code, message, line }, row) => (
-                <Finding key={row} name={line ? `Line ${line}` : ''} aside={<code>{code}</code>}>
+                <Finding
+                  key={row}
+                  name={line ? `Line ${line}` : ''}
+                  aside={<code>{code}</code>}
+                >
                   <span class="state bad wrap">{message}</span>
                 </Finding>
               ))}

@@ -28,7 +28,11 @@ export default function Batches() {
     </Blank>
   );
   return (
-    <Page title="Batches" lead="Files of requests, processed in the background." actions={open}>
+    <Page
+      title="Batches"
+      lead="Files of requests, processed in the background."
+      actions={open}
+    >
       <Card>
         <Loaded from={list} rows={5} none={none}>
           {({ data }) => <Table label="Batches" of={data as Batch[]} columns={COLUMNS} />}
@@ -53,25 +57,39 @@ const COLUMNS: readonly Column<Batch>[] = [
   ['Progress', batch => <Progress of={batch} withText />],
   [
     'Failed',
-    ({ request_counts: { failed } }) => (failed > 0 ? <span class="state bad">{count(failed)}</span> : 0),
+    ({ request_counts: { failed } }) =>
+      failed > 0 ? <span class="state bad">{count(failed)}</span> : 0,
     'number',
   ],
   ['Remaining', batch => remaining(batch)],
   ['Created', ({ created_at: at }) => <Time at={at} />],
 ];
 
-export function Progress({ of: { status, request_counts: counts }, withText }: { of: Batch; withText?: boolean }) {
+export function Progress({
+  of: { status, request_counts: counts },
+  withText,
+}: {
+  of: Batch;
+  withText?: boolean;
+}) {
   const ended = counts.completed + counts.failed;
   const said = `${count(ended)} of ${count(counts.total)}`;
   return (
     <span class="progress-cell">
-      <Bar value={ended} max={counts.total} label={`${said} requests`} tone={status === 'completed' ? 'good' : ''} />
-      {withText && below(said + (counts.total > 0 ? `, ${percent(ended / counts.total)}` : ''))}
+      <Bar
+        value={ended}
+        max={counts.total}
+        label={`${said} requests`}
+        tone={status === 'completed' ? 'good' : ''}
+      />
+      {withText &&
+        below(said + (counts.total > 0 ? `, ${percent(ended / counts.total)}` : ''))}
     </span>
   );
 }
 
 function remaining(batch: Batch): string {
-  if (batch.status === 'in_progress' && batch.eta_s !== null) return `about ${duration(batch.eta_s * 1000)}`;
+  if (batch.status === 'in_progress' && batch.eta_s !== null)
+    return `about ${duration(batch.eta_s * 1000)}`;
   return isLive(batch) ? 'estimating' : '';
 }

@@ -59,19 +59,27 @@ export async function checkBatchFile(file: File): Promise<Checked> {
 function read(row: string): { line?: Line; problem?: string } {
   try {
     const line: unknown = JSON.parse(row);
-    return typeof line === 'object' && line !== null ? { line } : { problem: 'must be a JSON object' };
+    return typeof line === 'object' && line !== null
+      ? { line }
+      : { problem: 'must be a JSON object' };
   } catch {
     return { problem: 'is not JSON' };
   }
 }
 
-function fault(line: Line, seen: ReadonlySet<unknown>, endpoint: string | undefined): string | undefined {
+function fault(
+  line: Line,
+  seen: ReadonlySet<unknown>,
+  endpoint: string | undefined,
+): string | undefined {
   const { custom_id: id, method, url, body } = line;
   if (typeof id !== 'string' || id === '') return 'custom_id is missing';
   if (seen.has(id)) return `custom_id ${id} is used twice`;
   if (method !== 'POST') return 'method must be POST';
-  if (!ENDPOINTS.includes(String(url))) return `url must be one of ${ENDPOINTS.join(', ')}`;
-  if (endpoint !== undefined && url !== endpoint) return `url differs from that of the first line, ${endpoint}`;
+  if (!ENDPOINTS.includes(String(url)))
+    return `url must be one of ${ENDPOINTS.join(', ')}`;
+  if (endpoint !== undefined && url !== endpoint)
+    return `url differs from that of the first line, ${endpoint}`;
   if (typeof body !== 'object' || body === null) return 'body must be an object';
   return undefined;
 }

@@ -37,8 +37,14 @@ function Form({ onClose }: { onClose: () => void }) {
       const form = new FormData();
       form.set('purpose', 'batch');
       form.set('file', chosen, chosen.name);
-      const uploaded = (await (await request('/v1/files', { method: 'POST', body: form })).json()) as { id: string };
-      const body = { input_file_id: uploaded.id, endpoint, completion_window: window.value };
+      const uploaded = (await (
+        await request('/v1/files', { method: 'POST', body: form })
+      ).json()) as { id: string };
+      const body = {
+        input_file_id: uploaded.id,
+        endpoint,
+        completion_window: window.value,
+      };
       id = ((await post('/v1/batches', { body })) as { id: string }).id;
     };
     const done = await attempt(act, 'The batch is submitted.');
@@ -62,7 +68,9 @@ function Form({ onClose }: { onClose: () => void }) {
         <Button act={onClose}>Close</Button>
         <Button
           kind="primary"
-          disabled={busy.value || !checked.value?.endpoint || checked.value.problems.length > 0}
+          disabled={
+            busy.value || !checked.value?.endpoint || checked.value.problems.length > 0
+          }
           act={submit}
         >
           {busy.value ? 'Sending' : 'Submit'}
@@ -79,7 +87,10 @@ function Verdict({ of }: { of: Checked | undefined }) {
     <div role="status" class="stack">
       {problems.length === 0 ? (
         <p class="state good wrap">
-          {isWhole ? plural(lines, 'request') : `The first ${count(lines)} lines are valid`} for {endpoint}.
+          {isWhole
+            ? plural(lines, 'request')
+            : `The first ${count(lines)} lines are valid`}{' '}
+          for {endpoint}.
         </p>
       ) : (
         <ul class="stack">

@@ -6,7 +6,9 @@ import { Runbook } from '../../ui/finding';
 type Kind = NonNullable<Answer<'/admin/v1/status'>['bottleneck']>['kind'];
 
 /** Where to look next: a view, and a section of the runbook. */
-const NEXT: Readonly<Record<Kind, readonly [view: string, title: string, section?: string]>> = {
+const NEXT: Readonly<
+  Record<Kind, readonly [view: string, title: string, section?: string]>
+> = {
   draining: ['health', 'Health'],
   disk_full: ['health', 'Health', 'switchyarddiskalmostfull'],
   dependency_down: ['health', 'Health', 'switchyarddependencydown'],
@@ -19,21 +21,33 @@ const NEXT: Readonly<Record<Kind, readonly [view: string, title: string, section
 };
 
 /** Requests fail or cannot be served; the other kinds only delay them. */
-const STOPPING: readonly Kind[] = ['draining', 'disk_full', 'dependency_down', 'no_worker', 'requests_fail'];
+const STOPPING: readonly Kind[] = [
+  'draining',
+  'disk_full',
+  'dependency_down',
+  'no_worker',
+  'requests_fail',
+];
 
 /** One sentence: what binds now, and what would help. */
 export function Bottleneck() {
   const { data } = useGet('/admin/v1/status', { everyMs: 2000 });
   if (!data) return <>Requests from arrival to answer.</>;
-  if (!data.bottleneck) return <span class="state good">No bottleneck: nothing delays requests.</span>;
+  if (!data.bottleneck)
+    return <span class="state good">No bottleneck: nothing delays requests.</span>;
   const { kind, model, text } = data.bottleneck;
   const [view, title, section] = NEXT[kind];
   return (
     <span class="inline">
-      <span class={`state ${STOPPING.includes(kind) ? 'bad' : 'warn'} wrap`} role="status">
+      <span
+        class={`state ${STOPPING.includes(kind) ? 'bad' : 'warn'} wrap`}
+        role="status"
+      >
         {text}
       </span>
-      <a href={href(view, undefined, view === 'requests' && model ? { model } : {})}>{title}</a>
+      <a href={href(view, undefined, view === 'requests' && model ? { model } : {})}>
+        {title}
+      </a>
       {section && <Runbook at={section} />}
     </span>
   );

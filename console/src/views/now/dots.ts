@@ -20,11 +20,16 @@ const MOST_AT_ONCE = 12;
 const SPREAD_MS = 350;
 
 /** Draws requests that moved, from what the counts say. Nothing is drawn for those who asked for less motion. */
-export function useDots(box: RefObject<HTMLElement | null>, canvas: RefObject<HTMLCanvasElement | null>): void {
+export function useDots(
+  box: RefObject<HTMLElement | null>,
+  canvas: RefObject<HTMLCanvasElement | null>,
+): void {
   useEffect(() => {
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) return;
     const field = new DotField(box, canvas);
-    const leave = onQueueChange((model, before, after) => field.add(model, before, after));
+    const leave = onQueueChange((model, before, after) =>
+      field.add(model, before, after),
+    );
     return () => {
       leave();
       field.stop();
@@ -42,7 +47,8 @@ class DotField {
   ) {}
 
   add(model: string, before: Counts, after: Counts): void {
-    const grown = (name: 'completed' | 'failed' | 'cancelled') => after[name] - before[name];
+    const grown = (name: 'completed' | 'failed' | 'cancelled') =>
+      after[name] - before[name];
     const ended = grown('completed') + grown('failed') + grown('cancelled');
     const arrived = arrivedOf(after) - arrivedOf(before);
     // What is at workers now, and what ended since, went there.
@@ -50,8 +56,15 @@ class DotField {
     this.#send(model, 'arrivals', 'queue', '--accent', arrived);
     this.#send(model, 'queue', 'workers', '--realtime', started);
     this.#send(model, 'workers', 'outcomes', '--good', grown('completed'));
-    this.#send(model, 'workers', 'outcomes', '--bad', grown('failed') + grown('cancelled'));
-    if (this.#frame === 0 && this.#dots.length > 0) this.#frame = requestAnimationFrame(() => this.#draw());
+    this.#send(
+      model,
+      'workers',
+      'outcomes',
+      '--bad',
+      grown('failed') + grown('cancelled'),
+    );
+    if (this.#frame === 0 && this.#dots.length > 0)
+      this.#frame = requestAnimationFrame(() => this.#draw());
   }
 
   stop(): void {
@@ -63,7 +76,13 @@ class DotField {
     const n = Math.min(wanted, MOST_AT_ONCE, MOST - this.#dots.length);
     const now = performance.now();
     for (let at = 0; at < n; at++) {
-      this.#dots.push({ model, from, to, color, startMs: now + (SPREAD_MS * (at + Math.random())) / n });
+      this.#dots.push({
+        model,
+        from,
+        to,
+        color,
+        startMs: now + (SPREAD_MS * (at + Math.random())) / n,
+      });
     }
   }
 
@@ -80,7 +99,10 @@ class DotField {
     const stops = stopsIn(box);
     for (const dot of this.#dots) {
       const share = (now - dot.startMs) / TRAVEL_MS;
-      const [a, b] = [stops.get(`${dot.model} ${dot.from}`), stops.get(`${dot.model} ${dot.to}`)];
+      const [a, b] = [
+        stops.get(`${dot.model} ${dot.from}`),
+        stops.get(`${dot.model} ${dot.to}`),
+      ];
       if (share < 0 || !a || !b) continue;
       const [x0, y0, x1, y1] = wayOf(a, b, frame);
       const eased = share * share * (3 - 2 * share);
@@ -94,7 +116,11 @@ class DotField {
   }
 }
 
-function fit(canvas: HTMLCanvasElement, pen: CanvasRenderingContext2D, { width, height }: DOMRect): void {
+function fit(
+  canvas: HTMLCanvasElement,
+  pen: CanvasRenderingContext2D,
+  { width, height }: DOMRect,
+): void {
   const scale = devicePixelRatio || 1;
   const [w, h] = [Math.round(width * scale), Math.round(height * scale)];
   if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
@@ -105,12 +131,24 @@ function fit(canvas: HTMLCanvasElement, pen: CanvasRenderingContext2D, { width, 
 /** Where stops are, measured once per frame. */
 function stopsIn(box: HTMLElement): Map<string, DOMRect> {
   const stops = [...box.querySelectorAll<HTMLElement>('[data-model] [data-stop]')];
-  const model = (stop: HTMLElement) => stop.closest<HTMLElement>('[data-model]')?.dataset.model;
-  return new Map(stops.map(stop => [`${model(stop)} ${stop.dataset.stop}`, stop.getBoundingClientRect()]));
+  const model = (stop: HTMLElement) =>
+    stop.closest<HTMLElement>('[data-model]')?.dataset.model;
+  return new Map(
+    stops.map(stop => [
+      `${model(stop)} ${stop.dataset.stop}`,
+      stop.getBoundingClientRect(),
+    ]),
+  );
 }
 
 /** Between the facing edges; below each other on a narrow screen. @returns x and y of start and end */
-function wayOf(a: DOMRect, b: DOMRect, { left, top }: DOMRect): [number, number, number, number] {
+function wayOf(
+  a: DOMRect,
+  b: DOMRect,
+  { left, top }: DOMRect,
+): [number, number, number, number] {
   const [x, y] = [a.left + 10 - left, a.top + a.height / 2 - top];
-  return b.left > a.left ? [a.right - left, y, b.left - left, y] : [x, a.bottom - top, x, b.top - top];
+  return b.left > a.left
+    ? [a.right - left, y, b.left - left, y]
+    : [x, a.bottom - top, x, b.top - top];
 }

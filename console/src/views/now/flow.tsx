@@ -16,10 +16,19 @@ const QUIET: Rates = { arrived: 0, completed: 0, failed: 0, cancelled: 0, reject
 
 /** The busiest first; those without work keep their order. */
 const busiest = (models: ReadonlyMap<string, Counts>): [string, Counts][] =>
-  [...models].sort(([, a], [, b]) => b.realtime + b.batch + b.running - (a.realtime + a.batch + a.running));
+  [...models].sort(
+    ([, a], [, b]) =>
+      b.realtime + b.batch + b.running - (a.realtime + a.batch + a.running),
+  );
 
 /** Requests from left to right, a row for each model. Dots are requests that moved. */
-export function Flow({ depths, waiting }: { depths: readonly Depth[]; waiting: readonly Request[] }) {
+export function Flow({
+  depths,
+  waiting,
+}: {
+  depths: readonly Depth[];
+  waiting: readonly Request[];
+}) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   useDots(box, canvas);
@@ -51,8 +60,15 @@ export function Flow({ depths, waiting }: { depths: readonly Depth[]; waiting: r
               depth={depths.find(depth => depth.model === model)}
               waiting={waiting.filter(request => request.model === model)}
             />
-            <Gathering waiting={waiting.filter(each => each.model === model && each.waits_for === 'window')} />
-            <Slots workers={workers.value.filter(worker => worker.model === model)} running={counts.running} />
+            <Gathering
+              waiting={waiting.filter(
+                each => each.model === model && each.waits_for === 'window',
+              )}
+            />
+            <Slots
+              workers={workers.value.filter(worker => worker.model === model)}
+              running={counts.running}
+            />
             <Outcomes rate={rates.value.get(model) ?? QUIET} counts={counts} />
           </li>
         ))}
@@ -84,10 +100,16 @@ function Queue({ counts: { realtime, batch }, most, depth, waiting }: QueueProps
       <span class="inline spread stop-line">
         <b>{compact(realtime + batch)}</b>
         <span class="muted">
-          {realtime + batch > 0 && depth?.oldest_wait_ms ? `oldest ${duration(depth.oldest_wait_ms)}` : 'waiting'}
+          {realtime + batch > 0 && depth?.oldest_wait_ms
+            ? `oldest ${duration(depth.oldest_wait_ms)}`
+            : 'waiting'}
         </span>
       </span>
-      <span class="bar" role="img" aria-label={`${realtime} realtime and ${batch} batch requests wait`}>
+      <span
+        class="bar"
+        role="img"
+        aria-label={`${realtime} realtime and ${batch} batch requests wait`}
+      >
         <i class="realtime" style={share(realtime)} />
         <i class="batch" style={share(batch)} />
       </span>
@@ -99,7 +121,8 @@ function Queue({ counts: { realtime, batch }, most, depth, waiting }: QueueProps
 /** Whose requests wait, the most first. */
 function Tenants({ of: waiting }: { of: readonly Request[] }) {
   const counts = new Map<string, number>();
-  for (const { tenant = 'default' } of waiting) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+  for (const { tenant = 'default' } of waiting)
+    counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
   const most = [...counts].sort(([, a], [, b]) => b - a);
   if (most.length < 2) return null;
   return (
@@ -131,7 +154,13 @@ const Gathering = ({ waiting }: { waiting: readonly Request[] }) => (
 const MOST_SLOTS = 48;
 const LOST = ['lost', 'unresponsive', 'suspended'];
 
-function Slots({ workers: own, running }: { workers: readonly LiveWorker[]; running: number }) {
+function Slots({
+  workers: own,
+  running,
+}: {
+  workers: readonly LiveWorker[];
+  running: number;
+}) {
   const total = own.reduce((sum, { slots }) => sum + slots, 0);
   const lost = own.filter(({ state }) => LOST.includes(state)).length;
   const idle = total > 0 ? 'in use' : (own[0]?.state ?? 'no workers');
@@ -140,7 +169,9 @@ function Slots({ workers: own, running }: { workers: readonly LiveWorker[]; runn
     <div class="stop" data-stop="workers">
       <span class="inline spread stop-line">
         <b>{total > 0 ? `${count(running)} / ${count(total)}` : count(running)}</b>
-        <span class={lost ? 'state bad' : 'muted'}>{lost ? `${lost} of ${own.length} not ready` : idle}</span>
+        <span class={lost ? 'state bad' : 'muted'}>
+          {lost ? `${lost} of ${own.length} not ready` : idle}
+        </span>
       </span>
       {total <= MOST_SLOTS ? (
         <span class="inline" role="img" aria-label={said}>
@@ -150,7 +181,10 @@ function Slots({ workers: own, running }: { workers: readonly LiveWorker[]; runn
         </span>
       ) : (
         <span class="bar" role="img" aria-label={said}>
-          <i class="realtime" style={{ width: `${(100 * Math.min(running, total)) / total}%` }} />
+          <i
+            class="realtime"
+            style={{ width: `${(100 * Math.min(running, total)) / total}%` }}
+          />
         </span>
       )}
     </div>

@@ -11,7 +11,10 @@ type Counts = History['points'][number]['models'][string];
 
 /** Three charts: what came and went, what waited, and how long. */
 export function LastHour() {
-  const history = useGet('/admin/v1/history', { query: { minutes: 60 }, everyMs: 10_000 });
+  const history = useGet('/admin/v1/history', {
+    query: { minutes: 60 },
+    everyMs: 10_000,
+  });
   return (
     <Card title="Last hour" aside="all models, in steps of 10 s">
       <Loaded from={history} rows={4}>
@@ -71,7 +74,10 @@ function Charts({ of: { points, step_s: step } }: { of: History }) {
           ...{ label, color, fill },
           values: points.map(
             ({ models }) =>
-              Object.values(models).reduce((total, counts) => join(total, pick(counts) ?? 0), 0) / (isRate ? step : 1),
+              Object.values(models).reduce(
+                (total, counts) => join(total, pick(counts) ?? 0),
+                0,
+              ) / (isRate ? step : 1),
           ),
         })),
       })),

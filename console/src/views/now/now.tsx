@@ -13,18 +13,31 @@ import { LastHour } from './last-hour';
 export default function Now() {
   const everyMs = isAdmin.value ? 2000 : 0;
   const depths = useGet('/admin/v1/queue', { everyMs });
-  const waiting = useGet('/admin/v1/requests', { query: { state: 'queued', limit: 1000 }, everyMs });
+  const waiting = useGet('/admin/v1/requests', {
+    query: { state: 'queued', limit: 1000 },
+    everyMs,
+  });
   return (
-    <Page title="Now" lead={isAdmin.value ? <Bottleneck /> : 'Requests from arrival to answer.'}>
+    <Page
+      title="Now"
+      lead={isAdmin.value ? <Bottleneck /> : 'Requests from arrival to answer.'}
+    >
       {known.value ? (
         <>
-          <Figures oldestMs={depths.data && Math.max(0, ...depths.data.models.map(each => each.oldest_wait_ms ?? 0))} />
+          <Figures
+            oldestMs={
+              depths.data &&
+              Math.max(0, ...depths.data.models.map(each => each.oldest_wait_ms ?? 0))
+            }
+          />
           <Card title="Flow" aside={<Legend />}>
             <Flow depths={depths.data?.models ?? []} waiting={waiting.data?.data ?? []} />
           </Card>
         </>
       ) : (
-        <Blank title="Waiting for the live feed">{feedProblem.value || 'Counts appear when it is connected.'}</Blank>
+        <Blank title="Waiting for the live feed">
+          {feedProblem.value || 'Counts appear when it is connected.'}
+        </Blank>
       )}
       {isAdmin.value && <LastHour />}
     </Page>
@@ -44,11 +57,15 @@ const Legend = () => (
 /** @param oldestMs undefined: not known */
 function Figures({ oldestMs }: { oldestMs: number | undefined }) {
   const lines = [...queue.value.values()];
-  const sum = (of: 'realtime' | 'batch' | 'running') => lines.reduce((total, line) => total + line[of], 0);
+  const sum = (of: 'realtime' | 'batch' | 'running') =>
+    lines.reduce((total, line) => total + line[of], 0);
   const speed = (of: 'arrived' | 'completed' | 'rejected' | 'failed') =>
     [...rates.value.values()].reduce((total, each) => total + each[of], 0);
   const slots = workers.value.reduce((total, each) => total + each.slots, 0);
-  const used = workers.value.reduce((total, each) => total + Math.min(each.in_use, each.slots), 0);
+  const used = workers.value.reduce(
+    (total, each) => total + Math.min(each.in_use, each.slots),
+    0,
+  );
   const refused = speed('rejected');
   const rate = (value: number) => (rates.value.size > 0 ? perSecond(value) : '–');
   return (
@@ -65,9 +82,22 @@ function Figures({ oldestMs }: { oldestMs: number | undefined }) {
         tone={(oldestMs ?? 0) > 60_000 && 'warn'}
       />
       <Figure label="Arriving" value={rate(speed('arrived'))} note="last 10 s" />
-      <Figure label="Completed" value={rate(speed('completed'))} note={`${rate(speed('failed'))} failed`} />
-      <Figure label="Slots in use" value={percent(slots ? used / slots : 0)} note={`${used} of ${slots}`} />
-      <Figure label="Refused" value={rate(refused)} note="last 10 s" tone={refused > 0 && 'bad'} />
+      <Figure
+        label="Completed"
+        value={rate(speed('completed'))}
+        note={`${rate(speed('failed'))} failed`}
+      />
+      <Figure
+        label="Slots in use"
+        value={percent(slots ? used / slots : 0)}
+        note={`${used} of ${slots}`}
+      />
+      <Figure
+        label="Refused"
+        value={rate(refused)}
+        note="last 10 s"
+        tone={refused > 0 && 'bad'}
+      />
     </dl>
   );
 }

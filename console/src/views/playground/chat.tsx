@@ -47,9 +47,16 @@ export function Chat(props: PanelProps) {
   };
   return (
     <div class="stack">
-      <TryOut of={choice} title="Message to answer" example={chatExample(model.value, text.value, priority.value)}>
+      <TryOut
+        of={choice}
+        title="Message to answer"
+        example={chatExample(model.value, text.value, priority.value)}
+      >
         <Field label="Message">
-          <textarea value={text.value} onInput={event => (text.value = event.currentTarget.value)} />
+          <textarea
+            value={text.value}
+            onInput={event => (text.value = event.currentTarget.value)}
+          />
         </Field>
         <Choices of={choice}>
           <Field label="Requests">
@@ -58,7 +65,12 @@ export function Chat(props: PanelProps) {
               min={1}
               max={16}
               value={times.value}
-              onChange={event => (times.value = Math.min(16, Math.max(1, event.currentTarget.valueAsNumber || 1)))}
+              onChange={event =>
+                (times.value = Math.min(
+                  16,
+                  Math.max(1, event.currentTarget.valueAsNumber || 1),
+                ))
+              }
             />
           </Field>
         </Choices>
@@ -82,7 +94,11 @@ export function Chat(props: PanelProps) {
   );
 }
 
-function LaneCard({ of: { state, text, requestId, firstMs, rate, priority, abort } }: { of: Lane }) {
+function LaneCard({
+  of: { state, text, requestId, firstMs, rate, priority, abort },
+}: {
+  of: Lane;
+}) {
   const isLive = state.value === 'queued' || state.value === 'running';
   return (
     <article class="lane">

@@ -18,12 +18,17 @@ interface Item {
 export function Live(props: PanelProps) {
   const choice = useChoice(props, 'stt');
   const { model } = choice;
-  const state = useSignal<{ text: string; tone: Tone }>({ text: 'Not listening', tone: 'idle' });
+  const state = useSignal<{ text: string; tone: Tone }>({
+    text: 'Not listening',
+    tone: 'idle',
+  });
   const problem = useSignal('');
   const level = useSignal(0);
   const items = useSignal<ReadonlyMap<string, Item>>(new Map());
   const running = useSignal(false);
-  const session = useRef<{ transcription: Transcription; microphone: Microphone }>(undefined);
+  const session = useRef<{ transcription: Transcription; microphone: Microphone }>(
+    undefined,
+  );
   const stop = async () => {
     const current = session.current;
     session.current = undefined;
@@ -70,8 +75,14 @@ export function Live(props: PanelProps) {
     >
       <div class="inline end">
         <ModelChoice of={choice} />
-        <Button id="record" kind="primary" aria-pressed={running.value} act={running.value ? stop : start}>
-          <Icon name="microphone" size={16} /> {running.value ? 'Stop' : 'Start listening'}
+        <Button
+          id="record"
+          kind="primary"
+          aria-pressed={running.value}
+          act={running.value ? stop : start}
+        >
+          <Icon name="microphone" size={16} />{' '}
+          {running.value ? 'Stop' : 'Start listening'}
         </Button>
       </div>
       <progress value={level.value} max={1} aria-label="Loudness of the microphone" />

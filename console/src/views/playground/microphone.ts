@@ -1,7 +1,12 @@
 import worklet from './pcm-worklet.js?url';
 
 const RATE = 24_000;
-const WANTED = { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true };
+const WANTED = {
+  channelCount: 1,
+  echoCancellation: true,
+  noiseSuppression: true,
+  autoGainControl: true,
+};
 
 type OnAudio = (audio: ArrayBuffer, level: number) => void;
 
@@ -11,10 +16,15 @@ export class Microphone {
   #context: AudioContext | undefined;
 
   async start(onAudio: OnAudio): Promise<void> {
-    if (!navigator.mediaDevices) throw new Error('Browsers give the microphone to https:// and localhost pages only.');
+    if (!navigator.mediaDevices)
+      throw new Error(
+        'Browsers give the microphone to https:// and localhost pages only.',
+      );
     this.#stream = await navigator.mediaDevices.getUserMedia({ audio: WANTED });
     const stream = this.#stream;
-    this.#context = await listen(stream, { sampleRate: RATE }, onAudio).catch(() => listen(stream, {}, onAudio));
+    this.#context = await listen(stream, { sampleRate: RATE }, onAudio).catch(() =>
+      listen(stream, {}, onAudio),
+    );
   }
 
   async stop(): Promise<void> {
@@ -25,12 +35,18 @@ export class Microphone {
 }
 
 /** Some browsers cannot run a microphone at another rate than its own; then the worklet converts. */
-async function listen(stream: MediaStream, options: AudioContextOptions, onAudio: OnAudio): Promise<AudioContext> {
+async function listen(
+  stream: MediaStream,
+  options: AudioContextOptions,
+  onAudio: OnAudio,
+): Promise<AudioContext> {
   const context = new AudioContext(options);
   try {
     await context.audioWorklet.addModule(worklet);
     const capture = new AudioWorkletNode(context, 'pcm-capture', { numberOfOutputs: 0 });
-    capture.port.onmessage = ({ data }: MessageEvent<{ audio: ArrayBuffer; level: number }>) =>
+    capture.port.onmessage = ({
+      data,
+    }: MessageEvent<{ audio: ArrayBuffer; level: number }>) =>
       onAudio(data.audio, data.level);
     context.createMediaStreamSource(stream).connect(capture);
     await context.resume();

@@ -22,7 +22,12 @@ const PRIORITIES = [
   ['realtime', 'Realtime'],
   ['batch', 'Batch'],
 ] as const;
-const KINDS = { stt: 'speech-to-text', tts: 'text-to-speech', llm: 'language', embedding: 'embedding' } as const;
+const KINDS = {
+  stt: 'speech-to-text',
+  tts: 'text-to-speech',
+  llm: 'language',
+  embedding: 'embedding',
+} as const;
 
 /** The models of a kind, the chosen one, and the priority. */
 export function useChoice({ models, wanted }: PanelProps, kind: Listed['kind']) {
@@ -55,7 +60,13 @@ interface TryOutProps extends ChoiceProps {
 }
 
 /** An action by hand, beside the code that does the same. */
-export const TryOut = ({ of: { own, kind }, title, aside, example, children }: TryOutProps) =>
+export const TryOut = ({
+  of: { own, kind },
+  title,
+  aside,
+  example,
+  children,
+}: TryOutProps) =>
   own.length === 0 ? (
     <Blank icon="models" title={`No ${KINDS[kind]} model is served here`}>
       <a href={href('models')}>All models</a>
@@ -79,7 +90,10 @@ interface Sent<T> {
 }
 
 /** One request at a time, and what became of the last. */
-export function useSending<T>(ask: () => Promise<Response>, read: (answer: Response) => Promise<T>) {
+export function useSending<T>(
+  ask: () => Promise<Response>,
+  read: (answer: Response) => Promise<T>,
+) {
   const sent = useSignal<Sent<T>>({});
   const send = async () => {
     sent.value = { busy: true };
@@ -140,7 +154,11 @@ function Timing({ of: headers }: { of: Headers | undefined }) {
     ['Device', ms('device')],
     ['First token', ms('ttft')],
     ['In a group of', headers.get('x-switchyard-batch-size')],
-    ['Total', headers.get('openai-processing-ms') && duration(Number(headers.get('openai-processing-ms')))],
+    [
+      'Total',
+      headers.get('openai-processing-ms') &&
+        duration(Number(headers.get('openai-processing-ms'))),
+    ],
     ['Ignored', headers.get('x-switchyard-ignored')],
   ];
   return (

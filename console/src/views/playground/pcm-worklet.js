@@ -42,7 +42,9 @@ class PcmCapture extends AudioWorkletProcessor {
 
 function mono(channels) {
   if (channels.length === 1) return channels[0];
-  return channels[0].map((_, at) => channels.reduce((sum, channel) => sum + channel[at], 0) / channels.length);
+  return channels[0].map(
+    (_, at) => channels.reduce((sum, channel) => sum + channel[at], 0) / channels.length,
+  );
 }
 
 registerProcessor('pcm-capture', PcmCapture);

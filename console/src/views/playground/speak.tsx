@@ -3,7 +3,14 @@ import { useEffect } from 'preact/hooks';
 import { request } from '../../api/client';
 import { Field, Select } from '../../ui/controls';
 import { speakExample } from './examples';
-import { Choices, type PanelProps, Sending, TryOut, useChoice, useSending } from './panel';
+import {
+  Choices,
+  type PanelProps,
+  Sending,
+  TryOut,
+  useChoice,
+  useSending,
+} from './panel';
 
 export function Speak(props: PanelProps) {
   const choice = useChoice(props, 'tts');
@@ -14,7 +21,12 @@ export function Speak(props: PanelProps) {
   const spoken = voices.includes(voice.value) ? voice.value : (voices[0] ?? 'alloy');
   const { sent, send } = useSending(
     () => {
-      const body = { model: model.value, voice: spoken, input: text.value, response_format: 'mp3' };
+      const body = {
+        model: model.value,
+        voice: spoken,
+        input: text.value,
+        response_format: 'mp3',
+      };
       const headers = { 'x-priority': priority.value };
       return request('/v1/audio/speech', { method: 'POST', body, headers });
     },
@@ -23,9 +35,17 @@ export function Speak(props: PanelProps) {
   const url = sent.value.result;
   useEffect(() => () => URL.revokeObjectURL(url ?? ''), [url]);
   return (
-    <TryOut of={choice} title="Text to audio" example={speakExample(model.value, spoken, text.value)}>
+    <TryOut
+      of={choice}
+      title="Text to audio"
+      example={speakExample(model.value, spoken, text.value)}
+    >
       <Field label="Text">
-        <textarea value={text.value} maxLength={4096} onInput={event => (text.value = event.currentTarget.value)} />
+        <textarea
+          value={text.value}
+          maxLength={4096}
+          onInput={event => (text.value = event.currentTarget.value)}
+        />
       </Field>
       <Choices of={choice}>
         <Select

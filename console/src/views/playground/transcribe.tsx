@@ -5,7 +5,14 @@ import { bound, Button, Drop, Select } from '../../ui/controls';
 import { Icon } from '../../ui/icons';
 import { Blank } from '../../ui/states';
 import { transcribeExample } from './examples';
-import { Choices, type PanelProps, Sending, TryOut, useChoice, useSending } from './panel';
+import {
+  Choices,
+  type PanelProps,
+  Sending,
+  TryOut,
+  useChoice,
+  useSending,
+} from './panel';
 
 const FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json'];
 
@@ -29,7 +36,11 @@ export function Transcribe(props: PanelProps) {
     <TryOut
       of={choice}
       title="Audio to text"
-      example={transcribeExample(model.value, file.value?.name ?? 'audio.mp3', format.value)}
+      example={transcribeExample(
+        model.value,
+        file.value?.name ?? 'audio.mp3',
+        format.value,
+      )}
     >
       <Drop
         file={file.value}
@@ -42,7 +53,13 @@ export function Transcribe(props: PanelProps) {
         <Select label="Format" of={FORMATS} {...bound(format)} />
       </Choices>
       <Sending of={sent.value} verb="Transcribe" disabled={!file.value} send={send}>
-        {text => (text === '' ? <Blank title="No speech was recognized" /> : <p class="answer">{text}</p>)}
+        {text =>
+          text === '' ? (
+            <Blank title="No speech was recognized" />
+          ) : (
+            <p class="answer">{text}</p>
+          )
+        }
       </Sending>
     </TryOut>
   );
@@ -80,7 +97,8 @@ function Recorder({ onDone }: { onDone: (file: File) => void }) {
         aria-pressed={recorder.value !== undefined}
         act={() => (recorder.value ? recorder.value.stop() : start())}
       >
-        <Icon name="microphone" size={16} /> {recorder.value ? 'Stop recording' : 'Record instead'}
+        <Icon name="microphone" size={16} />{' '}
+        {recorder.value ? 'Stop recording' : 'Record instead'}
       </Button>
       {problem.value && (
         <span class="state bad wrap" role="alert">

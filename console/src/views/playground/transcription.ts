@@ -32,9 +32,15 @@ export class Transcription {
   constructor(private readonly on: On) {}
 
   open(model: string): void {
-    const query = new URLSearchParams({ intent: 'transcription', ...(model && { model }) });
+    const query = new URLSearchParams({
+      intent: 'transcription',
+      ...(model && { model }),
+    });
     this.on.state('info', 'Connecting');
-    const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/v1/realtime?${query}`, ['realtime']);
+    const socket = new WebSocket(
+      `${location.origin.replace(/^http/, 'ws')}/v1/realtime?${query}`,
+      ['realtime'],
+    );
     socket.onmessage = ({ data }) => this.#hear(JSON.parse(String(data)) as ServerEvent);
     socket.onclose = ({ code, reason }) => this.#closed(code, reason);
     this.#socket = socket;
@@ -42,7 +48,11 @@ export class Transcription {
 
   send(audio: ArrayBuffer): void {
     const socket = this.#socket;
-    if (socket?.readyState === WebSocket.OPEN && socket.bufferedAmount < MOST_BEHIND_BYTES) socket.send(audio);
+    if (
+      socket?.readyState === WebSocket.OPEN &&
+      socket.bufferedAmount < MOST_BEHIND_BYTES
+    )
+      socket.send(audio);
   }
 
   /** What was said until now is still answered; the session ends with its last sentence. */
@@ -57,12 +67,17 @@ export class Transcription {
   #hear(event: ServerEvent): void {
     const { type, item_id: item = '' } = event;
     if (type.endsWith('session.created')) this.on.state('good', 'Listening');
-    else if (type === 'input_audio_buffer.speech_started') this.on.state('info', 'Hearing you');
-    else if (type === 'input_audio_buffer.speech_stopped' && !this.#ended) this.on.state('good', 'Listening');
-    else if (type.endsWith('input_audio_transcription.delta')) this.#partial(item, event.delta ?? '');
+    else if (type === 'input_audio_buffer.speech_started')
+      this.on.state('info', 'Hearing you');
+    else if (type === 'input_audio_buffer.speech_stopped' && !this.#ended)
+      this.on.state('good', 'Listening');
+    else if (type.endsWith('input_audio_transcription.delta'))
+      this.#partial(item, event.delta ?? '');
     else if (type === 'input_audio_buffer.committed') this.#unsettled.add(item);
-    else if (type.endsWith('input_audio_transcription.completed')) this.#settle(item, event.transcript ?? '');
-    else if (type.endsWith('input_audio_transcription.failed')) this.#settle(item, '', event.error?.message);
+    else if (type.endsWith('input_audio_transcription.completed'))
+      this.#settle(item, event.transcript ?? '');
+    else if (type.endsWith('input_audio_transcription.failed'))
+      this.#settle(item, '', event.error?.message);
     else if (type === 'session.warning') this.on.problem(event.warning?.message ?? '');
     else if (type === 'error' && event.error) this.#err(event.error);
   }
@@ -76,7 +91,8 @@ export class Transcription {
 
   /** Stopping in silence leaves nothing to commit: nothing to report. */
   #err({ code, message }: NonNullable<ServerEvent['error']>): void {
-    if (this.#ended && code === 'input_audio_buffer_commit_empty') this.#closeWhenSettled();
+    if (this.#ended && code === 'input_audio_buffer_commit_empty')
+      this.#closeWhenSettled();
     else this.on.problem(message);
   }
 
@@ -92,7 +108,11 @@ export class Transcription {
 
   #closed(code: number, reason: string): void {
     if (this.#ended) return this.on.state('idle', 'Stopped');
-    this.on.problem(code === 1006 ? 'The server refused the session.' : `The session ended: ${reason || code}.`);
+    this.on.problem(
+      code === 1006
+        ? 'The server refused the session.'
+        : `The session ended: ${reason || code}.`,
+    );
     this.on.state('bad', 'Not connected');
   }
 }

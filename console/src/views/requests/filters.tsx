@@ -28,7 +28,14 @@ const PRIORITIES = [
 
 /** Codes that requests commonly end with; any other can be typed. */
 const CODES = [
-  ...['deadline_missed', 'engine_failed', 'inference_timeout', 'queue_timeout', 'request_cancelled', 'worker_lost'],
+  ...[
+    'deadline_missed',
+    'engine_failed',
+    'inference_timeout',
+    'queue_timeout',
+    'request_cancelled',
+    'worker_lost',
+  ],
   ...['no_worker', 'model_unloaded', 'shutting_down'],
 ];
 
@@ -40,7 +47,10 @@ interface Options {
 export function Filters({ of: choice, onChange }: Options) {
   // A text, so that new counts of the same models draw nothing.
   const models = useComputed(() => [...queue.value.keys()].sort().join('\n')).value;
-  const known: readonly Option[] = [['', 'Any'], ...new Set([...models.split('\n'), choice.model].filter(Boolean))];
+  const known: readonly Option[] = [
+    ['', 'Any'],
+    ...new Set([...models.split('\n'), choice.model].filter(Boolean)),
+  ];
   const text = (field: keyof Choice, label: string, list?: string) => (
     <Field label={label}>
       <input
@@ -52,10 +62,20 @@ export function Filters({ of: choice, onChange }: Options) {
     </Field>
   );
   const select = (field: keyof Choice, label: string, options: readonly Option[]) => (
-    <Select label={label} value={choice[field]} of={options} onChange={value => onChange({ [field]: value })} />
+    <Select
+      label={label}
+      value={choice[field]}
+      of={options}
+      onChange={value => onChange({ [field]: value })}
+    />
   );
   return (
-    <form class="filters" role="search" aria-label="Requests" onSubmit={event => event.preventDefault()}>
+    <form
+      class="filters"
+      role="search"
+      aria-label="Requests"
+      onSubmit={event => event.preventDefault()}
+    >
       {select('state', 'State', STATES)}
       {text('search', 'Id contains')}
       {select('model', 'Model', known)}

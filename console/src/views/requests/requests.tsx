@@ -12,7 +12,15 @@ import { VirtualRows } from '../../ui/virtual-rows';
 import { Filters } from './filters';
 import { PAGE, RequestPages, type Row } from './request-pages';
 
-const FIELDS = ['state', 'search', 'model', 'tenant', 'priority', 'min_wait_ms', 'code'] as const;
+const FIELDS = [
+  'state',
+  'search',
+  'model',
+  'tenant',
+  'priority',
+  'min_wait_ms',
+  'code',
+] as const;
 type Field = (typeof FIELDS)[number];
 export type Choice = Readonly<Record<Field, string>>;
 
@@ -54,7 +62,8 @@ function List({ choice }: { choice: Choice }) {
     if (!next.delete(keyOf(row))) next.set(keyOf(row), row);
     chosen.value = next;
   };
-  if (list.error && total === undefined) return <Problem error={list.error} retry={list.reload} />;
+  if (list.error && total === undefined)
+    return <Problem error={list.error} retry={list.reload} />;
   return (
     <Card>
       <Toolbar
@@ -68,7 +77,9 @@ function List({ choice }: { choice: Choice }) {
       />
       {total === 0 ? (
         <Blank icon="requests" title="No request matches">
-          {Object.values(choice).some(Boolean) ? 'Change or clear the filters.' : 'Nothing is queued or running.'}
+          {Object.values(choice).some(Boolean)
+            ? 'Change or clear the filters.'
+            : 'Nothing is queued or running.'}
         </Blank>
       ) : (
         <VirtualRows
@@ -76,9 +87,13 @@ function List({ choice }: { choice: Choice }) {
           total={total ?? 0}
           rowHeight={46}
           columns={8}
-          onRange={(first, last) => (seen.value = `${pages.pageOf(first)} ${pages.pageOf(last)}`)}
+          onRange={(first, last) =>
+            (seen.value = `${pages.pageOf(first)} ${pages.pageOf(last)}`)
+          }
           head={<Head />}
-          row={index => <Cells of={pages.row(index)} chosen={chosen.value} toggle={toggle} />}
+          row={index => (
+            <Cells of={pages.row(index)} chosen={chosen.value} toggle={toggle} />
+          )}
         />
       )}
     </Card>
@@ -96,7 +111,8 @@ interface ToolbarProps {
 
 function Toolbar({ choice, total, chosen, done }: ToolbarProps) {
   const them = plural(chosen.length, 'request');
-  const each = (act: (row: Row) => Promise<unknown>) => () => Promise.all(chosen.map(act));
+  const each = (act: (row: Row) => Promise<unknown>) => () =>
+    Promise.all(chosen.map(act));
   const priority = (to: 'realtime' | 'batch') => async () => {
     await attempt(
       each(row => setPriority(row, to)),
@@ -105,7 +121,11 @@ function Toolbar({ choice, total, chosen, done }: ToolbarProps) {
     done();
   };
   const cancel = async () => {
-    const question = [`Cancel ${them}?`, 'Their clients get an error at once.', 'Cancel them'] as const;
+    const question = [
+      `Cancel ${them}?`,
+      'Their clients get an error at once.',
+      'Cancel them',
+    ] as const;
     if (await attemptConfirmed(question, each(cancelOne), `${them} cancelled.`)) done();
   };
   return (
@@ -132,10 +152,27 @@ function Toolbar({ choice, total, chosen, done }: ToolbarProps) {
 }
 
 /** By the filters that the server itself understands; the others name single requests, which are chosen one by one. */
-function CancelAll({ choice, total, done }: { choice: Choice; total: number; done: () => void }) {
+function CancelAll({
+  choice,
+  total,
+  done,
+}: {
+  choice: Choice;
+  total: number;
+  done: () => void;
+}) {
   const { state, model, tenant, priority, search, min_wait_ms: waited, code } = choice;
-  const filter = Object.fromEntries(Object.entries({ state, model, tenant, priority }).filter(([, value]) => value));
-  if (!['', 'queued', 'running'].includes(state) || total === 0 || search || waited || code) return null;
+  const filter = Object.fromEntries(
+    Object.entries({ state, model, tenant, priority }).filter(([, value]) => value),
+  );
+  if (
+    !['', 'queued', 'running'].includes(state) ||
+    total === 0 ||
+    search ||
+    waited ||
+    code
+  )
+    return null;
   const act = async () => {
     const names = Object.entries(filter).map(([name, value]) => `${name} ${value}`);
     const text = `All requests of ${names.join(', ') || 'every tenant and model'}. Their clients get an error.`;
@@ -143,7 +180,9 @@ function CancelAll({ choice, total, done }: { choice: Choice; total: number; don
     let cancelled = 0;
     await attemptConfirmed(
       [`Cancel all ${count(total)}?`, text, 'Cancel all'],
-      async () => void (cancelled = (await post('/admin/v1/requests/cancel', { body })).cancelled.length),
+      async () =>
+        void (cancelled = (await post('/admin/v1/requests/cancel', { body })).cancelled
+          .length),
       () => `${plural(cancelled, 'request')} cancelled.`,
     );
     done();
@@ -161,16 +200,29 @@ export const cancelOne = (row: Row): Promise<unknown> =>
   post('/admin/v1/requests/{id}/cancel', { id: row.request_id, query: tenantOf(row) });
 
 export const setPriority = (row: Row, priority: 'realtime' | 'batch'): Promise<unknown> =>
-  post('/admin/v1/requests/{id}/priority', { id: row.request_id, query: tenantOf(row), body: { priority } });
+  post('/admin/v1/requests/{id}/priority', {
+    id: row.request_id,
+    query: tenantOf(row),
+    body: { priority },
+  });
 
 const isLive = ({ state }: Row): boolean => state === 'queued' || state === 'running';
 
 const WAITS_FOR = {
-  ...{ worker: 'no worker is ready', slot: 'all slots in use', window: 'batch window', turn: 'others are ahead' },
+  ...{
+    worker: 'no worker is ready',
+    slot: 'all slots in use',
+    window: 'batch window',
+    turn: 'others are ahead',
+  },
 } as const;
 
 /** Name, content, and the whole text where a cell may be too narrow for it. */
-const COLUMNS: readonly (readonly [name: string, cell: (row: Row) => ComponentChildren, whole?: keyof Row])[] = [
+const COLUMNS: readonly (readonly [
+  name: string,
+  cell: (row: Row) => ComponentChildren,
+  whole?: keyof Row,
+])[] = [
   [
     'Request',
     ({ request_id: id, tenant = '' }) => (
@@ -189,13 +241,22 @@ const COLUMNS: readonly (readonly [name: string, cell: (row: Row) => ComponentCh
       </>
     ),
   ],
-  ['Priority', ({ priority, aged }) => <span class={`tag ${priority}`}>{aged ? `${priority}, aged` : priority}</span>],
+  [
+    'Priority',
+    ({ priority, aged }) => (
+      <span class={`tag ${priority}`}>{aged ? `${priority}, aged` : priority}</span>
+    ),
+  ],
   ['Model', ({ model = 'unknown' }) => model, 'model'],
   ['Tenant', ({ tenant = '' }) => tenant, 'tenant'],
   ['Waited', ({ waited_ms: waited }) => duration(waited)],
   [
     'Detail',
-    row => <span class="muted">{row.code ?? (row.waits_for ? WAITS_FOR[row.waits_for] : (row.worker ?? ''))}</span>,
+    row => (
+      <span class="muted">
+        {row.code ?? (row.waits_for ? WAITS_FOR[row.waits_for] : (row.worker ?? ''))}
+      </span>
+    ),
     'explanation',
   ],
 ];
@@ -238,7 +299,12 @@ function Cells({ of: row, chosen, toggle }: CellsProps) {
         />
       </span>
       {COLUMNS.map(([name, cell, whole]) => (
-        <span key={name} role="cell" class={`c-${name.toLowerCase()}`} title={whole && String(row[whole] ?? '')}>
+        <span
+          key={name}
+          role="cell"
+          class={`c-${name.toLowerCase()}`}
+          title={whole && String(row[whole] ?? '')}
+        >
           {cell(row)}
         </span>
       ))}

@@ -33,10 +33,18 @@ export function Keys() {
       <Loaded from={list} none={<Blank icon="tenants" title="No keys" />}>
         {({ data }) => <KeyTable of={data} reload={list.reload} rotated={done} />}
       </Loaded>
-      <Dialog open={creating.value} title="Create a key" onClose={() => (creating.value = false)}>
+      <Dialog
+        open={creating.value}
+        title="Create a key"
+        onClose={() => (creating.value = false)}
+      >
         <CreateForm done={done} close={() => (creating.value = false)} />
       </Dialog>
-      <Dialog open={made.value !== undefined} title="Your new key" onClose={() => (made.value = undefined)}>
+      <Dialog
+        open={made.value !== undefined}
+        title="Your new key"
+        onClose={() => (made.value = undefined)}
+      >
         <p>It is shown only once. Switchyard stores its hash.</p>
         {made.value?.makes_keys_required && <p>{NOW_REQUIRED}</p>}
         <code class="secret">{made.value?.secret}</code>
@@ -54,7 +62,8 @@ export function Keys() {
 const OPEN =
   'No key is required: whoever reaches this server may do everything. The first key that you create makes keys ' +
   'required and needs the scope admin. It has no effect while auth.allow_anonymous is set.';
-const NOW_REQUIRED = 'From now on every request needs a key. This browser is signed in with it.';
+const NOW_REQUIRED =
+  'From now on every request needs a key. This browser is signed in with it.';
 
 interface KeyTableProps {
   readonly of: readonly Key[];
@@ -64,18 +73,32 @@ interface KeyTableProps {
 
 function KeyTable({ of: keys, reload, rotated }: KeyTableProps) {
   const revoke = async ({ id, name }: Key) => {
-    const question = [`Revoke ${name}?`, 'Requests with it are rejected from now on.', 'Revoke'] as const;
-    const act = () => request(`/admin/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE' });
+    const question = [
+      `Revoke ${name}?`,
+      'Requests with it are rejected from now on.',
+      'Revoke',
+    ] as const;
+    const act = () =>
+      request(`/admin/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE' });
     if (await attemptConfirmed(question, act, `${name} is revoked.`)) reload();
   };
   const rotate = ({ id, name }: Key) => {
     const text = 'It gets a new secret. The old one stays valid for one hour.';
-    const act = async () => rotated(await post('/admin/v1/keys/{id}/rotate', { id, body: { grace_s: 3600 } }));
-    return attemptConfirmed([`Rotate ${name}?`, text, 'Rotate'], act, `${name} has a new secret.`);
+    const act = async () =>
+      rotated(await post('/admin/v1/keys/{id}/rotate', { id, body: { grace_s: 3600 } }));
+    return attemptConfirmed(
+      [`Rotate ${name}?`, text, 'Rotate'],
+      act,
+      `${name} has a new secret.`,
+    );
   };
   const actions = (key: Key) => {
     if (key.source !== 'database')
-      return <span class="muted">in the {key.source === 'file' ? 'keys file' : 'settings'}</span>;
+      return (
+        <span class="muted">
+          in the {key.source === 'file' ? 'keys file' : 'settings'}
+        </span>
+      );
     if (key.revoked_at) return null;
     return (
       <span class="inline">
@@ -97,7 +120,15 @@ const COLUMNS: readonly Column<Key>[] = [
   ['Scopes', ({ scopes, models }) => [scopes.join(', '), below(models?.join(', '))]],
   ['Last used', key => key.source === 'database' && <Time at={key.last_used_at} />],
   ['Expires', key => <Time at={key.expires_at} />],
-  ['State', key => (key.revoked_at ? <State of="revoked" tone="bad" /> : <State of="valid" tone="good" />)],
+  [
+    'State',
+    key =>
+      key.revoked_at ? (
+        <State of="revoked" tone="bad" />
+      ) : (
+        <State of="valid" tone="good" />
+      ),
+  ],
 ];
 
 const SCOPES = [
@@ -117,11 +148,19 @@ function CreateForm({ done, close }: { done: (key: Issued) => void; close: () =>
     const models = String(form.get('models') ?? '')
       .split(/[\s,]+/)
       .filter(Boolean);
-    const limits = [...String(form.get('limits') ?? '').matchAll(/([a-z_]+)\s*=\s*([\d.]+)/g)];
+    const limits = [
+      ...String(form.get('limits') ?? '').matchAll(/([a-z_]+)\s*=\s*([\d.]+)/g),
+    ];
     const body = {
-      ...{ name: form.get('name'), tenant: form.get('tenant'), scopes: form.getAll('scopes') },
+      ...{
+        name: form.get('name'),
+        tenant: form.get('tenant'),
+        scopes: form.getAll('scopes'),
+      },
       ...(models.length > 0 && { models }),
-      ...(limits.length > 0 && { limits: Object.fromEntries(limits.map(([, of, value]) => [of, Number(value)])) }),
+      ...(limits.length > 0 && {
+        limits: Object.fromEntries(limits.map(([, of, value]) => [of, Number(value)])),
+      }),
       ...(days > 0 && { expires_in_days: days }),
     };
     const act = async () => {
@@ -143,7 +182,13 @@ function CreateForm({ done, close }: { done: (key: Issued) => void; close: () =>
         <legend class="muted small">Scopes</legend>
         {SCOPES.map(([scope, means]) => (
           <label key={scope} class="inline">
-            <input type="checkbox" name="scopes" value={scope} defaultChecked={isChosen(scope)} /> {means}
+            <input
+              type="checkbox"
+              name="scopes"
+              value={scope}
+              defaultChecked={isChosen(scope)}
+            />{' '}
+            {means}
           </label>
         ))}
       </fieldset>

@@ -23,7 +23,12 @@ const COLUMNS: readonly Column<Tenant>[] = [
   ['Limits', ({ limits }) => <span class="muted">{limitsOf(limits)}</span>],
   ['Requests', ({ usage_today: used }) => count(used.requests), 'number'],
   ['Audio', ({ usage_today: used }) => duration(used.audio_s * 1000), 'number'],
-  ['Tokens in, out', ({ usage_today: used }) => `${count(used.input_tokens)}, ${count(used.output_tokens)}`, 'number'],
+  [
+    'Tokens in, out',
+    ({ usage_today: used }) =>
+      `${count(used.input_tokens)}, ${count(used.output_tokens)}`,
+    'number',
+  ],
 ];
 
 const ORDERS = [
@@ -39,7 +44,9 @@ export default function Tenants() {
     all
       .filter(({ id }) => id.includes(text.value.trim()))
       .sort(({ id, ...a }, b) =>
-        order.value === 'name' ? id.localeCompare(b.id) : b.usage_today.requests - a.usage_today.requests,
+        order.value === 'name'
+          ? id.localeCompare(b.id)
+          : b.usage_today.requests - a.usage_today.requests,
       );
   const tools = (
     <>
@@ -55,7 +62,10 @@ export default function Tenants() {
     </>
   );
   return (
-    <Page title="Tenants and keys" lead="Who can send requests, with which limits, and what they have used.">
+    <Page
+      title="Tenants and keys"
+      lead="Who can send requests, with which limits, and what they have used."
+    >
       <Card title="Tenants" aside={tools}>
         <Loaded from={list} none={<Blank icon="tenants" title="No tenants" />}>
           {({ data }) => <Table label="Tenants" of={shown(data)} columns={COLUMNS} />}

@@ -31,12 +31,17 @@ const COLUMNS: readonly Column<Answer<'/admin/v1/usage'>['data'][number]>[] = [
   ['Device time', row => duration(row.device_ms), 'number'],
 ];
 
-const dayBefore = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+const dayBefore = (days: number): string =>
+  new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 
 export function Usage() {
   const days = useSignal('7');
   const group = useSignal<string>(GROUPS[0][0]);
-  const query = { from: dayBefore(Number(days.value) - 1), to: dayBefore(0), group_by: group.value };
+  const query = {
+    from: dayBefore(Number(days.value) - 1),
+    to: dayBefore(0),
+    group_by: group.value,
+  };
   const list = useGet('/admin/v1/usage', { query, everyMs: 30_000 });
   const choices = (
     <>

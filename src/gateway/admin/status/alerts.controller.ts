@@ -40,7 +40,9 @@ export class AdminAlertsController {
   constructor(private readonly alerts: PrometheusAlerts) {}
 
   @Get()
-  @ApiOperation({ summary: 'Alerts of the Prometheus in `console.prometheus_url`, at most 5 s old' })
+  @ApiOperation({
+    summary: 'Alerts of the Prometheus in `console.prometheus_url`, at most 5 s old',
+  })
   @Answers(AlertListDto)
   async list() {
     const { data, problem } = await this.alerts.current();

@@ -10,12 +10,24 @@ import { freeBytes } from '../../../platform/storage/storage-problems.js';
 import { type ViewOf } from '../../http/openapi/view.js';
 import { IntakeGate } from '../../http/intake-gate.js';
 import { EmbeddedProcessor } from '../../jobs/processor/embedded-processor.js';
-import { type ModelQueueDepth, type ModelWaiting } from '../../scheduler/scheduler.service.js';
+import {
+  type ModelQueueDepth,
+  type ModelWaiting,
+} from '../../scheduler/scheduler.service.js';
 import { SchedulerService } from '../../scheduler/scheduler.service.js';
 import { AllWorkers } from '../../shared-queue/all-workers.js';
-import { isNew, isReady, type ModelView, type WorkerView } from '../../worker-pool/worker-view.js';
+import {
+  isNew,
+  isReady,
+  type ModelView,
+  type WorkerView,
+} from '../../worker-pool/worker-view.js';
 import { RequestHistoryService } from './request-history.service.js';
-import { type StatusBatchesDto, type StatusDependencyDto, type StatusModelDto } from './status.dto.js';
+import {
+  type StatusBatchesDto,
+  type StatusDependencyDto,
+  type StatusModelDto,
+} from './status.dto.js';
 
 /** A disk or a database that hangs delays a status by this much, and is missing in it. */
 const LIMIT_MS = 500;
@@ -79,7 +91,11 @@ export class GatewayStatus {
     const probed = this.stores.dependencies();
     const bottleneck = bottleneckOf({
       draining,
-      dependencies: probed.map(({ name, state, text }) => ({ name, down: state === 'down', text })),
+      dependencies: probed.map(({ name, state, text }) => ({
+        name,
+        down: state === 'down',
+        text,
+      })),
       freeBytes: free,
       models: models.map(({ load }) => load),
     });
@@ -96,8 +112,16 @@ export class GatewayStatus {
     const waiting = this.scheduler.waiting();
     const depthOf = new Map(depths.map(depth => [depth.model, depth]));
     return this.workers.models().map(view => {
-      const load = loadOf(view, this.history.rates(view.id), depthOf.get(view.id), waiting.get(view.id));
-      return { load, shown: shownOf(view, load, depthOf.get(view.id), waiting.get(view.id)) };
+      const load = loadOf(
+        view,
+        this.history.rates(view.id),
+        depthOf.get(view.id),
+        waiting.get(view.id),
+      );
+      return {
+        load,
+        shown: shownOf(view, load, depthOf.get(view.id), waiting.get(view.id)),
+      };
     });
   }
 }
@@ -108,8 +132,10 @@ function loadOf(
   { realtime = 0, batch = 0, oldestWaitMs = 0 }: Partial<ModelQueueDepth> = {},
   waiting?: ModelWaiting,
 ): ModelLoad {
-  const count = (meets: (worker: WorkerView) => boolean): number => workers.filter(meets).length;
-  const slots = (part: 'total' | 'free'): number => workers.reduce((sum, worker) => sum + worker.slots[part], 0);
+  const count = (meets: (worker: WorkerView) => boolean): number =>
+    workers.filter(meets).length;
+  const slots = (part: 'total' | 'free'): number =>
+    workers.reduce((sum, worker) => sum + worker.slots[part], 0);
   const [busiest] = [...(waiting?.byTenant ?? [])].sort(([, a], [, b]) => b - a);
   return {
     id,
@@ -153,10 +179,20 @@ const shownOf = (
 const hundredths = (rate: number): number => Math.round(rate * 100) / 100;
 
 function diskStatus(free: number | undefined): DependencyStatus {
-  if (free === undefined) return { name: 'disk', state: 'unknown', text: 'The data folder does not answer.' };
-  return { name: 'disk', state: free > 0 ? 'up' : 'down', text: `${(free / 1024 ** 3).toFixed(1)} GiB free.` };
+  if (free === undefined)
+    return { name: 'disk', state: 'unknown', text: 'The data folder does not answer.' };
+  return {
+    name: 'disk',
+    state: free > 0 ? 'up' : 'down',
+    text: `${(free / 1024 ** 3).toFixed(1)} GiB free.`,
+  };
 }
 
 /** Undefined: it failed, or did not answer in time. */
 const inTime = <T>(work: Promise<T>): Promise<T | undefined> =>
-  firstValueFrom(race(from(work).pipe(catchError(() => of(undefined))), timer(LIMIT_MS).pipe(map(() => undefined))));
+  firstValueFrom(
+    race(
+      from(work).pipe(catchError(() => of(undefined))),
+      timer(LIMIT_MS).pipe(map(() => undefined)),
+    ),
+  );

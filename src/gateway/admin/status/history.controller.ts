@@ -13,7 +13,10 @@ import {
   view,
   type ViewOf,
 } from '../../http/openapi/view.js';
-import { type HistoryPoint, type ModelPoint } from '../../../core/status/request-history.js';
+import {
+  type HistoryPoint,
+  type ModelPoint,
+} from '../../../core/status/request-history.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { MAX_MINUTES, RequestHistoryService, STEP_S } from './request-history.service.js';
 
@@ -38,19 +41,26 @@ const ModelPointDto = view('ModelPointDto', {
   waiting: numberField('At the end of the step.'),
   in_flight: numberField('At the end of the step.'),
   oldest_wait_ms: numberField('At the end of the step.'),
-  wait_p50_ms: optionalField(numberField('Of the requests that a worker took in the step; within 5 %.')),
+  wait_p50_ms: optionalField(
+    numberField('Of the requests that a worker took in the step; within 5 %.'),
+  ),
   wait_p95_ms: optionalField(numberField()),
 });
 
 const HistoryPointDto = view('HistoryPointDto', {
   at: numberField('End of the step, Unix seconds.'),
-  models: mapField(ModelPointDto, 'By model. A model with nothing to report is absent: all its numbers are 0.'),
+  models: mapField(
+    ModelPointDto,
+    'By model. A model with nothing to report is absent: all its numbers are 0.',
+  ),
 });
 
 export const HistoryDto = view('HistoryDto', {
   object: constantField('history'),
   step_s: numberField({ example: STEP_S, description: 'Length of a step in seconds.' }),
-  from: optionalField(numberField('Begin of the first step, Unix seconds; absent: no step has ended yet.')),
+  from: optionalField(
+    numberField('Begin of the first step, Unix seconds; absent: no step has ended yet.'),
+  ),
   points: listField(HistoryPointDto),
 });
 
@@ -69,16 +79,34 @@ export class AdminHistoryController {
   find(@Query() { minutes, model }: HistoryQueryDto) {
     const points = this.history.points(minutes).map(point => pointDto(point, model));
     const [first] = points;
-    return { object: 'history', step_s: STEP_S, from: first && first.at - STEP_S, points };
+    return {
+      object: 'history',
+      step_s: STEP_S,
+      from: first && first.at - STEP_S,
+      points,
+    };
   }
 }
 
-function pointDto({ at, models }: HistoryPoint, model: string | undefined): ViewOf<typeof HistoryPointDto> {
+function pointDto(
+  { at, models }: HistoryPoint,
+  model: string | undefined,
+): ViewOf<typeof HistoryPointDto> {
   const shown = [...models].filter(([id]) => model === undefined || id === model);
-  return { at, models: Object.fromEntries(shown.map(([id, point]) => [id, modelPointDto(point)])) };
+  return {
+    at,
+    models: Object.fromEntries(shown.map(([id, point]) => [id, modelPointDto(point)])),
+  };
 }
 
-const modelPointDto = ({ inFlight, oldestWaitMs, waitP50Ms, waitP95Ms, failures: _, ...counts }: ModelPoint) => ({
+const modelPointDto = ({
+  inFlight,
+  oldestWaitMs,
+  waitP50Ms,
+  waitP95Ms,
+  failures: _,
+  ...counts
+}: ModelPoint) => ({
   ...counts,
   in_flight: inFlight,
   oldest_wait_ms: Math.round(oldestWaitMs),
@@ -86,4 +114,5 @@ const modelPointDto = ({ inFlight, oldestWaitMs, waitP50Ms, waitP95Ms, failures:
   wait_p95_ms: tenths(waitP95Ms),
 });
 
-const tenths = (ms: number | undefined): number | undefined => ms && Math.round(ms * 10) / 10;
+const tenths = (ms: number | undefined): number | undefined =>
+  ms && Math.round(ms * 10) / 10;

@@ -50,17 +50,27 @@ export class PrometheusAlerts {
 
   current(): Promise<Alerts> {
     const nowMs = this.clock.nowMs();
-    if (!this.#kept || nowMs >= this.#kept.untilMs) this.#kept = { untilMs: nowMs + KEPT_MS, alerts: this.#ask() };
+    if (!this.#kept || nowMs >= this.#kept.untilMs)
+      this.#kept = { untilMs: nowMs + KEPT_MS, alerts: this.#ask() };
     return this.#kept.alerts;
   }
 
   async #ask(): Promise<Alerts> {
     if (!this.#url || !this.#fetch) return { data: [] };
     try {
-      const answer = await this.#fetch.bytes(this.#url.href, AbortSignal.timeout(RULES.timeoutMs));
+      const answer = await this.#fetch.bytes(
+        this.#url.href,
+        AbortSignal.timeout(RULES.timeoutMs),
+      );
       return { data: alertsIn(JSON.parse(answer.toString())) };
     } catch (error) {
-      return { data: [], problem: (error as Error).message.replaceAll('`file_url`', '`console.prometheus_url`') };
+      return {
+        data: [],
+        problem: (error as Error).message.replaceAll(
+          '`file_url`',
+          '`console.prometheus_url`',
+        ),
+      };
     }
   }
 }
@@ -68,7 +78,10 @@ export class PrometheusAlerts {
 /** Firing ones first, then by name. @throws Error if it is no answer of `/api/v1/alerts` */
 function alertsIn(answer: unknown): readonly Alert[] {
   const data = isObject(answer) && isObject(answer.data) ? answer.data.alerts : undefined;
-  if (!Array.isArray(data)) throw new Error('`console.prometheus_url` answered with something other than alerts.');
+  if (!Array.isArray(data))
+    throw new Error(
+      '`console.prometheus_url` answered with something other than alerts.',
+    );
   return data
     .flatMap(alertOf)
     .sort((a, b) => a.state.localeCompare(b.state) || a.name.localeCompare(b.name))
@@ -81,7 +94,12 @@ function alertOf(value: unknown): Alert[] {
   const name = textIn(labels, 'alertname');
   const runbook = textIn(annotations, 'runbook_url') ?? '';
   const sinceMs = Date.parse(String(activeAt));
-  if (name === undefined || !(state === 'pending' || state === 'firing') || Number.isNaN(sinceMs)) return [];
+  if (
+    name === undefined ||
+    !(state === 'pending' || state === 'firing') ||
+    Number.isNaN(sinceMs)
+  )
+    return [];
   return [
     {
       name,

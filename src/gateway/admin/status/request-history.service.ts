@@ -1,6 +1,15 @@
-import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { type Subscription } from 'rxjs';
-import { type HistoryPoint, type ModelRates, RequestHistory } from '../../../core/status/request-history.js';
+import {
+  type HistoryPoint,
+  type ModelRates,
+  RequestHistory,
+} from '../../../core/status/request-history.js';
 import { ProcessClock } from '../../../platform/clock/clock.module.js';
 import { DispatchEventBus } from '../../../platform/events/events.module.js';
 import { SchedulerService } from '../../scheduler/scheduler.service.js';
@@ -10,7 +19,9 @@ export const MAX_MINUTES = 60;
 
 /** The last hour of this gateway, in memory: a restart begins anew. */
 @Injectable()
-export class RequestHistoryService implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
+export class RequestHistoryService
+  implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown
+{
   readonly #history: RequestHistory;
   #subscription: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -20,11 +31,16 @@ export class RequestHistoryService implements OnModuleInit, OnApplicationBootstr
     private readonly scheduler: SchedulerService,
     private readonly clock: ProcessClock,
   ) {
-    this.#history = new RequestHistory({ steps: (MAX_MINUTES * 60) / STEP_S, startMs: clock.nowMs() });
+    this.#history = new RequestHistory({
+      steps: (MAX_MINUTES * 60) / STEP_S,
+      startMs: clock.nowMs(),
+    });
   }
 
   onModuleInit(): void {
-    this.#subscription = this.events.events$.subscribe(event => this.#history.apply(event));
+    this.#subscription = this.events.events$.subscribe(event =>
+      this.#history.apply(event),
+    );
   }
 
   onApplicationBootstrap(): void {
@@ -48,8 +64,15 @@ export class RequestHistoryService implements OnModuleInit, OnApplicationBootstr
   async endStep(): Promise<void> {
     const depths = await this.scheduler.depths().catch(() => []);
     const gauges = depths.map(({ model, realtime, batch, running, oldestWaitMs = 0 }) => {
-      return [model, { waiting: realtime + batch, inFlight: running, oldestWaitMs }] as const;
+      return [
+        model,
+        { waiting: realtime + batch, inFlight: running, oldestWaitMs },
+      ] as const;
     });
-    this.#history.close(this.clock.nowMs(), Math.round(Date.now() / 1000), new Map(gauges));
+    this.#history.close(
+      this.clock.nowMs(),
+      Math.round(Date.now() / 1000),
+      new Map(gauges),
+    );
   }
 }

@@ -19,7 +19,9 @@ export const StatusModelDto = view('StatusModelDto', {
   waiting: view('StatusWaitingDto', {
     realtime: numberField(),
     batch: numberField(),
-    aged: numberField('Of `batch`: old enough to have turns beside realtime. Of this gateway only.'),
+    aged: numberField(
+      'Of `batch`: old enough to have turns beside realtime. Of this gateway only.',
+    ),
   }),
   oldest_wait_ms: numberField('Milliseconds; 0 when nothing waits.'),
   in_flight: numberField('Requests that workers have now.'),
@@ -41,12 +43,18 @@ export const StatusModelDto = view('StatusModelDto', {
 });
 
 const StatusGatewayDto = view('StatusGatewayDto', {
-  id: textField({ example: 'gw_0198a1b2', description: 'Another one after a restart; `source` in the live feed.' }),
+  id: textField({
+    example: 'gw_0198a1b2',
+    description: 'Another one after a restart; `source` in the live feed.',
+  }),
   version: textField({ example: '0.1.0' }),
   started_at: numberField('Unix seconds.'),
   uptime_s: numberField(),
   draining: flagField('It shuts down and accepts nothing new.'),
-  keys: choiceField(KEY_STATES, 'ignored: `auth.allow_anonymous` takes the effect from keys.'),
+  keys: choiceField(
+    KEY_STATES,
+    'ignored: `auth.allow_anonymous` takes the effect from keys.',
+  ),
 });
 
 const BottleneckDto = view('BottleneckDto', {
@@ -56,7 +64,10 @@ const BottleneckDto = view('BottleneckDto', {
 });
 
 export const StatusDependencyDto = view('StatusDependencyDto', {
-  name: textField({ example: 'database', description: 'redis, database, blobs, batch_processor or disk.' }),
+  name: textField({
+    example: 'database',
+    description: 'redis, database, blobs, batch_processor or disk.',
+  }),
   state: choiceField(['up', 'down', 'unknown']),
   text: textField('Why it is down, or a figure of it; may be empty.'),
 });
@@ -72,5 +83,7 @@ export const StatusDto = view('StatusDto', {
   bottleneck: nullableField(fieldOf(BottleneckDto, 'Null: nothing limits it.')),
   models: listField(StatusModelDto),
   dependencies: listField(StatusDependencyDto),
-  batches: nullableField(fieldOf(StatusBatchesDto, 'Null: the database does not answer.')),
+  batches: nullableField(
+    fieldOf(StatusBatchesDto, 'Null: the database does not answer.'),
+  ),
 });

@@ -16,7 +16,13 @@ import { AdminStatusController } from './status.controller.js';
 
 /** The gateway as a whole. Apart from `AdminModule` because it needs the database and the batch processor too. */
 @Module({
-  imports: [DependenciesModule, HttpModule, JobsModule, SchedulerModule, WorkerPoolModule],
+  imports: [
+    DependenciesModule,
+    HttpModule,
+    JobsModule,
+    SchedulerModule,
+    WorkerPoolModule,
+  ],
   controllers: [
     AdminAlertsController,
     AdminDoctorController,

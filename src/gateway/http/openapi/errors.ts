@@ -4,8 +4,17 @@ import { ErrorEnvelope } from '../../../contracts/openai/error-envelope.js';
 import { ERROR_REGISTRY, type ErrorCode } from '../../../core/shared/domain-error.js';
 import { accessOf } from '../../../platform/auth/access-hooks.js';
 
-const ANY_ROUTE: readonly ErrorCode[] = ['invalid_value', 'rate_limit_exceeded', 'internal_error'];
-const GUARDED: readonly ErrorCode[] = ['invalid_api_key', 'missing_scope', 'host_not_allowed', 'shutting_down'];
+const ANY_ROUTE: readonly ErrorCode[] = [
+  'invalid_value',
+  'rate_limit_exceeded',
+  'internal_error',
+];
+const GUARDED: readonly ErrorCode[] = [
+  'invalid_api_key',
+  'missing_scope',
+  'host_not_allowed',
+  'shutting_down',
+];
 const WITH_BODY: readonly ErrorCode[] = [
   'invalid_json',
   'origin_not_allowed',
@@ -19,10 +28,15 @@ const WITH_PARAMETER: readonly ErrorCode[] = ['unknown_url'];
 /** Adds the errors that every route of a kind can answer. A status that a route describes itself stays as it is. */
 export function withSharedErrors(document: OpenAPIObject): OpenAPIObject {
   for (const [path, methods] of Object.entries(document.paths)) {
-    for (const [method, operation] of Object.entries(methods) as unknown as [string, Operation][]) {
+    for (const [method, operation] of Object.entries(methods) as unknown as [
+      string,
+      Operation,
+    ][]) {
       for (const code of sharedCodes(method, path)) {
         const { status } = ERROR_REGISTRY[code];
-        const alike = sharedCodes(method, path).filter(other => ERROR_REGISTRY[other].status === status);
+        const alike = sharedCodes(method, path).filter(
+          other => ERROR_REGISTRY[other].status === status,
+        );
         operation.responses[status] ??= response(alike);
       }
     }
@@ -35,7 +49,8 @@ interface Operation {
 }
 
 function sharedCodes(method: string, path: string): readonly ErrorCode[] {
-  const isPublic = accessOf(path.replaceAll(/\{(\w+)\}/g, ':$1'), { publicMetrics: false }) === 'public';
+  const isPublic =
+    accessOf(path.replaceAll(/\{(\w+)\}/g, ':$1'), { publicMetrics: false }) === 'public';
   return [
     ...ANY_ROUTE,
     ...(isPublic ? [] : GUARDED),
@@ -55,7 +70,9 @@ export function DescribesErrors(...codes: readonly ErrorCode[]): MethodDecorator
   const statuses = new Set(codes.map(code => ERROR_REGISTRY[code].status));
   return applyDecorators(
     ...[...statuses].map(status => {
-      const group = [...new Set(codes)].filter(code => ERROR_REGISTRY[code].status === status);
+      const group = [...new Set(codes)].filter(
+        code => ERROR_REGISTRY[code].status === status,
+      );
       return ApiResponse({ status, type: ErrorEnvelope, ...describedErrors(group) });
     }),
   );
@@ -63,8 +80,12 @@ export function DescribesErrors(...codes: readonly ErrorCode[]): MethodDecorator
 
 /** Description and examples of one status. */
 const describedErrors = (codes: readonly ErrorCode[]) => ({
-  description: codes.map(code => `\`${code}\`: ${ERROR_REGISTRY[code].help}`).join('\n\n'),
-  examples: Object.fromEntries(codes.map(code => [code, { summary: code, value: exampleOf(code) }])),
+  description: codes
+    .map(code => `\`${code}\`: ${ERROR_REGISTRY[code].help}`)
+    .join('\n\n'),
+  examples: Object.fromEntries(
+    codes.map(code => [code, { summary: code, value: exampleOf(code) }]),
+  ),
 });
 
 function exampleOf(code: ErrorCode): ErrorEnvelope {

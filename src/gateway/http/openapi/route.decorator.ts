@@ -1,5 +1,10 @@
 import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiHeader, ApiOkResponse, type ApiResponseNoStatusOptions } from '@nestjs/swagger';
+import {
+  ApiAcceptedResponse,
+  ApiHeader,
+  ApiOkResponse,
+  type ApiResponseNoStatusOptions,
+} from '@nestjs/swagger';
 import { LONGEST_WINDOW_MS } from '../../../core/jobs/completion-window.js';
 
 type Handler<T> = (...args: never[]) => T | Promise<T>;
@@ -7,7 +12,11 @@ type Handler<T> = (...args: never[]) => T | Promise<T>;
 /** What a route answers with, and 200: the schema in the OpenAPI document, and the type of what its handler returns. */
 export const Answers =
   <T>(type: Type<T>, more: ApiResponseNoStatusOptions = {}) =>
-  <H extends Handler<T>>(target: object, key: string, handler: TypedPropertyDescriptor<H>) => {
+  <H extends Handler<T>>(
+    target: object,
+    key: string,
+    handler: TypedPropertyDescriptor<H>,
+  ) => {
     HttpCode(200)(target, key, handler);
     ApiOkResponse({ type, ...more })(target, key, handler);
   };
@@ -17,7 +26,10 @@ const ACCEPTED = {
   description: 'With `Prefer: respond-async`.',
   headers: {
     Location: { schema: { type: 'string' }, description: '`/v1/requests/{id}`' },
-    'Retry-After': { schema: { type: 'integer' }, description: 'Seconds until it is probably answered, if known.' },
+    'Retry-After': {
+      schema: { type: 'integer' },
+      description: 'Seconds until it is probably answered, if known.',
+    },
   },
   schema: {
     type: 'object',
@@ -59,20 +71,23 @@ export function DescribesRequestHeaders(): MethodDecorator {
       name: 'X-Request-Id',
       required: false,
       schema: { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,128}$' },
-      description: 'Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`.',
+      description:
+        'Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`.',
     }),
     ApiHeader({
       name: 'Prefer',
       required: false,
       // An example would be filled in and sent: as one of one it is a choice.
       schema: { type: 'string', enum: ['respond-async'] },
-      description: '`respond-async`: 202 at once; `Location` names where the answer will be.',
+      description:
+        '`respond-async`: 202 at once; `Location` names where the answer will be.',
     }),
     ApiHeader({
       name: 'Idempotency-Key',
       required: false,
       schema: { type: 'string', maxLength: 255 },
-      description: 'A retry under the same key joins the first attempt, or gets its answer.',
+      description:
+        'A retry under the same key joins the first attempt, or gets its answer.',
     }),
     ApiAcceptedResponse(ACCEPTED),
   );

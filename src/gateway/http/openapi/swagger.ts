@@ -33,7 +33,12 @@ function formSchemas({ paths }: OpenAPIObject): ReadonlySet<string> {
 
 function emptyOptional({ properties = {}, required = [] }: Schema): void {
   for (const [name, field] of Object.entries(properties)) {
-    if ('$ref' in field || required.includes(name) || field.default !== undefined || field.format === 'binary')
+    if (
+      '$ref' in field ||
+      required.includes(name) ||
+      field.default !== undefined ||
+      field.format === 'binary'
+    )
       continue;
     field.example ??= field.type === 'array' ? [] : '';
   }
@@ -43,7 +48,8 @@ function emptyOptional({ properties = {}, required = [] }: Schema): void {
 const SECTIONS = {
   audio: 'Speech to text, text to speech',
   text: 'Chat, completions, embeddings',
-  realtime: 'Tokens for live sessions; the sessions themselves are WebSockets at /v1/realtime',
+  realtime:
+    'Tokens for live sessions; the sessions themselves are WebSockets at /v1/realtime',
   files: 'Inputs and results of batches',
   batches: 'Many requests in the background',
   models: 'Available models',
@@ -57,12 +63,20 @@ const SECTIONS = {
 function openApiDocument(app: INestApplication): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setTitle('Switchyard')
-    .setDescription('OpenAI-compatible inference gateway: every request below can be run from this page.')
+    .setDescription(
+      'OpenAI-compatible inference gateway: every request below can be run from this page.',
+    )
     .setVersion(productVersion())
-    .addBearerAuth({ type: 'http', description: 'An API key, where the server asks for one.' })
+    .addBearerAuth({
+      type: 'http',
+      description: 'An API key, where the server asks for one.',
+    })
     .addSecurityRequirements('bearer');
-  for (const [name, description] of Object.entries(SECTIONS)) builder.addTag(name, description);
-  const document = SwaggerModule.createDocument(app, builder.build(), { autoTagControllers: false });
+  for (const [name, description] of Object.entries(SECTIONS))
+    builder.addTag(name, description);
+  const document = SwaggerModule.createDocument(app, builder.build(), {
+    autoTagControllers: false,
+  });
   return withSharedErrors(emptyOptionalFormFields(withSummaries(document)));
 }
 

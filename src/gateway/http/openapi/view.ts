@@ -1,5 +1,10 @@
 import { type Type } from '@nestjs/common';
-import { ApiExtraModels, ApiProperty, type ApiPropertyOptions, getSchemaPath } from '@nestjs/swagger';
+import {
+  ApiExtraModels,
+  ApiProperty,
+  type ApiPropertyOptions,
+  getSchemaPath,
+} from '@nestjs/swagger';
 
 /** One field of an answer: what the OpenAPI document says of it and, in its type, what it holds. */
 interface ViewField<T> {
@@ -72,33 +77,51 @@ const withType = (type: unknown, described?: Described) => ({
   options: { type, ...said(described) } as ApiPropertyOptions,
 });
 
-export const textField = (described?: Described): ViewField<string> => withType(String, described);
+export const textField = (described?: Described): ViewField<string> =>
+  withType(String, described);
 
-export const numberField = (described?: Described): ViewField<number> => withType(Number, described);
+export const numberField = (described?: Described): ViewField<number> =>
+  withType(Number, described);
 
-export const flagField = (described?: Described): ViewField<boolean> => withType(Boolean, described);
+export const flagField = (described?: Described): ViewField<boolean> =>
+  withType(Boolean, described);
 
 /** Anything that is JSON. */
-export const anyField = <T = unknown>(described?: Described): ViewField<T> => withType(Object, described);
+export const anyField = <T = unknown>(described?: Described): ViewField<T> =>
+  withType(Object, described);
 
 /** Another answer, with a description. */
-export const fieldOf = <T>(type: Type<T>, described?: Described): ViewField<T> => withType(type, described);
+export const fieldOf = <T>(type: Type<T>, described?: Described): ViewField<T> =>
+  withType(type, described);
 
-export const choiceField = <const V extends string>(values: readonly V[], described?: Described): ViewField<V> => ({
+export const choiceField = <const V extends string>(
+  values: readonly V[],
+  described?: Described,
+): ViewField<V> => ({
   options: { enum: [...values], ...said(described) },
 });
 
 /** A field that says what the answer is: `"object": "list"`. */
 export const constantField = (value: string): ViewField<string> => choiceField([value]);
 
-export const listField = <E extends Entry>(entry: E, described?: Described): ViewField<readonly Held<E>[]> => {
+export const listField = <E extends Entry>(
+  entry: E,
+  described?: Described,
+): ViewField<readonly Held<E>[]> => {
   const options = isView(entry) ? { type: [entry] } : { ...entry.options, isArray: true };
   return { options: { ...options, ...said(described) } as ApiPropertyOptions };
 };
 
 /** Values by names that are data. */
-export const mapField = <T>(type: Type<T>, description: string): ViewField<Readonly<Record<string, T>>> => ({
-  options: { type: 'object', additionalProperties: { $ref: getSchemaPath(type) }, description },
+export const mapField = <T>(
+  type: Type<T>,
+  description: string,
+): ViewField<Readonly<Record<string, T>>> => ({
+  options: {
+    type: 'object',
+    additionalProperties: { $ref: getSchemaPath(type) },
+    description,
+  },
   models: [type],
 });
 
@@ -116,5 +139,13 @@ export const listView = <E extends Type>(name: string, entry: E, described?: Des
   view(name, { object: constantField('list'), data: listField(entry, described) });
 
 /** The same of a part of a list, with whether there is more. */
-export const partialListView = <E extends Type>(name: string, entry: E, described?: Described) =>
-  view(name, { object: constantField('list'), data: listField(entry, described), has_more: flagField() });
+export const partialListView = <E extends Type>(
+  name: string,
+  entry: E,
+  described?: Described,
+) =>
+  view(name, {
+    object: constantField('list'),
+    data: listField(entry, described),
+    has_more: flagField(),
+  });

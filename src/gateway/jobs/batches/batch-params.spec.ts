@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { type BatchParams, idempotencyKeyOf, newJob, isSameBatch } from './batch-params.js';
+import {
+  type BatchParams,
+  idempotencyKeyOf,
+  newJob,
+  isSameBatch,
+} from './batch-params.js';
 
 const ORDER: BatchParams = {
   endpoint: '/v1/embeddings',
@@ -40,6 +45,7 @@ describe('idempotencyKeyOf', () => {
   it('takes 1 to 255 characters, or none at all', () => {
     expect(idempotencyKeyOf({})).toBeUndefined();
     expect(idempotencyKeyOf({ 'idempotency-key': 'k'.repeat(255) })).toHaveLength(255);
-    for (const key of ['', 'k'.repeat(256)]) expect(() => idempotencyKeyOf({ 'idempotency-key': key })).toThrow('255');
+    for (const key of ['', 'k'.repeat(256)])
+      expect(() => idempotencyKeyOf({ 'idempotency-key': key })).toThrow('255');
   });
 });

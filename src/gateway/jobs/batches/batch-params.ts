@@ -48,13 +48,18 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefin
   const key = headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key === 'string' && key.length >= 1 && key.length <= LONGEST_KEY) return key;
-  throw new DomainError('invalid_value', `\`Idempotency-Key\` must have 1 to ${LONGEST_KEY} characters.`, {
-    param: 'Idempotency-Key',
-  });
+  throw new DomainError(
+    'invalid_value',
+    `\`Idempotency-Key\` must have 1 to ${LONGEST_KEY} characters.`,
+    {
+      param: 'Idempotency-Key',
+    },
+  );
 }
 
 /** Do both ask for the same? What the server decided by itself does not count. */
-export const isSameBatch = (a: BatchParams, b: BatchParams): boolean => fingerprint(a) === fingerprint(b);
+export const isSameBatch = (a: BatchParams, b: BatchParams): boolean =>
+  fingerprint(a) === fingerprint(b);
 
 const fingerprint = (order: BatchParams) =>
   JSON.stringify([

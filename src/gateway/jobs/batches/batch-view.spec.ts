@@ -6,8 +6,18 @@ import { jobPace } from './batch-view.js';
 const NOW = 1_000_000;
 
 function job(overrides: Partial<BatchJob>): BatchJob {
-  const order = { endpoint: '/v1/embeddings', inputFileId: 'f', completionWindow: '24h', metadata: {} } as const;
-  return { ...newJob('t', order, 0), status: 'in_progress', reachedAtMs: { in_progress: NOW - 10_000 }, ...overrides };
+  const order = {
+    endpoint: '/v1/embeddings',
+    inputFileId: 'f',
+    completionWindow: '24h',
+    metadata: {},
+  } as const;
+  return {
+    ...newJob('t', order, 0),
+    status: 'in_progress',
+    reachedAtMs: { in_progress: NOW - 10_000 },
+    ...overrides,
+  };
 }
 
 describe('jobPace', () => {
@@ -17,7 +27,9 @@ describe('jobPace', () => {
   });
 
   it('promises no end before the first line', () => {
-    expect(jobPace(job({ counts: { total: 100, completed: 0, failed: 0 } }), NOW)).toEqual({ linesPerS: 0 });
+    expect(
+      jobPace(job({ counts: { total: 100, completed: 0, failed: 0 } }), NOW),
+    ).toEqual({ linesPerS: 0 });
   });
 
   it.each([

@@ -17,14 +17,20 @@ const MIN_ELAPSED_MS = 500;
  * unless it is in progress.
  * @param nowMs wall-clock time
  */
-export function jobPace({ status, reachedAtMs, counts }: BatchJob, nowMs: number): JobPace | undefined {
+export function jobPace(
+  { status, reachedAtMs, counts }: BatchJob,
+  nowMs: number,
+): JobPace | undefined {
   const beganAtMs = reachedAtMs.in_progress;
   if (status !== 'in_progress' || beganAtMs === undefined) return undefined;
   const elapsedMs = nowMs - beganAtMs;
   if (elapsedMs < MIN_ELAPSED_MS) return undefined;
   const done = counts.completed + counts.failed;
   const linesPerS = (done * 1000) / elapsedMs;
-  return { linesPerS, remainingS: done === 0 ? undefined : (counts.total - done) / linesPerS };
+  return {
+    linesPerS,
+    remainingS: done === 0 ? undefined : (counts.total - done) / linesPerS,
+  };
 }
 
 /** A job as OpenAI's batch, with our extensions. @param nowMs wall-clock time, for rate and ETA */
@@ -59,7 +65,8 @@ export function batchView(job: BatchJob, nowMs: number): BatchDto {
   };
 }
 
-const secondsOrNull = (ms: number | undefined): number | null => (ms === undefined ? null : unixSeconds(ms));
+const secondsOrNull = (ms: number | undefined): number | null =>
+  ms === undefined ? null : unixSeconds(ms);
 
 function paceView(job: BatchJob, nowMs: number): Pick<BatchDto, 'rate_per_s' | 'eta_s'> {
   const { linesPerS, remainingS } = jobPace(job, nowMs) ?? {};
@@ -69,7 +76,12 @@ function paceView(job: BatchJob, nowMs: number): Pick<BatchDto, 'rate_per_s' | '
   };
 }
 
-const usageView = ({ inputTokens, outputTokens, cachedTokens, reasoningTokens }: BatchUsage) => ({
+const usageView = ({
+  inputTokens,
+  outputTokens,
+  cachedTokens,
+  reasoningTokens,
+}: BatchUsage) => ({
   input_tokens: inputTokens,
   input_tokens_details: { cached_tokens: cachedTokens },
   output_tokens: outputTokens,

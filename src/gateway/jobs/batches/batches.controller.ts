@@ -1,5 +1,15 @@
 import { type IncomingHttpHeaders } from 'node:http';
-import { Body, Controller, Delete, Get, Headers, Param, Post, Query, UseInterceptors } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Headers,
+  Param,
+  Post,
+  Query,
+  UseInterceptors,
+} from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { Answers } from '../../http/openapi/route.decorator.js';
 import {
@@ -26,7 +36,11 @@ export class BatchesController {
   constructor(private readonly batches: BatchesService) {}
 
   @Post()
-  @ApiHeader({ name: 'Idempotency-Key', required: false, description: 'The same key again: the batch made then.' })
+  @ApiHeader({
+    name: 'Idempotency-Key',
+    required: false,
+    description: 'The same key again: the batch made then.',
+  })
   @Answers(BatchDto)
   @DescribesErrors(
     'storage_unavailable',
@@ -42,7 +56,10 @@ export class BatchesController {
     @Body() body: BatchCreateDto,
     @Headers() headers: IncomingHttpHeaders,
   ) {
-    const context = { ...contextOf(principal, headers), idempotencyKey: idempotencyKeyOf(headers) };
+    const context = {
+      ...contextOf(principal, headers),
+      idempotencyKey: idempotencyKeyOf(headers),
+    };
     return view(await this.batches.create(principal.tenant, orderOf(body), context));
   }
 
@@ -69,13 +86,21 @@ export class BatchesController {
 
   @Post(':id/retry-failed')
   @Answers(BatchDto, { description: 'The new batch; `retry_of` names the old one.' })
-  @DescribesErrors('storage_unavailable', 'batch_not_found', 'batch_not_finished', 'nothing_to_retry', 'file_not_found')
+  @DescribesErrors(
+    'storage_unavailable',
+    'batch_not_found',
+    'batch_not_finished',
+    'nothing_to_retry',
+    'file_not_found',
+  )
   async retryFailed(
     @CallerPrincipal() principal: Principal,
     @Param('id') id: string,
     @Headers() headers: IncomingHttpHeaders,
   ) {
-    return view(await this.batches.retryFailed(principal.tenant, id, contextOf(principal, headers)));
+    return view(
+      await this.batches.retryFailed(principal.tenant, id, contextOf(principal, headers)),
+    );
   }
 
   @Delete(':id')

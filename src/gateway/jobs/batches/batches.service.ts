@@ -32,11 +32,16 @@ export class WebhookAddress {
   /** @throws DomainError `webhook_refused` */
   async check(url: string): Promise<void> {
     if (this.settings.batch.webhookSecretFile === '')
-      throw refused('this server has no secret to sign webhooks (`batch.webhook_secret_file`)');
+      throw refused(
+        'this server has no secret to sign webhooks (`batch.webhook_secret_file`)',
+      );
     const parsed = URL.parse(url);
     if (!parsed) throw refused('it is not a URL');
     try {
-      await fetchTarget(parsed, { exceptions: this.#exceptions, resolve: resolveBySystem });
+      await fetchTarget(parsed, {
+        exceptions: this.#exceptions,
+        resolve: resolveBySystem,
+      });
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       throw refused(error.message.replace(/^[^:]*: (.*)\.$/, '$1'));
@@ -45,7 +50,9 @@ export class WebhookAddress {
 }
 
 const refused = (why: string): DomainError =>
-  new DomainError('webhook_refused', `\`webhook.url\` is rejected: ${why}.`, { param: 'webhook.url' });
+  new DomainError('webhook_refused', `\`webhook.url\` is rejected: ${why}.`, {
+    param: 'webhook.url',
+  });
 
 /** The API's span of a batch's trace: child of the caller's span, parent of the processor's `process-batch`. */
 @Injectable()
@@ -60,7 +67,11 @@ export class BatchTraces {
     const span = this.tracer.startSpan('create-batch', {}, contextAfter(caller));
     try {
       const job = await create(traceparentOf(span.spanContext()));
-      span.setAttributes({ 'batch.id': job.id, 'tenant.id': job.tenant, 'file.id': job.inputFileId });
+      span.setAttributes({
+        'batch.id': job.id,
+        'tenant.id': job.tenant,
+        'file.id': job.inputFileId,
+      });
       return job;
     } catch (error) {
       span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).message });
@@ -99,10 +110,17 @@ export class BatchesService {
     );
   }
 
-  async #create(tenant: string, params: BatchParams, idempotencyKey: string | undefined): Promise<BatchJob> {
+  async #create(
+    tenant: string,
+    params: BatchParams,
+    idempotencyKey: string | undefined,
+  ): Promise<BatchJob> {
     await this.#checkInput(tenant, params.inputFileId);
     if (params.webhook) await this.webhooks.check(params.webhook.url);
-    const { job, created } = await this.jobs.create(newJob(tenant, params, Date.now()), idempotencyKey);
+    const { job, created } = await this.jobs.create(
+      newJob(tenant, params, Date.now()),
+      idempotencyKey,
+    );
     if (!created && !isSameBatch(job, params)) throw reusedKey(job.id);
     if (created) this.processor.wake();
     return job;
@@ -112,17 +130,25 @@ export class BatchesService {
     return (await this.jobs.find(tenant, id)) ?? unknown(id);
   }
 
-  list(tenant: string, { limit, after }: BatchListQueryDto): Promise<Page<BatchJob> | undefined> {
+  list(
+    tenant: string,
+    { limit, after }: BatchListQueryDto,
+  ): Promise<Page<BatchJob> | undefined> {
     return this.jobs.list(tenant, { limit, after });
   }
 
   /** Idempotent. */
   async cancel(tenant: string, id: string): Promise<BatchJob> {
-    const { job, accepted } = (await this.jobs.requestCancel(tenant, id, Date.now())) ?? unknown(id);
+    const { job, accepted } =
+      (await this.jobs.requestCancel(tenant, id, Date.now())) ?? unknown(id);
     if (!accepted) {
-      throw new DomainError('batch_not_cancellable', `\`${id}\` is ${job.status} and cannot be cancelled.`, {
-        param: 'id',
-      });
+      throw new DomainError(
+        'batch_not_cancellable',
+        `\`${id}\` is ${job.status} and cannot be cancelled.`,
+        {
+          param: 'id',
+        },
+      );
     }
     this.processor.wake();
     return job;
@@ -134,7 +160,11 @@ export class BatchesService {
     if (outcome === 'running') throw unfinished(await this.find(tenant, id));
   }
 
-  async retryFailed(tenant: string, id: string, context: Omit<CreateContext, 'idempotencyKey'>): Promise<BatchJob> {
+  async retryFailed(
+    tenant: string,
+    id: string,
+    context: Omit<CreateContext, 'idempotencyKey'>,
+  ): Promise<BatchJob> {
     const job = await this.find(tenant, id);
     if (!isTerminal(job.status)) throw unfinished(job);
     const { endpoint, completionWindow, metadata, outputExpiresAfterS, webhook } = job;
@@ -160,13 +190,23 @@ export class BatchesService {
 }
 
 function unknown(id: string): never {
-  throw new DomainError('batch_not_found', `There is no batch \`${id}\`.`, { param: 'id' });
+  throw new DomainError('batch_not_found', `There is no batch \`${id}\`.`, {
+    param: 'id',
+  });
 }
 
 const unfinished = ({ id, status }: BatchJob): DomainError =>
-  new DomainError('batch_not_finished', `\`${id}\` is ${status}; cancel it or wait for its end.`, { param: 'id' });
+  new DomainError(
+    'batch_not_finished',
+    `\`${id}\` is ${status}; cancel it or wait for its end.`,
+    { param: 'id' },
+  );
 
 const reusedKey = (id: string): DomainError =>
-  new DomainError('idempotency_key_reused', `This key was used for \`${id}\`, a different batch.`, {
-    param: 'Idempotency-Key',
-  });
+  new DomainError(
+    'idempotency_key_reused',
+    `This key was used for \`${id}\`, a different batch.`,
+    {
+      param: 'Idempotency-Key',
+    },
+  );

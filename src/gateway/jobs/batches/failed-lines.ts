@@ -1,6 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
-import { type BlobStore, type FileStore, type StoredFile } from '../../../core/jobs/job.ports.js';
+import {
+  type BlobStore,
+  type FileStore,
+  type StoredFile,
+} from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { FILE_STORE } from '../../../platform/database/database.tokens.js';
 import { linesOf } from '../../../platform/storage/line-splitter.js';
@@ -24,8 +28,13 @@ export class FailedLines {
     const failed = await this.#idsIn(await this.#file(job, job.errorFileId));
     if (failed.size === 0) throw nothing(job.id);
     const input = await this.#file(job, job.inputFileId);
-    const written = await this.writer.write(job.tenant, this.#linesOf(input, failed), UNBOUNDED).catch(ofEmpty(job.id));
-    return this.writer.publish(job.tenant, written, { purpose: 'batch', filename: `retry-of-${job.id}.jsonl` });
+    const written = await this.writer
+      .write(job.tenant, this.#linesOf(input, failed), UNBOUNDED)
+      .catch(ofEmpty(job.id));
+    return this.writer.publish(job.tenant, written, {
+      purpose: 'batch',
+      filename: `retry-of-${job.id}.jsonl`,
+    });
   }
 
   async #idsIn({ blobKey }: StoredFile): Promise<ReadonlySet<string>> {
@@ -38,7 +47,10 @@ export class FailedLines {
   }
 
   /** The lines' bytes, unchanged: big numbers keep their digits. */
-  async *#linesOf({ blobKey }: StoredFile, ids: ReadonlySet<string>): AsyncGenerator<Uint8Array> {
+  async *#linesOf(
+    { blobKey }: StoredFile,
+    ids: ReadonlySet<string>,
+  ): AsyncGenerator<Uint8Array> {
     for await (const { bytes } of linesOf(this.blobs.read(blobKey))) {
       const id = customIdOf(bytes);
       if (bytes && id !== undefined && ids.has(id)) yield Buffer.concat([bytes, NEWLINE]);
@@ -48,7 +60,11 @@ export class FailedLines {
   async #file({ tenant, id }: BatchJob, fileId: string): Promise<StoredFile> {
     const file = await this.files.find(tenant, fileId);
     if (file) return file;
-    throw new DomainError('file_not_found', `The file \`${fileId}\` of ${id} no longer exists.`, { param: 'id' });
+    throw new DomainError(
+      'file_not_found',
+      `The file \`${fileId}\` of ${id} no longer exists.`,
+      { param: 'id' },
+    );
   }
 }
 
@@ -56,7 +72,9 @@ const NEWLINE = Buffer.from('\n');
 
 function customIdOf(line: Buffer | undefined): string | undefined {
   try {
-    const { custom_id: id } = JSON.parse(line?.toString() ?? '') as { custom_id?: unknown };
+    const { custom_id: id } = JSON.parse(line?.toString() ?? '') as {
+      custom_id?: unknown;
+    };
     return typeof id === 'string' ? id : undefined;
   } catch {
     // A line that is not valid JSON has no id.
@@ -70,5 +88,7 @@ const nothing = (id: string): DomainError =>
 const ofEmpty =
   (id: string) =>
   (error: unknown): never => {
-    throw error instanceof DomainError && error.code === 'empty_file' ? nothing(id) : error;
+    throw error instanceof DomainError && error.code === 'empty_file'
+      ? nothing(id)
+      : error;
   };

@@ -24,7 +24,10 @@ describe('byteRange over 100 bytes', () => {
   });
 
   it('no range of an empty file can be satisfied', () => {
-    expect([byteRange('bytes=0-', 0), byteRange('bytes=-5', 0)]).toEqual(['unsatisfiable', 'unsatisfiable']);
+    expect([byteRange('bytes=0-', 0), byteRange('bytes=-5', 0)]).toEqual([
+      'unsatisfiable',
+      'unsatisfiable',
+    ]);
   });
 });
 

@@ -14,13 +14,23 @@ export interface ByteRange {
  * One `Range` over `size` bytes (RFC 9110 §14): `bytes=0-99`, `bytes=100-`, `bytes=-100`. Several ranges, other units
  * and invalid values are ignored (undefined: all bytes), as the RFC allows.
  */
-export function byteRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
+export function byteRange(
+  header: string | undefined,
+  size: number,
+): ByteRange | 'unsatisfiable' | undefined {
   const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '');
   const [, first = '', last = ''] = match ?? [];
   if (first === '' && last === '') return undefined;
-  if (first === '') return within({ from: Math.max(0, size - Number(last)), to: size - 1 }, size);
+  if (first === '')
+    return within({ from: Math.max(0, size - Number(last)), to: size - 1 }, size);
   if (last !== '' && Number(last) < Number(first)) return undefined;
-  return within({ from: Number(first), to: last === '' ? size - 1 : Math.min(Number(last), size - 1) }, size);
+  return within(
+    {
+      from: Number(first),
+      to: last === '' ? size - 1 : Math.min(Number(last), size - 1),
+    },
+    size,
+  );
 }
 
 const within = (range: ByteRange, size: number): ByteRange | 'unsatisfiable' =>
@@ -36,15 +46,26 @@ export function containsTag(header: string | undefined, etag: string): boolean {
  * Sends a file or the requested range. Files never change, so their digest is their ETag. A slow download has no
  * timeout; reading stops when the client disconnects.
  */
-export async function sendContent(blobs: BlobStore, file: StoredFile, reply: FastifyReply): Promise<void> {
+export async function sendContent(
+  blobs: BlobStore,
+  file: StoredFile,
+  reply: FastifyReply,
+): Promise<void> {
   const { request } = reply;
   const etag = `"${file.sha256}"`;
-  void reply.headers({ etag, 'accept-ranges': 'bytes', 'cache-control': 'private, no-cache' });
-  if (containsTag(request.headers['if-none-match'], etag)) return void reply.code(304).send();
+  void reply.headers({
+    etag,
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+  });
+  if (containsTag(request.headers['if-none-match'], etag))
+    return void reply.code(304).send();
   const range = rangeOf(request, etag, file.bytes);
   if (range === 'unsatisfiable') {
     void reply.header('content-range', `bytes */${file.bytes}`);
-    throw new DomainError('range_not_satisfiable', `The file has ${file.bytes} bytes.`, { param: 'Range' });
+    throw new DomainError('range_not_satisfiable', `The file has ${file.bytes} bytes.`, {
+      param: 'Range',
+    });
   }
   describe(reply, file, range);
   // Fastify keeps `content-length` for an empty stream; for an empty string it would send 0.
@@ -53,12 +74,22 @@ export async function sendContent(blobs: BlobStore, file: StoredFile, reply: Fas
 }
 
 /** With an `If-Range` of another ETag, the whole file is sent. */
-function rangeOf({ headers }: FastifyRequest, etag: string, size: number): ByteRange | 'unsatisfiable' | undefined {
+function rangeOf(
+  { headers }: FastifyRequest,
+  etag: string,
+  size: number,
+): ByteRange | 'unsatisfiable' | undefined {
   const condition = headers['if-range'];
-  return condition === undefined || condition === etag ? byteRange(headers.range, size) : undefined;
+  return condition === undefined || condition === etag
+    ? byteRange(headers.range, size)
+    : undefined;
 }
 
-function describe(reply: FastifyReply, { filename, bytes }: StoredFile, range: ByteRange | undefined): void {
+function describe(
+  reply: FastifyReply,
+  { filename, bytes }: StoredFile,
+  range: ByteRange | undefined,
+): void {
   const { from, to } = range ?? { from: 0, to: bytes - 1 };
   if (range) void reply.code(206).header('content-range', `bytes ${from}-${to}/${bytes}`);
   void reply.headers({
@@ -74,7 +105,10 @@ async function opened(bytes: AsyncIterable<Uint8Array>): Promise<Readable> {
   const iterator = bytes[Symbol.asyncIterator]();
   const first = await iterator.next().catch((error: unknown) => {
     if (!(error instanceof BlobMissing)) throw error;
-    throw new DomainError('file_not_found', 'The bytes of the file no longer exist.', { param: 'id', cause: error });
+    throw new DomainError('file_not_found', 'The bytes of the file no longer exist.', {
+      param: 'id',
+      cause: error,
+    });
   });
   const stream = Readable.from(following(first, iterator), { objectMode: false });
   // Needed if the stream is closed before the generator has run.

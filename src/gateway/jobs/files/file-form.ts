@@ -1,7 +1,13 @@
 import { type MultipartFile } from '@fastify/multipart';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { fileTooLarge } from '../../../platform/storage/spool.js';
-import { FormFields, formParts, type FormSource, LONGEST_TEXT, multipartError } from '../../http/multipart-form.js';
+import {
+  FormFields,
+  formParts,
+  type FormSource,
+  LONGEST_TEXT,
+  multipartError,
+} from '../../http/multipart-form.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -30,7 +36,10 @@ export async function readFileForm<T, R>(
   try {
     for await (const part of formParts(source, LONGEST_TEXT)) {
       if (part.type === 'field') form.add(part);
-      else if (taken) throw new DomainError('too_many_files', 'Send one file per request.', { param: rules.part });
+      else if (taken)
+        throw new DomainError('too_many_files', 'Send one file per request.', {
+          param: rules.part,
+        });
       else taken = { value: await rules.take(named(part, rules.part), form.values()) };
     }
     if (!taken) throw missing(rules.part);
@@ -53,8 +62,12 @@ export async function* fileBytes({ file }: MultipartFile): AsyncGenerator<Buffer
 
 function rejectEarly<T>(source: FormSource, { part, maxBytes }: FormRules<T>): void {
   if (!source.isMultipart())
-    throw new DomainError('unsupported_media_type', `Send multipart/form-data with the bytes as \`${part}\`.`);
-  if (Number(source.headers['content-length'] ?? 0) > maxBytes + LONGEST_TEXT) throw fileTooLarge(maxBytes);
+    throw new DomainError(
+      'unsupported_media_type',
+      `Send multipart/form-data with the bytes as \`${part}\`.`,
+    );
+  if (Number(source.headers['content-length'] ?? 0) > maxBytes + LONGEST_TEXT)
+    throw fileTooLarge(maxBytes);
 }
 
 function named(part: MultipartFile, name: string): MultipartFile {
@@ -64,6 +77,10 @@ function named(part: MultipartFile, name: string): MultipartFile {
 }
 
 const missing = (name: string): DomainError =>
-  new DomainError('missing_required_parameter', `\`${name}\` is required: it must be a part with a filename.`, {
-    param: name,
-  });
+  new DomainError(
+    'missing_required_parameter',
+    `\`${name}\` is required: it must be a part with a filename.`,
+    {
+      param: name,
+    },
+  );

@@ -1,5 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type BlobStore, type FilePurpose, type FileStore, type StoredFile } from '../../../core/jobs/job.ports.js';
+import {
+  type BlobStore,
+  type FilePurpose,
+  type FileStore,
+  type StoredFile,
+} from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
@@ -37,7 +42,11 @@ export class FileWriter {
    * @throws DomainError `file_too_large`, `too_many_lines`, `empty_file`, `storage_full`, `storage_quota_exceeded`;
    * then the bytes are discarded.
    */
-  async write(tenant: string, source: AsyncIterable<Uint8Array>, limits: FileLimits): Promise<WrittenBytes> {
+  async write(
+    tenant: string,
+    source: AsyncIterable<Uint8Array>,
+    limits: FileLimits,
+  ): Promise<WrittenBytes> {
     const id = timeOrderedId('file-', Date.now());
     const measured = new MeasuredBytes({ ...limits, ...(await this.#quota(tenant)) });
     const written = { id, blobKey: fileBlobKey(tenant, id), measured };
@@ -55,7 +64,11 @@ export class FileWriter {
   ): Promise<StoredFile> {
     this.assertFresh(id);
     const createdAtMs = Date.now();
-    const expiresAtMs = expiryMs({ purpose, afterS: expiresAfterS }, createdAtMs, this.settings.files.batchExpiryMs);
+    const expiresAtMs = expiryMs(
+      { purpose, afterS: expiresAfterS },
+      createdAtMs,
+      this.settings.files.batchExpiryMs,
+    );
     const file: StoredFile = {
       id,
       tenant,
@@ -80,7 +93,9 @@ export class FileWriter {
   /** Only stored files count: concurrent uploads can exceed the quota together. */
   async #quota(tenant: string): Promise<Pick<FileLimits, 'quotaLeftBytes'>> {
     const quota = this.settings.files.tenantQuotaBytes;
-    return quota === 0 ? {} : { quotaLeftBytes: Math.max(0, quota - (await this.files.bytesOf(tenant))) };
+    return quota === 0
+      ? {}
+      : { quotaLeftBytes: Math.max(0, quota - (await this.files.bytesOf(tenant))) };
   }
 
   /** Never rejects: garbage collection removes what stays. */

@@ -1,5 +1,21 @@
-import { Controller, Delete, Get, Param, Post, Query, Res, UseInterceptors } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiHeader, ApiOkResponse, ApiOperation, ApiResponse } from '@nestjs/swagger';
+import {
+  Controller,
+  Delete,
+  Get,
+  Param,
+  Post,
+  Query,
+  Res,
+  UseInterceptors,
+} from '@nestjs/common';
+import {
+  ApiBody,
+  ApiConsumes,
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  ApiResponse,
+} from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { Answers } from '../../http/openapi/route.decorator.js';
 import {
@@ -17,7 +33,9 @@ import { OutageInterceptor } from '../shared/outage.interceptor.js';
 import { pageView } from '../shared/page-view.js';
 import { FilesService } from './files.service.js';
 
-const BYTES = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
+const BYTES = {
+  'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+};
 
 @UseInterceptors(OutageInterceptor)
 @Controller('v1/files')
@@ -26,7 +44,8 @@ export class FilesController {
 
   @Post()
   @ApiOperation({
-    description: '`curl -F purpose=batch -F file=@requests.jsonl http://localhost:8000/v1/files`',
+    description:
+      '`curl -F purpose=batch -F file=@requests.jsonl http://localhost:8000/v1/files`',
   })
   @ApiConsumes('multipart/form-data')
   @ApiBody({ type: FileCreateDto })
@@ -67,12 +86,27 @@ export class FilesController {
     required: false,
     description: '`bytes=0-99`, `bytes=100-`, `bytes=-100`; see `If-Range`.',
   })
-  @ApiHeader({ name: 'If-None-Match', required: false, description: 'The `ETag`, the SHA-256 of the bytes: 304.' })
+  @ApiHeader({
+    name: 'If-None-Match',
+    required: false,
+    description: 'The `ETag`, the SHA-256 of the bytes: 304.',
+  })
   @ApiOkResponse({ content: BYTES })
-  @ApiResponse({ status: 206, description: 'The range; `Content-Range` names it.', content: BYTES })
-  @ApiResponse({ status: 304, description: 'Nothing: the bytes are those of `If-None-Match`.' })
+  @ApiResponse({
+    status: 206,
+    description: 'The range; `Content-Range` names it.',
+    content: BYTES,
+  })
+  @ApiResponse({
+    status: 304,
+    description: 'Nothing: the bytes are those of `If-None-Match`.',
+  })
   @DescribesErrors('storage_unavailable', 'file_not_found', 'range_not_satisfiable')
-  content(@CallerTenant() tenant: string, @Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
+  content(
+    @CallerTenant() tenant: string,
+    @Param('id') id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     return this.files.sendContent(tenant, id, reply);
   }
 

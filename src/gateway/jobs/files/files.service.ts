@@ -1,6 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
-import { FileCreateDto, type FileListQueryDto } from '../../../contracts/openai/file.dto.js';
+import {
+  FileCreateDto,
+  type FileListQueryDto,
+} from '../../../contracts/openai/file.dto.js';
 import {
   type BlobStore,
   type FileStore,
@@ -35,8 +38,12 @@ export class FilesService {
   /** Limits are checked during the upload if the purpose is already known, and always at the end. */
   create(tenant: string, form: FormSource): Promise<StoredFile> {
     const { maxBytes } = this.settings.files;
-    const take = async (part: Parameters<typeof fileBytes>[0], before: Fields): Promise<Uploaded> => {
-      if ('purpose' in before || 'expires_after' in before) parseDto(FileCreateDto, { purpose: 'batch', ...before });
+    const take = async (
+      part: Parameters<typeof fileBytes>[0],
+      before: Fields,
+    ): Promise<Uploaded> => {
+      if ('purpose' in before || 'expires_after' in before)
+        parseDto(FileCreateDto, { purpose: 'batch', ...before });
       const written = await this.writer.write(
         tenant,
         fileBytes(part),
@@ -44,16 +51,27 @@ export class FilesService {
       );
       return { ...written, filename: nameOf(part).slice(0, MAX_NAME_CHARS) };
     };
-    const rules = { part: 'file', maxBytes, take, forget: (uploaded: Uploaded) => this.writer.forget(uploaded) };
-    return readFileForm(form, rules, (uploaded, fields) => this.#publish(tenant, uploaded, fields));
+    const rules = {
+      part: 'file',
+      maxBytes,
+      take,
+      forget: (uploaded: Uploaded) => this.writer.forget(uploaded),
+    };
+    return readFileForm(form, rules, (uploaded, fields) =>
+      this.#publish(tenant, uploaded, fields),
+    );
   }
 
   async find(tenant: string, id: string, param = 'id'): Promise<StoredFile> {
     const file = await this.files.find(tenant, id);
     if (file && (file.expiresAtMs ?? Infinity) > Date.now()) return file;
-    throw new DomainError('file_not_found', `There is no file \`${id}\`; it may have been deleted or have expired.`, {
-      param,
-    });
+    throw new DomainError(
+      'file_not_found',
+      `There is no file \`${id}\`; it may have been deleted or have expired.`,
+      {
+        param,
+      },
+    );
   }
 
   list(tenant: string, query: FileListQueryDto): Promise<Page<StoredFile> | undefined> {
@@ -77,9 +95,15 @@ export class FilesService {
 
   #publish(tenant: string, uploaded: Uploaded, fields: Fields): Promise<StoredFile> {
     const { purpose, expires_after: expiry } = parseDto(FileCreateDto, fields);
-    uploaded.measured.assertWithin(limitsOf(purpose, this.settings, this.settings.files.maxBytes));
+    uploaded.measured.assertWithin(
+      limitsOf(purpose, this.settings, this.settings.files.maxBytes),
+    );
     const { filename } = uploaded;
-    return this.writer.publish(tenant, uploaded, { purpose, filename, expiresAfterS: expiry?.seconds });
+    return this.writer.publish(tenant, uploaded, {
+      purpose,
+      filename,
+      expiresAfterS: expiry?.seconds,
+    });
   }
 }
 
@@ -87,5 +111,10 @@ export class FilesService {
 const MAX_NAME_CHARS = 255;
 
 /** @param filename undefined for an application/octet-stream part without one, despite the parser's types */
-const nameOf = ({ filename, fieldname }: { filename: string | undefined; fieldname: string }): string =>
-  filename ?? fieldname;
+const nameOf = ({
+  filename,
+  fieldname,
+}: {
+  filename: string | undefined;
+  fieldname: string;
+}): string => filename ?? fieldname;

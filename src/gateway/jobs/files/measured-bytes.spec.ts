@@ -34,16 +34,22 @@ describe('MeasuredBytes', () => {
 
   it('stops at the first byte or line over the limit, and not before', async () => {
     await measure(['a\nb\n'], { maxBytes: 4, maxLines: 2 });
-    await expect(measure(['a\nb\n', 'c'], { maxBytes: 4, maxLines: 9 })).rejects.toMatchObject({
+    await expect(
+      measure(['a\nb\n', 'c'], { maxBytes: 4, maxLines: 9 }),
+    ).rejects.toMatchObject({
       code: 'file_too_large',
     });
-    await expect(measure(['a\nb\n', 'c'], { maxBytes: 9, maxLines: 2 })).rejects.toMatchObject({
+    await expect(
+      measure(['a\nb\n', 'c'], { maxBytes: 9, maxLines: 2 }),
+    ).rejects.toMatchObject({
       code: 'too_many_lines',
     });
   });
 
   it('judges by limits that are known later', async () => {
     const { measured } = await measure(['12345']);
-    expect(() => measured.assertWithin({ maxBytes: 4, maxLines: 1 })).toThrow('larger than 4 bytes');
+    expect(() => measured.assertWithin({ maxBytes: 4, maxLines: 1 })).toThrow(
+      'larger than 4 bytes',
+    );
   });
 });

@@ -5,9 +5,16 @@ import { type Settings } from '../../../platform/config/settings.js';
 import { fileTooLarge } from '../../../platform/storage/spool.js';
 
 /** @param maxFileBytes limit of a file of any other purpose */
-export function limitsOf(purpose: unknown, { batch }: Settings, maxFileBytes: number): FileLimits {
+export function limitsOf(
+  purpose: unknown,
+  { batch }: Settings,
+  maxFileBytes: number,
+): FileLimits {
   if (purpose !== 'batch') return { maxBytes: maxFileBytes, maxLines: Infinity };
-  return { maxBytes: Math.min(batch.maxFileBytes, maxFileBytes), maxLines: batch.maxLines };
+  return {
+    maxBytes: Math.min(batch.maxFileBytes, maxFileBytes),
+    maxLines: batch.maxLines,
+  };
 }
 
 /**
@@ -72,7 +79,9 @@ export class MeasuredBytes {
         { param: 'file' },
       );
     if (this.lines <= maxLines) return;
-    throw new DomainError('too_many_lines', `The file has more than ${maxLines} lines.`, { param: 'file' });
+    throw new DomainError('too_many_lines', `The file has more than ${maxLines} lines.`, {
+      param: 'file',
+    });
   }
 
   /** In hex; complete after the last byte. */
@@ -84,7 +93,8 @@ export class MeasuredBytes {
     if (chunk.byteLength === 0) return;
     this.#size += chunk.byteLength;
     this.#sha256.update(chunk);
-    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) this.#lineBreaks += 1;
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1))
+      this.#lineBreaks += 1;
     this.#last = chunk[chunk.byteLength - 1]!;
   }
 }

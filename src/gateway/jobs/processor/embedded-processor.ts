@@ -10,7 +10,10 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { firstValueFrom, map, race, Subject, type Subscription, timer } from 'rxjs';
-import { type GatewayMessage, type ProcessorMessage } from '../../../contracts/batch-processor/processor-link.js';
+import {
+  type GatewayMessage,
+  type ProcessorMessage,
+} from '../../../contracts/batch-processor/processor-link.js';
 import { TOKEN_SECRET } from '../../../platform/auth/internal-tokens.js';
 import {
   PROCESSOR_NODE_FLAGS,
@@ -60,7 +63,9 @@ export interface ProcessorView {
  * a request. It starts when the gateway listens, since it sends lines over loopback, and is stopped first.
  */
 @Injectable()
-export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown {
+export class EmbeddedProcessor
+  implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown
+{
   #supervisor: ProcessSupervisor | undefined;
   #state: ProcessorState = 'off';
   #listening: Subscription | undefined;
@@ -80,7 +85,8 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
   }
 
   onModuleInit(): void {
-    if (this.settings.batch.embedded) this.#listening = this.adapterHost.listen$.subscribe(() => this.#start());
+    if (this.settings.batch.embedded)
+      this.#listening = this.adapterHost.listen$.subscribe(() => this.#start());
   }
 
   /** A batch was created or cancelled: the processor looks at once. */
@@ -91,7 +97,9 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
   /** Its metrics as text; '' without a ready processor or an answer in time. */
   metrics(): Promise<string> {
     if (this.#state !== 'ready') return Promise.resolve('');
-    const text = firstValueFrom(race(this.#metricsTexts, timer(METRICS_MS).pipe(map(() => ''))));
+    const text = firstValueFrom(
+      race(this.#metricsTexts, timer(METRICS_MS).pipe(map(() => ''))),
+    );
     this.#send({ type: 'metrics' });
     return text;
   }
@@ -116,7 +124,10 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
       env: this.launch.environment(this.#link()),
       startTimeoutMs: workers.startTimeoutMs,
       stopGraceMs: server.shutdownGraceMs,
-      backoff: new RestartBackoff({ firstMs: workers.restartMinMs, longestMs: workers.restartMaxMs }),
+      backoff: new RestartBackoff({
+        firstMs: workers.restartMinMs,
+        longestMs: workers.restartMaxMs,
+      }),
       log: new ProcessLog(new Logger('BatchProcessor'), 'batch', 'processor'),
       nowMs: () => performance.now(),
       onRestart: () => undefined,
@@ -145,7 +156,9 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
   }
 
   #address(): AddressInfo {
-    const server = this.adapterHost.httpAdapter.getHttpServer() as { address(): AddressInfo };
+    const server = this.adapterHost.httpAdapter.getHttpServer() as {
+      address(): AddressInfo;
+    };
     return server.address();
   }
 }
@@ -154,4 +167,7 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
 const METRICS_MS = 1000;
 
 /** Wildcard addresses and the loopback address to call instead. */
-const ANYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+const ANYWHERE: Readonly<Record<string, string>> = {
+  '0.0.0.0': '127.0.0.1',
+  '::': '::1',
+};

@@ -1,6 +1,10 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse } from '@nestjs/swagger';
-import { allMetricsText, mergedMetrics, METRICS_CONTENT_TYPE } from '../../../platform/metrics/metrics-server.js';
+import {
+  allMetricsText,
+  mergedMetrics,
+  METRICS_CONTENT_TYPE,
+} from '../../../platform/metrics/metrics-server.js';
 import { EmbeddedProcessor } from './embedded-processor.js';
 
 /** One scrape returns the metrics of the gateway and of its embedded processor. */

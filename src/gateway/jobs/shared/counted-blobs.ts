@@ -2,7 +2,10 @@ import { type Provider } from '@nestjs/common';
 import { type BlobStore } from '../../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../../platform/storage/blob.module.js';
 import { CountedBlobStore } from '../../../platform/storage/counted-blob-store.js';
-import { type StorageComponent, StorageOperations } from '../../../platform/storage/storage.metrics.js';
+import {
+  type StorageComponent,
+  StorageOperations,
+} from '../../../platform/storage/storage.metrics.js';
 
 /** The blob store for requests and for the garbage collector: the same blobs with separate metrics. */
 export const API_BLOBS = Symbol('API_BLOBS');
@@ -11,7 +14,8 @@ export const GARBAGE_BLOBS = Symbol('GARBAGE_BLOBS');
 const counted = (provide: symbol, component: StorageComponent): Provider => ({
   provide,
   inject: [BLOB_STORE, StorageOperations],
-  useFactory: (blobs: BlobStore, operations: StorageOperations) => new CountedBlobStore(blobs, operations, component),
+  useFactory: (blobs: BlobStore, operations: StorageOperations) =>
+    new CountedBlobStore(blobs, operations, component),
 });
 
 export const COUNTED_BLOBS: readonly Provider[] = [

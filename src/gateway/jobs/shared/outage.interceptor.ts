@@ -1,4 +1,9 @@
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+} from '@nestjs/common';
 import { catchError, type Observable } from 'rxjs';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { storageUnavailable } from '../../../platform/http/passing-errors.js';

@@ -6,9 +6,16 @@ interface Listed {
 }
 
 /** OpenAI's list page; SDKs pass `last_id` as the next `after`. @throws DomainError for an unknown `after` */
-export function pageView<T, V extends Listed>(page: Page<T> | undefined, view: (entry: T) => V) {
+export function pageView<T, V extends Listed>(
+  page: Page<T> | undefined,
+  view: (entry: T) => V,
+) {
   if (!page)
-    throw new DomainError('invalid_value', '`after` must be the id of an entry of this list.', { param: 'after' });
+    throw new DomainError(
+      'invalid_value',
+      '`after` must be the id of an entry of this list.',
+      { param: 'after' },
+    );
   const data = page.data.map(view);
   return {
     object: 'list' as const,

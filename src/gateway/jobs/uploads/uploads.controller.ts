@@ -48,7 +48,11 @@ export class UploadsController {
     'invalid_multipart',
     'storage_full',
   )
-  async addPart(@CallerTenant() tenant: string, @Param('id') id: string, @Form() form: FormSource) {
+  async addPart(
+    @CallerTenant() tenant: string,
+    @Param('id') id: string,
+    @Form() form: FormSource,
+  ) {
     return uploadPartDto(await this.uploads.addPart(tenant, id, form));
   }
 
@@ -62,7 +66,11 @@ export class UploadsController {
     'invalid_value',
     'too_many_lines',
   )
-  async complete(@CallerTenant() tenant: string, @Param('id') id: string, @Body() body: UploadCompleteDto) {
+  async complete(
+    @CallerTenant() tenant: string,
+    @Param('id') id: string,
+    @Body() body: UploadCompleteDto,
+  ) {
     const { upload, file } = await this.uploads.complete(tenant, id, body);
     return uploadDto(upload, file);
   }

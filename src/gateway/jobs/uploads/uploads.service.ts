@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { PART_BYTES, type UploadCompleteDto, type UploadCreateDto } from '../../../contracts/openai/upload.dto.js';
+import {
+  PART_BYTES,
+  type UploadCompleteDto,
+  type UploadCreateDto,
+} from '../../../contracts/openai/upload.dto.js';
 import {
   type BlobStore,
   type FileStore,
@@ -79,12 +83,20 @@ export class UploadsService {
   }
 
   /** Parts that are not named are left out. An upload that does not check stays pending: the right parts can follow. */
-  async complete(tenant: string, id: string, dto: UploadCompleteDto): Promise<CompletedUpload> {
+  async complete(
+    tenant: string,
+    id: string,
+    dto: UploadCompleteDto,
+  ): Promise<CompletedUpload> {
     const upload = await this.#pending(tenant, id);
     const all = await this.uploads.parts(id);
     const written = await this.#join(upload, chosen(all, dto.part_ids), dto.md5);
     const { purpose, filename, fileExpiresAfterS: expiresAfterS } = upload;
-    const file = await this.writer.publish(tenant, written, { purpose, filename, expiresAfterS });
+    const file = await this.writer.publish(tenant, written, {
+      purpose,
+      filename,
+      expiresAfterS,
+    });
     if (!(await this.uploads.end(id, 'completed', file.id))) {
       // Another request completed or cancelled it meanwhile: there must not be two files of one upload.
       await this.files.remove(tenant, file.id);
@@ -109,25 +121,47 @@ export class UploadsService {
 
   async #pending(tenant: string, id: string): Promise<Upload> {
     const upload = await this.uploads.find(tenant, id);
-    if (!upload) throw new DomainError('upload_not_found', `There is no upload \`${id}\`.`, { param: 'id' });
-    if (upload.status !== 'pending' || upload.expiresAtMs <= Date.now()) throw notPending(id);
+    if (!upload)
+      throw new DomainError('upload_not_found', `There is no upload \`${id}\`.`, {
+        param: 'id',
+      });
+    if (upload.status !== 'pending' || upload.expiresAtMs <= Date.now())
+      throw notPending(id);
     return upload;
   }
 
-  async #partOf({ id: uploadId }: Upload, { id, blobKey, measured }: WrittenBytes): Promise<UploadPart> {
+  async #partOf(
+    { id: uploadId }: Upload,
+    { id, blobKey, measured }: WrittenBytes,
+  ): Promise<UploadPart> {
     this.writer.assertFresh(id);
     const createdAtMs = Date.now();
-    const part = { id: timeOrderedId('part_', createdAtMs), uploadId, blobKey, bytes: measured.size, createdAtMs };
+    const part = {
+      id: timeOrderedId('part_', createdAtMs),
+      uploadId,
+      blobKey,
+      bytes: measured.size,
+      createdAtMs,
+    };
     if (await this.uploads.addPart(part)) return part;
     throw notPending(uploadId);
   }
 
-  async #join(upload: Upload, parts: readonly UploadPart[], md5: string | undefined): Promise<WrittenBytes> {
+  async #join(
+    upload: Upload,
+    parts: readonly UploadPart[],
+    md5: string | undefined,
+  ): Promise<WrittenBytes> {
     const sum = parts.reduce((bytes, part) => bytes + part.bytes, 0);
-    if (sum !== upload.bytes) throw incomplete(`the parts have ${sum} bytes, and ${upload.bytes} were announced`);
+    if (sum !== upload.bytes)
+      throw incomplete(`the parts have ${sum} bytes, and ${upload.bytes} were announced`);
     const digest = createHash('md5');
     const source = hashed(this.#bytesOf(parts), digest);
-    const written = await this.writer.write(upload.tenant, source, this.#limits(upload.purpose));
+    const written = await this.writer.write(
+      upload.tenant,
+      source,
+      this.#limits(upload.purpose),
+    );
     const found = digest.digest('hex');
     if (md5 === undefined || md5.toLowerCase() === found) return written;
     await this.writer.forget(written);
@@ -139,7 +173,10 @@ export class UploadsService {
   }
 }
 
-function chosen(all: readonly UploadPart[], ids: readonly string[]): readonly UploadPart[] {
+function chosen(
+  all: readonly UploadPart[],
+  ids: readonly string[],
+): readonly UploadPart[] {
   const byId = new Map(all.map(part => [part.id, part]));
   const known = ids.map(id => {
     const part = byId.get(id);
@@ -149,13 +186,22 @@ function chosen(all: readonly UploadPart[], ids: readonly string[]): readonly Up
   });
   const unknown = known.find(entry => typeof entry === 'string');
   if (unknown === undefined) return known as readonly UploadPart[];
-  throw incomplete(`\`${unknown}\` is no part of this upload, or is named twice`, 'part_ids');
+  throw incomplete(
+    `\`${unknown}\` is no part of this upload, or is named twice`,
+    'part_ids',
+  );
 }
 
 const incomplete = (why: string, param = 'part_ids'): DomainError =>
-  new DomainError('upload_incomplete', `The upload cannot be completed: ${why}.`, { param });
+  new DomainError('upload_incomplete', `The upload cannot be completed: ${why}.`, {
+    param,
+  });
 
 const notPending = (id: string): DomainError =>
-  new DomainError('upload_not_pending', `The upload \`${id}\` was completed or cancelled, or its hour is over.`, {
-    param: 'id',
-  });
+  new DomainError(
+    'upload_not_pending',
+    `The upload \`${id}\` was completed or cancelled, or its hour is over.`,
+    {
+      param: 'id',
+    },
+  );

@@ -1,5 +1,9 @@
 import { type Redis } from 'ioredis';
-import { type AdoptedSession, type JournalAudio, type SessionState } from '../session/session-state.js';
+import {
+  type AdoptedSession,
+  type JournalAudio,
+  type SessionState,
+} from '../session/session-state.js';
 
 /** KEYS: the session (a hash: owner, state), its events and its audio (lists). */
 
@@ -47,7 +51,9 @@ return 0
 
 interface JournalCommands {
   journalWrite(...args: readonly (string | number | Buffer)[]): Promise<number>;
-  journalAdoptBuffer(...args: readonly string[]): Promise<[Buffer, Buffer[], Buffer[]] | null>;
+  journalAdoptBuffer(
+    ...args: readonly string[]
+  ): Promise<[Buffer, Buffer[], Buffer[]] | null>;
   journalForget(...args: readonly string[]): Promise<number>;
 }
 
@@ -65,7 +71,11 @@ export interface JournalWrite {
 
 export type JournalOutcome = 'written' | 'taken' | 'gone';
 
-const OUTCOMES: Readonly<Record<number, JournalOutcome>> = { 1: 'written', 0: 'taken', [-1]: 'gone' };
+const OUTCOMES: Readonly<Record<number, JournalOutcome>> = {
+  1: 'written',
+  0: 'taken',
+  [-1]: 'gone',
+};
 
 /** Sessions in Redis. Each write is one atomic step, refused once another gateway has taken over. @throws of ioredis */
 export class JournalStore {
@@ -76,7 +86,11 @@ export class JournalStore {
     redis: Redis,
     private readonly prefix: string,
   ) {
-    for (const [name, lua] of Object.entries({ journalWrite: WRITE, journalAdopt: ADOPT, journalForget: FORGET }))
+    for (const [name, lua] of Object.entries({
+      journalWrite: WRITE,
+      journalAdopt: ADOPT,
+      journalForget: FORGET,
+    }))
       redis.defineCommand(name, { numberOfKeys: 3, lua });
     this.#redis = redis as Redis & JournalCommands;
   }
@@ -96,9 +110,18 @@ export class JournalStore {
   /** Undefined: no such session, another tenant's, or another secret. */
   async adopt(
     id: string,
-    { owner, tenant, secretSha256 }: { owner: string; tenant: string; secretSha256: string },
+    {
+      owner,
+      tenant,
+      secretSha256,
+    }: { owner: string; tenant: string; secretSha256: string },
   ): Promise<AdoptedSession | undefined> {
-    const found = await this.#redis.journalAdoptBuffer(...this.#keys(id), owner, tenant, secretSha256);
+    const found = await this.#redis.journalAdoptBuffer(
+      ...this.#keys(id),
+      owner,
+      tenant,
+      secretSha256,
+    );
     if (!found) return undefined;
     const [state, events, audio] = found;
     return {

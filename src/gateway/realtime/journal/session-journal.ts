@@ -66,7 +66,8 @@ export class SessionJournal {
   adopted(events: readonly string[], audio: readonly JournalAudio[]): void {
     this.#state = 'kept';
     for (const json of events) this.#keepEvent(json);
-    for (const { start, pcm } of audio) this.#storedAudio.push({ end: start + pcm.length });
+    for (const { start, pcm } of audio)
+      this.#storedAudio.push({ end: start + pcm.length });
   }
 
   /** @param deliver called in order, when the event is written */
@@ -132,7 +133,15 @@ export class SessionJournal {
     const drops = { dropEvents: this.#dropEvents(), dropAudio: this.#dropAudio(state) };
     try {
       const first = this.#state === 'new';
-      const outcome = await store.write(id, { owner, first, ttlMs, state, events, audio, ...drops });
+      const outcome = await store.write(id, {
+        owner,
+        first,
+        ttlMs,
+        state,
+        events,
+        audio,
+        ...drops,
+      });
       if (this.#state === 'off') return;
       if (outcome === 'taken') return this.#taken();
       if (outcome === 'gone') throw new Error('the journal is gone');
@@ -199,7 +208,10 @@ export class SessionJournal {
 
   #dropEvents(): number {
     let dropped = 0;
-    while (this.#storedEvents.length > MAX_STORED_EVENTS || this.#storedBytes > MAX_STORED_BYTES) {
+    while (
+      this.#storedEvents.length > MAX_STORED_EVENTS ||
+      this.#storedBytes > MAX_STORED_BYTES
+    ) {
       this.#storedBytes -= this.#storedEvents.shift() ?? 0;
       dropped += 1;
     }

@@ -40,7 +40,9 @@ export class SessionJournals implements OnApplicationShutdown {
   }
 
   /** Undefined: sessions are resumed on their own gateway only. */
-  open(options: Pick<SessionJournalOptions, 'id' | 'state' | 'past' | 'onTaken'>): SessionJournal | undefined {
+  open(
+    options: Pick<SessionJournalOptions, 'id' | 'state' | 'past' | 'onTaken'>,
+  ): SessionJournal | undefined {
     const { idleTimeoutMs, resumeWindowMs } = this.settings.realtime;
     if (!this.#store || resumeWindowMs === 0) return undefined;
     // A silent client causes no writes: its session stays for as long as silence is allowed.
@@ -58,13 +60,26 @@ export class SessionJournals implements OnApplicationShutdown {
   }
 
   /** Takes over a session of another gateway. Undefined: none that this caller may have. */
-  async adopt(id: string, secret: string, { tenant }: Principal): Promise<AdoptedSession | undefined> {
+  async adopt(
+    id: string,
+    secret: string,
+    { tenant }: Principal,
+  ): Promise<AdoptedSession | undefined> {
     if (!/^sess_[0-9a-f]{24}$/.test(id)) return undefined;
     try {
-      const found = await this.#store?.adopt(id, { owner: this.#owner, tenant, secretSha256: secretDigest(secret) });
-      return found?.state.v === 1 && found.state.expiresAtMs > Date.now() ? found : undefined;
+      const found = await this.#store?.adopt(id, {
+        owner: this.#owner,
+        tenant,
+        secretSha256: secretDigest(secret),
+      });
+      return found?.state.v === 1 && found.state.expiresAtMs > Date.now()
+        ? found
+        : undefined;
     } catch (error) {
-      this.#logger.warn({ reason: (error as Error).message }, 'a session could not be looked up in Redis');
+      this.#logger.warn(
+        { reason: (error as Error).message },
+        'a session could not be looked up in Redis',
+      );
       return undefined;
     }
   }
@@ -89,7 +104,9 @@ export class SessionJournals implements OnApplicationShutdown {
     if (this.#away) return;
     this.#away = true;
     const again = performance.now() - this.#backAtMs < LONGEST_PROBE_MS;
-    this.#probeMs = again ? Math.min(2 * this.#probeMs, LONGEST_PROBE_MS) : FIRST_PROBE_MS;
+    this.#probeMs = again
+      ? Math.min(2 * this.#probeMs, LONGEST_PROBE_MS)
+      : FIRST_PROBE_MS;
     this.#logger.warn(
       { reason },
       'Redis does not store live sessions: until it does, they can be resumed on this gateway only',
@@ -102,7 +119,8 @@ export class SessionJournals implements OnApplicationShutdown {
   }
 
   async #look(): Promise<void> {
-    for (const [id, untilMs] of this.#stale) if (untilMs < Date.now()) this.#stale.delete(id);
+    for (const [id, untilMs] of this.#stale)
+      if (untilMs < Date.now()) this.#stale.delete(id);
     try {
       await this.#store?.ping();
     } catch {
@@ -110,7 +128,10 @@ export class SessionJournals implements OnApplicationShutdown {
     }
     this.#away = false;
     this.#backAtMs = performance.now();
-    this.#logger.log({ sessions: this.#suspended.size }, 'live sessions are stored in Redis again');
+    this.#logger.log(
+      { sessions: this.#suspended.size },
+      'live sessions are stored in Redis again',
+    );
     const [suspended, stale] = [[...this.#suspended], [...this.#stale]];
     this.#suspended.clear();
     this.#stale.clear();

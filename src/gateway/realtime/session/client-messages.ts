@@ -1,5 +1,9 @@
 import { IgnoredFields } from '../../../contracts/openai/field-rules.js';
-import { type ClientEvent, openEnvelope, readClientEvent } from '../../../contracts/realtime/client-event.js';
+import {
+  type ClientEvent,
+  openEnvelope,
+  readClientEvent,
+} from '../../../contracts/realtime/client-event.js';
 import { CLOSE, type CloseCode } from '../../../contracts/realtime/close-code.js';
 import { errorEvent, ignoredWarning } from '../../../contracts/realtime/server-event.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
@@ -80,7 +84,10 @@ export class ClientMessages {
     const container = this.target.input.begun ? undefined : containerOf(data);
     if (container !== undefined) {
       const message = `Binary frames are raw audio in the session's format; this is ${container}.`;
-      return this.target.fail(new DomainError('invalid_audio', message), CLOSE.unsupportedData);
+      return this.target.fail(
+        new DomainError('invalid_audio', message),
+        CLOSE.unsupportedData,
+      );
     }
     try {
       this.#append(data);
@@ -123,7 +130,12 @@ export class ClientMessages {
     const { target } = this;
     const current = target.config();
     const ignored = new IgnoredFields(target.strict);
-    const next = updatedSession(value, { current, dialect, catalog: target.catalog, ignored });
+    const next = updatedSession(value, {
+      current,
+      dialect,
+      catalog: target.catalog,
+      ignored,
+    });
     if (target.input.begun) demandSameFormat(next, current, dialect);
     target.setConfig(next);
     if (needsNewStream(current, next)) target.input.reopen();
@@ -140,7 +152,8 @@ export class ClientMessages {
     try {
       this.target.input.append(audio);
     } catch (error) {
-      if (!(error instanceof DomainError) || errorDefinition(error).retry !== 'later') throw error;
+      if (!(error instanceof DomainError) || errorDefinition(error).retry !== 'later')
+        throw error;
       this.target.fail(error, CLOSE.tryAgainLater);
     }
   }

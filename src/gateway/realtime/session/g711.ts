@@ -21,12 +21,16 @@ function alawSample(byte: number): number {
 const tableOf = (sample: (byte: number) => number): Int16Array =>
   Int16Array.from({ length: 256 }, (_, at) => sample(at));
 
-const TABLES: Readonly<Record<G711, Int16Array>> = { g711_ulaw: tableOf(ulawSample), g711_alaw: tableOf(alawSample) };
+const TABLES: Readonly<Record<G711, Int16Array>> = {
+  g711_ulaw: tableOf(ulawSample),
+  g711_alaw: tableOf(alawSample),
+};
 
 /** Telephone bytes → PCM s16le at the same rate: one table look-up a sample, which the gateway may do (D-12). */
 export function decodeG711(bytes: Uint8Array, encoding: G711): Buffer {
   const table = TABLES[encoding];
   const pcm = Buffer.allocUnsafe(bytes.length * 2);
-  for (let at = 0; at < bytes.length; at += 1) pcm.writeInt16LE(table[bytes[at] ?? 0] ?? 0, at * 2);
+  for (let at = 0; at < bytes.length; at += 1)
+    pcm.writeInt16LE(table[bytes[at] ?? 0] ?? 0, at * 2);
   return pcm;
 }

@@ -2,10 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { InputPace, type Pace } from './input-pace.js';
 
 /** Frames of `audioMs`, one every `everyMs`, until somebody has lost or `untilMs`. */
-function sent(pace: InputPace, { audioMs = 20, everyMs = 20, backlogMs = 0, untilMs = 60_000 }) {
+function sent(
+  pace: InputPace,
+  { audioMs = 20, everyMs = 20, backlogMs = 0, untilMs = 60_000 },
+) {
   let last: Pace = { pauseMs: 0 };
   let nowMs = 0;
-  for (; nowMs < untilMs && last.lost === undefined; nowMs += everyMs) last = pace.received(audioMs, backlogMs, nowMs);
+  for (; nowMs < untilMs && last.lost === undefined; nowMs += everyMs)
+    last = pace.received(audioMs, backlogMs, nowMs);
   return { ...last, atMs: nowMs };
 }
 
@@ -40,13 +44,17 @@ describe('the pace of a client', () => {
 
   it('may stumble for ever: pauses with time in between do not add up', () => {
     const pace = new InputPace(1000);
-    for (let now = 0; now < 600_000; now += 3000) expect(pace.received(1500, 0, now)).toEqual({ pauseMs: 500 });
+    for (let now = 0; now < 600_000; now += 3000)
+      expect(pace.received(1500, 0, now)).toEqual({ pauseMs: 500 });
   });
 
   it('waits for a recogniser that is behind, a second at most, and not for longer than 3 s in all', () => {
     const pace = new InputPace(3000);
     expect(pace.received(20, 2900, 0)).toEqual({ pauseMs: 0 });
     expect(pace.received(20, 3400, 20)).toEqual({ pauseMs: 400 });
-    expect(sent(pace, { everyMs: 1000, backlogMs: 9000 })).toMatchObject({ pauseMs: 1000, lost: 'recogniser' });
+    expect(sent(pace, { everyMs: 1000, backlogMs: 9000 })).toMatchObject({
+      pauseMs: 1000,
+      lost: 'recogniser',
+    });
   });
 });

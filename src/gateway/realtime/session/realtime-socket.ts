@@ -24,11 +24,16 @@ export class RealtimeSocket {
 
   constructor(
     private readonly socket: WebSocket,
-    private readonly limits: { readonly pingIntervalMs: number; readonly maxBufferedBytes: number },
+    private readonly limits: {
+      readonly pingIntervalMs: number;
+      readonly maxBufferedBytes: number;
+    },
   ) {
     this.#pings = setInterval(() => this.#ping(), limits.pingIntervalMs);
     socket.on('pong', () => (this.#alive = true));
-    socket.on('message', (data: RawData, isBinary: boolean) => this.#message(data, isBinary));
+    socket.on('message', (data: RawData, isBinary: boolean) =>
+      this.#message(data, isBinary),
+    );
     // 1007 and 1009 are answered by the library; whatever it is, `close` follows.
     socket.on('error', () => undefined);
     socket.on('close', code => this.#closed(code));
@@ -81,7 +86,9 @@ export class RealtimeSocket {
   }
 
   #message(data: RawData, isBinary: boolean): void {
-    const bytes = Buffer.isBuffer(data) ? data : Buffer.concat(Array.isArray(data) ? data : [Buffer.from(data)]);
+    const bytes = Buffer.isBuffer(data)
+      ? data
+      : Buffer.concat(Array.isArray(data) ? data : [Buffer.from(data)]);
     if (isBinary) this.#listener?.binary(bytes);
     else this.#listener?.text(bytes.toString());
   }

@@ -28,9 +28,12 @@ export interface ReconnectOptions {
  * Connects as soon as a worker has a slot, trying again after growing pauses.
  * @returns why it did not, when the time is up or waiting is pointless; undefined when it did, or `signal` was aborted
  */
-export async function reconnect(options: ReconnectOptions): Promise<DomainError | undefined> {
+export async function reconnect(
+  options: ReconnectOptions,
+): Promise<DomainError | undefined> {
   const { connect, worthWaiting, afterMs, limitMs, signal } = options;
-  const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal }).catch(() => undefined);
+  const pause = (ms: number): Promise<void> =>
+    sleep(ms, undefined, { signal }).catch(() => undefined);
   const endMs = performance.now() + limitMs;
   if (afterMs > 0) await pause(afterMs);
   for (let failures = 1; !signal.aborted; failures += 1) {

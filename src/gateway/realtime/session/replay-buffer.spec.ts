@@ -6,7 +6,9 @@ const BPS = 100;
 const sketch = (buffer: ReplayBuffer): string =>
   buffer
     .entries()
-    .map(entry => (entry.kind === 'commit' ? `|${entry.start}` : `${entry.start}+${entry.pcm.length}`))
+    .map(entry =>
+      entry.kind === 'commit' ? `|${entry.start}` : `${entry.start}+${entry.pcm.length}`,
+    )
     .join(' ');
 
 function filled(maxSeconds = 60): ReplayBuffer {

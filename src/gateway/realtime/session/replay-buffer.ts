@@ -47,7 +47,10 @@ export class ReplayBuffer {
       if (entry.kind === 'commit') return entry.start <= done ? [] : [entry];
       return this.#tailOf(entry, end);
     });
-    this.#bytes = this.#entries.reduce((sum, entry) => sum + (entry.kind === 'audio' ? entry.pcm.length : 0), 0);
+    this.#bytes = this.#entries.reduce(
+      (sum, entry) => sum + (entry.kind === 'audio' ? entry.pcm.length : 0),
+      0,
+    );
   }
 
   clear(): void {

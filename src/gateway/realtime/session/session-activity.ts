@@ -3,8 +3,16 @@ import { type Observable, Subject } from 'rxjs';
 
 /** What metrics and usage count about live sessions. */
 export type ActivityEvent =
-  | (SessionOwner & { readonly type: 'recognised'; readonly model: string; readonly audioSeconds: number })
-  | { readonly type: 'first_text' | 'final_delay'; readonly model: string; readonly ms: number }
+  | (SessionOwner & {
+      readonly type: 'recognised';
+      readonly model: string;
+      readonly audioSeconds: number;
+    })
+  | {
+      readonly type: 'first_text' | 'final_delay';
+      readonly model: string;
+      readonly ms: number;
+    }
   | { readonly type: 'speech_started' | 'speech_stopped'; readonly model: string }
   | { readonly type: 'recovered' | 'failed'; readonly model: string };
 

@@ -1,7 +1,10 @@
 import { bytesPerSecond } from '../../../contracts/realtime/audio-format.js';
 import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
 import { CLOSE, type CloseCode } from '../../../contracts/realtime/close-code.js';
-import { type ServerEvent, warningEvent } from '../../../contracts/realtime/server-event.js';
+import {
+  type ServerEvent,
+  warningEvent,
+} from '../../../contracts/realtime/server-event.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { DomainError, errorDefinition } from '../../../core/shared/domain-error.js';
 import { type Settings } from '../../../platform/config/settings.js';
@@ -37,7 +40,10 @@ export interface SessionInputOptions {
   /** Every piece of audio, as PCM at its position in the session. */
   onAudio?(audio: JournalAudio): void;
   /** Of a session that another gateway began. */
-  readonly restored?: { readonly state: InputState; readonly audio: readonly JournalAudio[] };
+  readonly restored?: {
+    readonly state: InputState;
+    readonly audio: readonly JournalAudio[];
+  };
 }
 
 /** Audio of the client in its format → PCM → the recogniser; and the recogniser's results → events. */
@@ -57,7 +63,10 @@ export class SessionInput {
   /** Its progress, for another gateway. */
   get state(): InputState {
     const transcriber = this.#transcriber?.state;
-    return { uncommittedBytes: this.#uncommittedBytes, ...(transcriber && { transcriber }) };
+    return {
+      uncommittedBytes: this.#uncommittedBytes,
+      ...(transcriber && { transcriber }),
+    };
   }
 
   /** Audio that another gateway would need. */
@@ -70,8 +79,12 @@ export class SessionInput {
     const { state, audio = [] } = this.options.restored ?? {};
     if (!state?.transcriber) return;
     const { position } = state.transcriber;
-    this.#receivedBytes = this.options.config().format.encoding === 'pcm16' ? position : position / 2;
-    this.#transcriber = this.#begin({ ...state.transcriber, entries: restoredEntries(state.transcriber, audio) });
+    this.#receivedBytes =
+      this.options.config().format.encoding === 'pcm16' ? position : position / 2;
+    this.#transcriber = this.#begin({
+      ...state.transcriber,
+      entries: restoredEntries(state.transcriber, audio),
+    });
   }
 
   /** Audio has arrived: the format of the session is fixed. */
@@ -149,7 +162,10 @@ export class SessionInput {
 
   #demandAudio(): void {
     if (this.#uncommittedBytes === 0)
-      throw new DomainError('input_audio_buffer_commit_empty', 'There is no audio since the last commit.');
+      throw new DomainError(
+        'input_audio_buffer_commit_empty',
+        'There is no audio since the last commit.',
+      );
     this.#uncommittedBytes = 0;
   }
 
@@ -172,8 +188,10 @@ export class SessionInput {
   }
 
   #receive(event: StreamEvent): void {
-    if (event.type === 'speech_started' || event.type === 'speech_stopped') this.options.emit(event.type, 0);
-    for (const { kind, ms } of this.#times.receive(event, this.options.nowMs())) this.options.emit(kind, ms);
+    if (event.type === 'speech_started' || event.type === 'speech_stopped')
+      this.options.emit(event.type, 0);
+    for (const { kind, ms } of this.#times.receive(event, this.options.nowMs()))
+      this.options.emit(kind, ms);
     for (const result of this.options.items.receive(event)) this.options.send(result);
     if (event.type === 'final') this.options.onRecognised(event.end - event.start);
     if (event.type === 'speech_started') this.options.onSpeech();
@@ -181,7 +199,8 @@ export class SessionInput {
 
   #recovered(): void {
     this.options.emit('recovered', 0);
-    const message = 'A recogniser died and was replaced; it gets the audio since the last completed segment again.';
+    const message =
+      'A recogniser died and was replaced; it gets the audio since the last completed segment again.';
     this.options.send(warningEvent('worker_replaced', message));
   }
 
@@ -190,11 +209,17 @@ export class SessionInput {
     for (const event of events) this.options.send(event);
     if (events.length === 0 && !final)
       this.options.send(
-        warningEvent('audio_lost', `Audio since the last segment was not recognised: ${error.message}`),
+        warningEvent(
+          'audio_lost',
+          `Audio since the last segment was not recognised: ${error.message}`,
+        ),
       );
     if (final) {
       this.options.emit('failed', 0);
-      const code = errorDefinition(error).retry === 'later' ? CLOSE.tryAgainLater : CLOSE.internalError;
+      const code =
+        errorDefinition(error).retry === 'later'
+          ? CLOSE.tryAgainLater
+          : CLOSE.internalError;
       this.options.onFatal(error, code);
     }
     return this.options.items.next;
@@ -204,9 +229,14 @@ export class SessionInput {
   #throttle(audioMs: number): void {
     const { limits } = this.options;
     const backlogMs = 1000 * (this.#transcriber?.backlogS ?? 0);
-    const { pauseMs, lost } = this.#pace.received(audioMs, backlogMs, this.options.nowMs());
+    const { pauseMs, lost } = this.#pace.received(
+      audioMs,
+      backlogMs,
+      this.options.nowMs(),
+    );
     if (lost === 'client') return this.options.onFatal(tooFast(), CLOSE.policyViolation);
-    if (lost === 'recogniser') return this.options.onFatal(tooSlow(), CLOSE.tryAgainLater);
+    if (lost === 'recogniser')
+      return this.options.onFatal(tooSlow(), CLOSE.tryAgainLater);
     if (pauseMs <= 0) return;
     this.options.onTooFast(pauseMs);
     if (this.#warnedTooFast) return;
@@ -218,6 +248,11 @@ export class SessionInput {
 }
 
 const tooFast = (): DomainError =>
-  new DomainError('input_too_fast', 'Audio arrived faster than real time although reading was slowed.');
+  new DomainError(
+    'input_too_fast',
+    'Audio arrived faster than real time although reading was slowed.',
+  );
 const tooSlow = (): DomainError =>
-  new DomainError('queue_full', 'The recogniser does not keep up with the audio.', { retryAfterMs: 1000 });
+  new DomainError('queue_full', 'The recogniser does not keep up with the audio.', {
+    retryAfterMs: 1000,
+  });

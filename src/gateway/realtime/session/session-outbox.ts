@@ -33,7 +33,8 @@ export class EventRing {
   add(event: SentEvent): void {
     this.#events.push(event);
     this.#bytes += event.json.length;
-    while (this.#events.length > this.limits.events || this.#bytes > this.limits.bytes) this.#drop();
+    while (this.#events.length > this.limits.events || this.#bytes > this.limits.bytes)
+      this.#drop();
   }
 
   get all(): readonly SentEvent[] {
@@ -91,11 +92,15 @@ export class SessionOutbox {
   }
 
   /** From now on events are sent once the journal has written them. @param before what another gateway has sent */
-  writeTo(journal: EventJournal, before?: { readonly sent: number; readonly events: readonly string[] }): void {
+  writeTo(
+    journal: EventJournal,
+    before?: { readonly sent: number; readonly events: readonly string[] },
+  ): void {
     this.#journal = journal;
     if (!before) return;
     this.#sent = before.sent;
-    for (const json of before.events) this.#ring.add({ id: (JSON.parse(json) as { event_id: string }).event_id, json });
+    for (const json of before.events)
+      this.#ring.add({ id: (JSON.parse(json) as { event_id: string }).event_id, json });
   }
 
   /** Sends, or stores for later. A client that does not read is closed with 1013; nothing more is buffered for it. */
@@ -121,7 +126,8 @@ export class SessionOutbox {
   #deliver(event: SentEvent): void {
     this.#ring.add(event);
     this.#socket?.send(event.json);
-    if (this.#socket?.overfull) this.#socket.close(CLOSE.tryAgainLater, 'events are not being read');
+    if (this.#socket?.overfull)
+      this.#socket.close(CLOSE.tryAgainLater, 'events are not being read');
   }
 
   attach(socket: RealtimeSocket): void {

@@ -31,7 +31,10 @@ export class SessionOutput {
   /** A text that the next response speaks. @throws DomainError `queue_full` */
   add(text: string, id: string = newItemId()): void {
     if (this.#texts.length >= MAX_ITEMS)
-      throw new DomainError('queue_full', `${MAX_ITEMS} items wait to be spoken; send response.create first.`);
+      throw new DomainError(
+        'queue_full',
+        `${MAX_ITEMS} items wait to be spoken; send response.create first.`,
+      );
     this.#texts.push(text);
     const item = { ...userItem(id, null), content: [{ type: 'input_text', text }] };
     const about = { previous_item_id: this.options.items.follow(id), item };
@@ -48,9 +51,13 @@ export class SessionOutput {
       );
     const text = speech.text ?? this.#texts.join('\n');
     if (text === '')
-      throw new DomainError('missing_required_parameter', '`response.input` is required: the text to speak.', {
-        param: 'response.input',
-      });
+      throw new DomainError(
+        'missing_required_parameter',
+        '`response.input` is required: the text to speak.',
+        {
+          param: 'response.input',
+        },
+      );
     this.#speak(text, speech);
     if (speech.text === undefined) this.#texts = [];
   }
@@ -59,15 +66,20 @@ export class SessionOutput {
   cancel(responseId: string | undefined): void {
     const response = this.#response;
     if (!response || (responseId !== undefined && responseId !== response.id))
-      throw new DomainError('response_cancel_not_active', 'No such response is being spoken.', {
-        param: 'response_id',
-      });
+      throw new DomainError(
+        'response_cancel_not_active',
+        'No such response is being spoken.',
+        {
+          param: 'response_id',
+        },
+      );
     response.cancel('client_cancelled');
   }
 
   /** The client has started to speak. */
   interrupt(): void {
-    if (this.options.config().turnDetection?.interruptResponse) this.#response?.cancel('turn_detected');
+    if (this.options.config().turnDetection?.interruptResponse)
+      this.#response?.cancel('turn_detected');
   }
 
   /** The session ends. */

@@ -1,14 +1,28 @@
 import { type IgnoredFields } from '../../../contracts/openai/field-rules.js';
-import { readOlderSession, readSession, type SessionConfig } from '../../../contracts/realtime/session-config.js';
+import {
+  readOlderSession,
+  readSession,
+  type SessionConfig,
+} from '../../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
-import { demandAbilities, demandLanguage, knowsLanguage } from '../../models/model-abilities.js';
+import {
+  demandAbilities,
+  demandLanguage,
+  knowsLanguage,
+} from '../../models/model-abilities.js';
 import { type ModelCatalog } from '../../models/model-catalog.js';
 
 const PATHS = {
-  ga: { transcription: 'session.audio.input.transcription', format: 'session.audio.input.format' },
-  older: { transcription: 'session.input_audio_transcription', format: 'session.input_audio_format' },
+  ga: {
+    transcription: 'session.audio.input.transcription',
+    format: 'session.audio.input.format',
+  },
+  older: {
+    transcription: 'session.input_audio_transcription',
+    format: 'session.input_audio_format',
+  },
 } as const;
 
 interface Honouring {
@@ -22,9 +36,17 @@ interface Honouring {
  */
 export function updatedSession(
   value: unknown,
-  { current, dialect, catalog, ignored }: Honouring & { current: SessionConfig; dialect: Dialect },
+  {
+    current,
+    dialect,
+    catalog,
+    ignored,
+  }: Honouring & { current: SessionConfig; dialect: Dialect },
 ): SessionConfig {
-  const next = dialect === 'ga' ? readSession(value, current, ignored) : readOlderSession(value, current, ignored);
+  const next =
+    dialect === 'ga'
+      ? readSession(value, current, ignored)
+      : readOlderSession(value, current, ignored);
   return resolveSession(next, { catalog, ignored, path: PATHS[dialect].transcription });
 }
 
@@ -38,8 +60,12 @@ export function resolveSession(
 ): SessionConfig {
   const spec = at(`${path}.model`, () => streamingModel(wanted.model, catalog));
   const { languages = [], ...config } = wanted;
-  const language = languages.length === 0 ? config.language : chosenLanguage(languages, { spec, ignored, path });
-  const promptIgnored = config.prompt !== '' && !spec.capabilities.includes('prompt') && !ignored.strict;
+  const language =
+    languages.length === 0
+      ? config.language
+      : chosenLanguage(languages, { spec, ignored, path });
+  const promptIgnored =
+    config.prompt !== '' && !spec.capabilities.includes('prompt') && !ignored.strict;
   if (promptIgnored) ignored.add(`${path}.prompt`);
   const next = { ...config, language, ...(promptIgnored && { prompt: '' }) };
   demandTranscribing(next, catalog, path);
@@ -51,39 +77,62 @@ function chosenLanguage(
   languages: readonly string[],
   { spec, ignored, path }: { spec: ModelSpec; ignored: IgnoredFields; path: string },
 ): string {
-  const [first = '', ...others] = languages.filter(language => knowsLanguage(spec, language));
+  const [first = '', ...others] = languages.filter(language =>
+    knowsLanguage(spec, language),
+  );
   if (first === '') at(`${path}.languages`, () => demandLanguage(spec, languages[0]!));
   if (languages.length > 1) ignored.add(`${path}.languages`);
   return others.length === 0 ? first : '';
 }
 
 /** The model of the session, if it can transcribe what the session wants. @throws DomainError */
-export function demandTranscribing(config: SessionConfig, catalog: ModelCatalog, path = 'session'): ModelSpec {
+export function demandTranscribing(
+  config: SessionConfig,
+  catalog: ModelCatalog,
+  path = 'session',
+): ModelSpec {
   const spec = at(`${path}.model`, () => streamingModel(config.model, catalog));
   at(`${path}.language`, () => demandLanguage(spec, config.language));
-  const prompt = { param: `${path}.prompt`, capability: 'prompt', wanted: config.prompt !== '' };
+  const prompt = {
+    param: `${path}.prompt`,
+    capability: 'prompt',
+    wanted: config.prompt !== '',
+  };
   demandAbilities(spec, [prompt], catalog);
   return spec;
 }
 
 /** @throws DomainError `invalid_value` when audio has come in under another format. */
-export function demandSameFormat(next: SessionConfig, current: SessionConfig, dialect: Dialect): void {
+export function demandSameFormat(
+  next: SessionConfig,
+  current: SessionConfig,
+  dialect: Dialect,
+): void {
   if (JSON.stringify(next.format) === JSON.stringify(current.format)) return;
   const param = PATHS[dialect].format;
-  throw new DomainError('invalid_value', `\`${param}\` cannot change once audio was sent.`, { param });
+  throw new DomainError(
+    'invalid_value',
+    `\`${param}\` cannot change once audio was sent.`,
+    { param },
+  );
 }
 
 /** What a stream on a worker depends on. */
 export const needsNewStream = (a: SessionConfig, b: SessionConfig): boolean =>
   [a, b]
-    .map(({ model, language, prompt, turnDetection }) => JSON.stringify([model, language, prompt, turnDetection]))
+    .map(({ model, language, prompt, turnDetection }) =>
+      JSON.stringify([model, language, prompt, turnDetection]),
+    )
     .some((text, _, [first]) => text !== first);
 
 function streamingModel(name: string, catalog: ModelCatalog): ModelSpec {
   const spec = catalog.getOfKind(name, 'stt');
   if (spec.capabilities.includes('stream')) return spec;
   const able = catalog.namesAble('stt', 'stream');
-  throw new DomainError('unsupported_task', `The model \`${name}\` has no live streams; models that do: ${able}.`);
+  throw new DomainError(
+    'unsupported_task',
+    `The model \`${name}\` has no live streams; models that do: ${able}.`,
+  );
 }
 
 /** Whatever the check calls its field, the client knows it by `param`. */

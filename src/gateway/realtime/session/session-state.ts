@@ -41,4 +41,5 @@ export interface AdoptedSession {
   readonly audio: readonly JournalAudio[];
 }
 
-export const secretDigest = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+export const secretDigest = (secret: string): string =>
+  createHash('sha256').update(secret).digest('hex');

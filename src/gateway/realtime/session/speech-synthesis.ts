@@ -39,7 +39,13 @@ export class SpeechSynthesis {
 
   /** @throws DomainError about the text, the voice or the model, or `queue_full`, `shutting_down`. */
   speak({ id, text, voice, speed, tenant, terms }: SpeechRequest): Speech {
-    const body = { model: this.settings.realtime.speechModel, input: text, voice, speed, response_format: 'pcm' };
+    const body = {
+      model: this.settings.realtime.speechModel,
+      input: text,
+      voice,
+      speed,
+      response_format: 'pcm',
+    };
     const params = parseSpeech(body, this.catalog, this.settings.compat);
     const output = new SpeechStream(this.settings.speech.maxBufferedBytes);
     const caller = { id, tenant, terms, priority: RequestPriority.REALTIME };

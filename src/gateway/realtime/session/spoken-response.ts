@@ -1,4 +1,7 @@
-import { assistantItem, type ServerEvent } from '../../../contracts/realtime/server-event.js';
+import {
+  assistantItem,
+  type ServerEvent,
+} from '../../../contracts/realtime/server-event.js';
 import { DomainError, errorDefinition } from '../../../core/shared/domain-error.js';
 import { type Speech } from './speech-synthesis.js';
 import { newItemId } from './transcript-items.js';
@@ -18,7 +21,10 @@ export interface SpokenResponseOptions {
 
 type Ending =
   | { readonly status: 'completed' }
-  | { readonly status: 'cancelled'; readonly reason: 'client_cancelled' | 'turn_detected' }
+  | {
+      readonly status: 'cancelled';
+      readonly reason: 'client_cancelled' | 'turn_detected';
+    }
   | { readonly status: 'failed'; readonly error: DomainError };
 
 /** One `response.create` being spoken: OpenAI's sequence of events around the audio of one synthesis. */
@@ -55,22 +61,37 @@ export class SpokenResponse {
     const item = assistantItem(this.#itemId, 'in_progress');
     send({ type: 'response.created', response: this.#view('in_progress', null) });
     send({ type: 'response.output_item.added', ...this.#about(), item });
-    send({ type: 'conversation.item.added', previous_item_id: this.#previousItemId, item });
+    send({
+      type: 'conversation.item.added',
+      previous_item_id: this.#previousItemId,
+      item,
+    });
     const part = { type: 'audio', transcript: '' };
     send({ type: 'response.content_part.added', ...this.#part(), part });
-    send({ type: 'response.output_audio_transcript.delta', ...this.#part(), delta: text });
+    send({
+      type: 'response.output_audio_transcript.delta',
+      ...this.#part(),
+      delta: text,
+    });
   }
 
   async #speak(): Promise<void> {
     try {
       await this.#pump();
       const settlement = await this.options.speech.settled;
-      this.#end(settlement.status === 'completed' ? settlement : { status: 'failed', error: settlement.error });
+      this.#end(
+        settlement.status === 'completed'
+          ? settlement
+          : { status: 'failed', error: settlement.error },
+      );
     } catch (error) {
       const known =
         error instanceof DomainError
           ? error
-          : new DomainError('engine_failed', 'The speech synthesis stopped before its end.');
+          : new DomainError(
+              'engine_failed',
+              'The speech synthesis stopped before its end.',
+            );
       this.#end({ status: 'failed', error: known });
     }
   }
@@ -85,7 +106,12 @@ export class SpokenResponse {
       const whole = bytes.length - (bytes.length % 2);
       rest = bytes.subarray(whole);
       const delta = bytes.toString('base64', 0, whole);
-      if (whole > 0) this.options.send({ type: 'response.output_audio.delta', ...this.#part(), delta });
+      if (whole > 0)
+        this.options.send({
+          type: 'response.output_audio.delta',
+          ...this.#part(),
+          delta,
+        });
     }
   }
 
@@ -93,13 +119,30 @@ export class SpokenResponse {
     if (this.#done) return;
     this.#done = true;
     const { send, text } = this.options;
-    const item = this.#finishedItem(ending.status === 'completed' ? 'completed' : 'incomplete');
+    const item = this.#finishedItem(
+      ending.status === 'completed' ? 'completed' : 'incomplete',
+    );
     send({ type: 'response.output_audio.done', ...this.#part() });
-    send({ type: 'response.output_audio_transcript.done', ...this.#part(), transcript: text });
-    send({ type: 'response.content_part.done', ...this.#part(), part: { type: 'audio', transcript: text } });
+    send({
+      type: 'response.output_audio_transcript.done',
+      ...this.#part(),
+      transcript: text,
+    });
+    send({
+      type: 'response.content_part.done',
+      ...this.#part(),
+      part: { type: 'audio', transcript: text },
+    });
     send({ type: 'response.output_item.done', ...this.#about(), item });
-    send({ type: 'conversation.item.done', previous_item_id: this.#previousItemId, item });
-    send({ type: 'response.done', response: this.#view(ending.status, detailsOf(ending), [item]) });
+    send({
+      type: 'conversation.item.done',
+      previous_item_id: this.#previousItemId,
+      item,
+    });
+    send({
+      type: 'response.done',
+      response: this.#view(ending.status, detailsOf(ending), [item]),
+    });
     this.#resolve();
   }
 
@@ -118,7 +161,12 @@ export class SpokenResponse {
   #view(status: string, details: unknown, output: readonly unknown[] = []) {
     const { id, voice, metadata } = this.options;
     const audio = { output: { format: { type: 'audio/pcm', rate: 24_000 }, voice } };
-    const fixed = { object: 'realtime.response', output_modalities: ['audio'], conversation_id: null, usage: null };
+    const fixed = {
+      object: 'realtime.response',
+      output_modalities: ['audio'],
+      conversation_id: null,
+      usage: null,
+    };
     return { id, ...fixed, status, status_details: details, output, audio, metadata };
   }
 }
@@ -131,7 +179,10 @@ function detailsOf(ending: Ending): unknown {
       return { type: 'cancelled', reason: ending.reason };
     case 'failed': {
       const { message, code } = ending.error;
-      return { type: 'failed', error: { type: errorDefinition(ending.error).type, code, message } };
+      return {
+        type: 'failed',
+        error: { type: errorDefinition(ending.error).type, code, message },
+      };
     }
   }
 }

@@ -4,24 +4,40 @@ import { StableText } from './stable-text.js';
 /** Every delta that is not empty. */
 const deltas = (guesses: string[], final: string): string[] => {
   const text = new StableText();
-  return [...guesses.map(guess => text.partial(guess)), text.final(final)].filter(Boolean);
+  return [...guesses.map(guess => text.partial(guess)), text.final(final)].filter(
+    Boolean,
+  );
 };
 const thrice = (guess: string): string[] => [guess, guess, guess];
 
 describe('deltas of revised guesses', () => {
   it('says a word when three guesses agree on it and another follows', () => {
     const guesses = ['the', 'the train', 'the train is', 'the train is on'];
-    expect(deltas(guesses, 'the train is on time')).toEqual(['the', ' train', ' is on time']);
+    expect(deltas(guesses, 'the train is on time')).toEqual([
+      'the',
+      ' train',
+      ' is on time',
+    ]);
   });
 
   it('holds back what still changes, and what follows it', () => {
-    const guesses = ['a wreck a nice', 'a recognise speech', 'a recognise speech', 'a recognise speech now'];
+    const guesses = [
+      'a wreck a nice',
+      'a recognise speech',
+      'a recognise speech',
+      'a recognise speech now',
+    ];
     expect(deltas(guesses, 'a recognise speech')).toEqual(['a', ' recognise speech']);
   });
 
   it('continues where it fits best when a word that was sent turns out wrong', () => {
-    const guesses = [...thrice('the train is on'), ...thrice('the trainers on the right')];
-    expect(deltas(guesses, 'the trainers on the right track').join('')).toBe('the train is the right track');
+    const guesses = [
+      ...thrice('the train is on'),
+      ...thrice('the trainers on the right'),
+    ];
+    expect(deltas(guesses, 'the trainers on the right track').join('')).toBe(
+      'the train is the right track',
+    );
   });
 
   it('says nothing twice when the final text is shorter than what was said', () => {

@@ -14,7 +14,12 @@ export class TrailingFinal {
     const held = this.#held ? [this.#held] : [];
     this.#held = undefined;
     if (event.type === 'speech_started') this.#spoken = event.utterance;
-    if (!closing || event.type !== 'final' || event.text !== '' || event.utterance <= this.#spoken)
+    if (
+      !closing ||
+      event.type !== 'final' ||
+      event.text !== '' ||
+      event.utterance <= this.#spoken
+    )
       return [...held, event];
     this.#held = event;
     return held;
@@ -31,14 +36,22 @@ export class TrailingFinal {
  * @param utterances completed before this stream
  * @param startS second of the session at which the stream begins
  */
-export function inSession(event: StreamEvent, utterances: number, startS: number): StreamEvent {
+export function inSession(
+  event: StreamEvent,
+  utterances: number,
+  startS: number,
+): StreamEvent {
   const utterance = event.utterance + utterances;
   const at = (seconds: number): number => Math.round((seconds + startS) * 1000) / 1000;
   switch (event.type) {
     case 'partial':
       return { ...event, utterance };
     case 'final': {
-      const words = event.words.map(word => ({ ...word, start: at(word.start), end: at(word.end) }));
+      const words = event.words.map(word => ({
+        ...word,
+        start: at(word.start),
+        end: at(word.end),
+      }));
       return { ...event, utterance, start: at(event.start), end: at(event.end), words };
     }
     case 'speech_started':

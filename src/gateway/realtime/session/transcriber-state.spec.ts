@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { restoredEntries, transcriberState } from './transcriber-state.js';
 
-const audio = (text: string, start: number) => ({ kind: 'audio', pcm: Buffer.from(text), start }) as const;
+const audio = (text: string, start: number) =>
+  ({ kind: 'audio', pcm: Buffer.from(text), start }) as const;
 const commit = (start: number) => ({ kind: 'commit', start }) as const;
 const texts = (entries: ReturnType<typeof restoredEntries>): string[] =>
-  entries.map(entry => (entry.kind === 'audio' ? `${entry.start}:${entry.pcm.toString()}` : `${entry.start}|`));
+  entries.map(entry =>
+    entry.kind === 'audio' ? `${entry.start}:${entry.pcm.toString()}` : `${entry.start}|`,
+  );
 
 describe('the state of a transcriber', () => {
   it('is kept from the first audio that is not answered, with the commits behind it', () => {
@@ -18,7 +21,10 @@ describe('the state of a transcriber', () => {
   });
 
   it('needs nothing from before when all is answered', () => {
-    expect(transcriberState([[], []], { position: 8, finals: 2 })).toMatchObject({ keepFrom: 8, commits: [] });
+    expect(transcriberState([[], []], { position: 8, finals: 2 })).toMatchObject({
+      keepFrom: 8,
+      commits: [],
+    });
   });
 
   it('is said again with each commit in its place, and nothing of what is answered', () => {
@@ -27,10 +33,19 @@ describe('the state of a transcriber', () => {
       { start: 0, pcm: Buffer.from('abcdef') },
       { start: 6, pcm: Buffer.from('ghijkl') },
     ];
-    expect(texts(restoredEntries(state, pieces))).toEqual(['2:cd', '4|', '4:ef', '6|', '6:ghij', '10|']);
+    expect(texts(restoredEntries(state, pieces))).toEqual([
+      '2:cd',
+      '4|',
+      '4:ef',
+      '6|',
+      '6:ghij',
+      '10|',
+    ]);
   });
 
   it('keeps a commit behind audio that is lost', () => {
-    expect(texts(restoredEntries({ position: 4, finals: 0, keepFrom: 0, commits: [4] }, []))).toEqual(['4|']);
+    expect(
+      texts(restoredEntries({ position: 4, finals: 0, keepFrom: 0, commits: [4] }, [])),
+    ).toEqual(['4|']);
   });
 });

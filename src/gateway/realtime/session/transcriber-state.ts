@@ -13,7 +13,10 @@ export interface TranscriberState {
 }
 
 /** What another gateway continues from. */
-export interface RestoredTranscriber extends Pick<TranscriberState, 'position' | 'finals'> {
+export interface RestoredTranscriber extends Pick<
+  TranscriberState,
+  'position' | 'finals'
+> {
   /** To be sent first. */
   readonly entries: readonly Utterance[];
 }
@@ -46,11 +49,21 @@ export function restoredEntries(
     let at = Math.max(start, keepFrom);
     while (cuts.length > 0 && cuts[0]! <= to) {
       const cut = cuts.shift()!;
-      if (cut > at) entries.push({ kind: 'audio', pcm: pcm.subarray(at - start, cut - start), start: at });
+      if (cut > at)
+        entries.push({
+          kind: 'audio',
+          pcm: pcm.subarray(at - start, cut - start),
+          start: at,
+        });
       entries.push({ kind: 'commit', start: cut });
       at = Math.max(at, cut);
     }
-    if (to > at) entries.push({ kind: 'audio', pcm: pcm.subarray(at - start, to - start), start: at });
+    if (to > at)
+      entries.push({
+        kind: 'audio',
+        pcm: pcm.subarray(at - start, to - start),
+        start: at,
+      });
   }
   return [...entries, ...cuts.map(start => ({ kind: 'commit', start }) as const)];
 }

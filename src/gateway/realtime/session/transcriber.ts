@@ -5,7 +5,11 @@ import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { inSession, TrailingFinal } from './stream-events.js';
 import { PAUSES, reconnect, type Recovery } from './reconnect.js';
 import { ReplayBuffer, type Utterance } from './replay-buffer.js';
-import { type RestoredTranscriber, transcriberState, type TranscriberState } from './transcriber-state.js';
+import {
+  type RestoredTranscriber,
+  transcriberState,
+  type TranscriberState,
+} from './transcriber-state.js';
 
 export interface TranscriberOptions {
   /** Leases a slot and opens a stream with the session's current settings. @throws DomainError when there is none. */
@@ -75,12 +79,17 @@ export class Transcriber {
 
   /** Its progress, for another gateway. */
   get state(): TranscriberState {
-    return transcriberState([this.#replay.entries(), this.#orders], { position: this.#position, finals: this.#finals });
+    return transcriberState([this.#replay.entries(), this.#orders], {
+      position: this.#position,
+      finals: this.#finals,
+    });
   }
 
   /** Audio since the last completed segment, at its position. */
   get storedAudio(): readonly { readonly start: number; readonly pcm: Buffer }[] {
-    return [...this.#replay.entries(), ...this.#orders].filter(entry => entry.kind === 'audio');
+    return [...this.#replay.entries(), ...this.#orders].filter(
+      entry => entry.kind === 'audio',
+    );
   }
 
   /** True while a slot is leased. */
@@ -104,14 +113,16 @@ export class Transcriber {
     try {
       this.#connect();
     } catch (error) {
-      if (!(error instanceof DomainError) || !this.options.slotExpected(error)) throw error;
+      if (!(error instanceof DomainError) || !this.options.slotExpected(error))
+        throw error;
       void this.#recover({ worthWaiting: failure => this.options.slotExpected(failure) });
     }
   }
 
   /** @param frame may end in the middle of a sample; the rest follows in the next one */
   audio(frame: Buffer): void {
-    const bytes = this.#oddByte.length === 0 ? frame : Buffer.concat([this.#oddByte, frame]);
+    const bytes =
+      this.#oddByte.length === 0 ? frame : Buffer.concat([this.#oddByte, frame]);
     const pcm = bytes.subarray(0, bytes.length - (bytes.length % 2));
     this.#oddByte = bytes.subarray(pcm.length);
     if (pcm.length === 0) return;
@@ -164,7 +175,8 @@ export class Transcriber {
     if (this.#pumping) return;
     this.#pumping = true;
     try {
-      while (this.#handle && this.#orders.length > 0) await this.#send(this.#handle, this.#orders.shift()!);
+      while (this.#handle && this.#orders.length > 0)
+        await this.#send(this.#handle, this.#orders.shift()!);
     } finally {
       this.#pumping = false;
     }
@@ -208,7 +220,9 @@ export class Transcriber {
 
   #connect(): void {
     const first = this.#orders.find(order => order.kind === 'audio');
-    const startS = (first?.kind === 'audio' ? first.start : this.#position) / this.options.bytesPerSecond;
+    const startS =
+      (first?.kind === 'audio' ? first.start : this.#position) /
+      this.options.bytesPerSecond;
     const handle = this.options.open();
     this.#handle = handle;
     this.#released = handle.finished;
@@ -216,12 +230,17 @@ export class Transcriber {
     void this.#pump();
   }
 
-  async #listen(handle: StreamHandle, base: { startS: number; utterance: number }): Promise<void> {
+  async #listen(
+    handle: StreamHandle,
+    base: { startS: number; utterance: number },
+  ): Promise<void> {
     try {
       const trailing = new TrailingFinal();
       for await (const event of handle.receiveEvents())
-        for (const due of trailing.before(event, handle === this.#closing)) this.#emit(due, base);
-      if (trailing.endS !== undefined) this.#replay.completed(trailing.endS + base.startS);
+        for (const due of trailing.before(event, handle === this.#closing))
+          this.#emit(due, base);
+      if (trailing.endS !== undefined)
+        this.#replay.completed(trailing.endS + base.startS);
     } catch (error) {
       if (this.#handle !== handle || this.#ended) return;
       this.#handle = undefined;
@@ -229,7 +248,10 @@ export class Transcriber {
     }
   }
 
-  #emit(event: StreamEvent, { startS, utterance }: { startS: number; utterance: number }): void {
+  #emit(
+    event: StreamEvent,
+    { startS, utterance }: { startS: number; utterance: number },
+  ): void {
     const emitted = inSession(event, utterance, startS);
     this.#refusals = 0;
     if (event.type === 'final') {
@@ -263,7 +285,11 @@ export class Transcriber {
     this.#finals = this.options.onFailed(error, false);
   }
 
-  async #recover({ reported = false, afterMs = 0, worthWaiting = () => true }: Recovery): Promise<void> {
+  async #recover({
+    reported = false,
+    afterMs = 0,
+    worthWaiting = () => true,
+  }: Recovery): Promise<void> {
     this.#recovering = true;
     this.#requeueReplay();
     const { signal } = this.#waiting;
@@ -278,7 +304,10 @@ export class Transcriber {
 
   #requeueReplay(): void {
     const entries = this.#replay.entries();
-    this.#waitingBytes += entries.reduce((sum, entry) => sum + (entry.kind === 'audio' ? entry.pcm.length : 0), 0);
+    this.#waitingBytes += entries.reduce(
+      (sum, entry) => sum + (entry.kind === 'audio' ? entry.pcm.length : 0),
+      0,
+    );
     this.#orders.unshift(...entries);
     this.#replay.clear();
   }

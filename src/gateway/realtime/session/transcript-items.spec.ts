@@ -4,20 +4,36 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import { TranscriptItems } from './transcript-items.js';
 
 const final = (utterance: number, text: string) =>
-  ({ type: 'final', utterance, text, start: utterance, end: utterance + 1, words: [] }) as const;
+  ({
+    type: 'final',
+    utterance,
+    text,
+    start: utterance,
+    end: utterance + 1,
+    words: [],
+  }) as const;
 const speech = (type: 'speech_started' | 'speech_stopped', utterance: number) =>
   ({ type, utterance, at: utterance }) as const;
 const brief = (events: readonly ServerEvent[]): string[] =>
-  events.map(({ type }) => type.split('.').at(-1)!).filter(type => type !== 'done' && type !== 'added');
+  events
+    .map(({ type }) => type.split('.').at(-1)!)
+    .filter(type => type !== 'done' && type !== 'added');
 
 describe('utterances as items', () => {
   it('of voice activity are sent in order, each once', () => {
     const items = new TranscriptItems();
     expect(brief(items.receive(speech('speech_started', 0)))).toEqual(['speech_started']);
     expect(items.speaking).toBe(true);
-    expect(brief(items.receive(speech('speech_stopped', 0)))).toEqual(['speech_stopped', 'committed']);
+    expect(brief(items.receive(speech('speech_stopped', 0)))).toEqual([
+      'speech_stopped',
+      'committed',
+    ]);
     expect(items.speaking).toBe(false);
-    expect(brief(items.receive(final(0, 'hello')))).toEqual(['delta', 'segment', 'completed']);
+    expect(brief(items.receive(final(0, 'hello')))).toEqual([
+      'delta',
+      'segment',
+      'completed',
+    ]);
     expect(items.pending).toBe(false);
   });
 
@@ -41,7 +57,12 @@ describe('utterances as items', () => {
 
   it('that an engine ends by itself are committed by their final, and a commit under way names the next', () => {
     const items = new TranscriptItems();
-    expect(brief(items.receive(final(0, 'thirty seconds')))).toEqual(['committed', 'delta', 'segment', 'completed']);
+    expect(brief(items.receive(final(0, 'thirty seconds')))).toEqual([
+      'committed',
+      'delta',
+      'segment',
+      'completed',
+    ]);
     const [committed] = items.commit();
     expect(items.receive(final(1, 'rest')).at(-1)?.item_id).toBe(committed?.item_id);
   });

@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
-import { errorEvent, type ServerEvent, userItem } from '../../../contracts/realtime/server-event.js';
+import {
+  errorEvent,
+  type ServerEvent,
+  userItem,
+} from '../../../contracts/realtime/server-event.js';
 import { type DomainError } from '../../../core/shared/domain-error.js';
 import { StableText } from './stable-text.js';
 
@@ -64,8 +68,18 @@ export class TranscriptItems {
 
   /** What another gateway needs to continue. */
   get state(): ItemsState {
-    const open = [...this.#open].map(([utterance, { text, ...item }]) => ({ utterance, ...item, said: text.sent }));
-    return { next: this.#next, finals: this.#finals, segments: this.#segments, lastItemId: this.#lastItemId, open };
+    const open = [...this.#open].map(([utterance, { text, ...item }]) => ({
+      utterance,
+      ...item,
+      said: text.sent,
+    }));
+    return {
+      next: this.#next,
+      finals: this.#finals,
+      segments: this.#segments,
+      lastItemId: this.#lastItemId,
+      open,
+    };
   }
 
   /** An utterance is being spoken, or has no final yet. */
@@ -117,11 +131,19 @@ export class TranscriptItems {
   /** The open utterances get no final. */
   fail(error: DomainError): ServerEvent[] {
     const failed = [...this.#open].filter(([, { discarded }]) => !discarded);
-    this.#finals = Math.max(this.#finals, ...[...this.#open.keys()].map(utterance => utterance + 1));
+    this.#finals = Math.max(
+      this.#finals,
+      ...[...this.#open.keys()].map(utterance => utterance + 1),
+    );
     this.#next = Math.max(this.#next, this.#finals);
     const events = failed.flatMap(([utterance, item]) => [
       ...this.#commitOnce(utterance, item),
-      { type: `${PREFIX}.failed`, item_id: item.id, content_index: 0, error: errorEvent(error).error },
+      {
+        type: `${PREFIX}.failed`,
+        item_id: item.id,
+        content_index: 0,
+        error: errorEvent(error).error,
+      },
     ]);
     this.#open.clear();
     return events;
@@ -131,39 +153,67 @@ export class TranscriptItems {
     // A replacement worker detects the same speech start again.
     if (item.started || item.discarded) return [];
     item.started = true;
-    return [{ type: 'input_audio_buffer.speech_started', audio_start_ms: milliseconds(at), item_id: item.id }];
+    return [
+      {
+        type: 'input_audio_buffer.speech_started',
+        audio_start_ms: milliseconds(at),
+        item_id: item.id,
+      },
+    ];
   }
 
-  #stopped(item: TranscriptItem, { utterance, at }: { utterance: number; at: number }): ServerEvent[] {
+  #stopped(
+    item: TranscriptItem,
+    { utterance, at }: { utterance: number; at: number },
+  ): ServerEvent[] {
     if (item.stopped || item.discarded) return [];
     item.stopped = true;
-    const event = { type: 'input_audio_buffer.speech_stopped', audio_end_ms: milliseconds(at), item_id: item.id };
+    const event = {
+      type: 'input_audio_buffer.speech_stopped',
+      audio_end_ms: milliseconds(at),
+      item_id: item.id,
+    };
     return [event, ...this.#commitOnce(utterance, item)];
   }
 
-  #final(item: TranscriptItem, event: Extract<StreamEvent, { type: 'final' }>): ServerEvent[] {
+  #final(
+    item: TranscriptItem,
+    event: Extract<StreamEvent, { type: 'final' }>,
+  ): ServerEvent[] {
     const { utterance, text, start, end } = event;
     this.#open.delete(utterance);
     this.#finals = utterance + 1;
     // Silence that was not committed, such as the end of a stream, has no events.
     const unannounced = !item.started && !item.committed && text === '';
-    const announced = item.discarded || unannounced ? [] : this.#commitOnce(utterance, item);
+    const announced =
+      item.discarded || unannounced ? [] : this.#commitOnce(utterance, item);
     this.#next = Math.max(this.#next, this.#finals);
     if (item.discarded || unannounced) return [];
     const about = { item_id: item.id, content_index: 0 };
     const usage = { type: 'duration', seconds: milliseconds(end - start) / 1000 };
     const transcript = this.written(text);
-    const segment = { ...about, id: `seg_${this.#segments}`, text: transcript, speaker: '', start, end };
+    const segment = {
+      ...about,
+      id: `seg_${this.#segments}`,
+      text: transcript,
+      speaker: '',
+      start,
+      end,
+    };
     return [
       ...announced,
       ...this.#delta(item, item.text.final(text)),
-      ...(text === '' ? [] : [{ type: `${PREFIX}.segment`, ...segment, number: this.#segments++ }]),
+      ...(text === ''
+        ? []
+        : [{ type: `${PREFIX}.segment`, ...segment, number: this.#segments++ }]),
       { type: `${PREFIX}.completed`, ...about, transcript, usage },
     ];
   }
 
   #delta({ id }: TranscriptItem, delta: string): ServerEvent[] {
-    return delta === '' ? [] : [{ type: `${PREFIX}.delta`, item_id: id, content_index: 0, delta }];
+    return delta === ''
+      ? []
+      : [{ type: `${PREFIX}.delta`, item_id: id, content_index: 0, delta }];
   }
 
   #commit(utterance: number): ServerEvent[] {
@@ -177,7 +227,11 @@ export class TranscriptItems {
     const previous = this.follow(item.id);
     const about = { previous_item_id: previous, item: userItem(item.id, null) };
     return [
-      { type: 'input_audio_buffer.committed', previous_item_id: previous, item_id: item.id },
+      {
+        type: 'input_audio_buffer.committed',
+        previous_item_id: previous,
+        item_id: item.id,
+      },
       { type: 'conversation.item.added', ...about },
       { type: 'conversation.item.done', ...about },
     ];

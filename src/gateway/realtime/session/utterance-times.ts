@@ -52,7 +52,10 @@ export class UtteranceTimes {
 
   #final(endS: number, text: string, nowMs: number): UtteranceTiming[] {
     const first = text === '' ? [] : this.#firstText(nowMs);
-    const delay = this.#endedMs === undefined ? [] : [{ kind: 'final_delay', ms: nowMs - this.#endedMs } as const];
+    const delay =
+      this.#endedMs === undefined
+        ? []
+        : [{ kind: 'final_delay', ms: nowMs - this.#endedMs } as const];
     this.#fromS = endS;
     this.#spoken = false;
     this.#endedMs = undefined;

@@ -28,15 +28,34 @@ export class BackgroundResponses {
   ) {}
 
   /** Resolves when it is queued and any gateway can run it. @throws DomainError when it was rejected */
-  async start({ response, request, conversation, input, caller }: BackgroundResponse): Promise<void> {
+  async start({
+    response,
+    request,
+    conversation,
+    input,
+    caller,
+  }: BackgroundResponse): Promise<void> {
     const { tenant, terms } = caller;
     const writer = new ResponseWriter(response);
     const events = writer.queued().map(event => JSON.stringify(event));
-    const work: BackgroundWork = { request: { ...request, stream: true }, conversation, caller: { terms } };
-    await this.records.create(tenant, { response: writer.response, input, request: JSON.stringify(work), events });
+    const work: BackgroundWork = {
+      request: { ...request, stream: true },
+      conversation,
+      caller: { terms },
+    };
+    await this.records.create(tenant, {
+      response: writer.response,
+      input,
+      request: JSON.stringify(work),
+      events,
+    });
     try {
       const early = await this.#begin(tenant, response.id);
-      if (early) throw early.error ?? new DomainError('internal_error', 'The response could not be queued.');
+      if (early)
+        throw (
+          early.error ??
+          new DomainError('internal_error', 'The response could not be queued.')
+        );
     } catch (error) {
       await this.records.remove({ tenant, id: response.id });
       throw error;
@@ -47,7 +66,14 @@ export class BackgroundResponses {
     const nowMs = Date.now();
     const { request } = await this.requests.open(
       {
-        ...{ tenant, requestId: id, name: `response:${id}`, mode: 'async', path: BACKGROUND_PATH, status: 'running' },
+        ...{
+          tenant,
+          requestId: id,
+          name: `response:${id}`,
+          mode: 'async',
+          path: BACKGROUND_PATH,
+          status: 'running',
+        },
         ...{ fingerprint: '', headers: {}, blob: this.answers.newBlob() },
         ...{ createdAtMs: nowMs, expiresAtMs: nowMs + this.settings.requests.keepMs },
       },

@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ResponseItem, type ResponseRequest } from '../../../contracts/openai/responses.js';
+import {
+  type ResponseItem,
+  type ResponseRequest,
+} from '../../../contracts/openai/responses.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { type InferenceCaller, type InferenceRequest } from '../../inference/inference.service.js';
+import {
+  type InferenceCaller,
+  type InferenceRequest,
+} from '../../inference/inference.service.js';
 import { type StoredAttemptOptions } from '../../requests/async-requests.js';
 import { type Generation } from '../../text/text-generation.service.js';
 import { type ReadAnswer, readAnswer } from '../generation-pieces.js';
@@ -20,7 +26,8 @@ export interface BackgroundWork {
   readonly caller: Pick<InferenceCaller, 'terms'>;
 }
 
-interface BackgroundRunOptions extends Omit<ResponseRunState, 'record'>, StoredAttemptOptions {
+interface BackgroundRunOptions
+  extends Omit<ResponseRunState, 'record'>, StoredAttemptOptions {
   /** @throws DomainError for what the model, as it is configured now, cannot do */
   readonly generation: () => Generation;
   readonly start: (generation: Generation, output: ChunkLines) => InferenceRequest;
@@ -31,12 +38,22 @@ interface BackgroundRunOptions extends Omit<ResponseRunState, 'record'>, StoredA
 
 /** The caller does not wait, so the response waits for a worker, or for room in the queue. */
 const WAITED_FOR: readonly string[] = [
-  ...['queue_timeout', 'no_worker', 'upstream_unavailable', 'queue_full', 'model_unloaded'],
+  ...[
+    'queue_timeout',
+    'no_worker',
+    'upstream_unavailable',
+    'queue_full',
+    'model_unloaded',
+  ],
   // The slot of the attempt before is not free yet.
   'duplicate_request_id',
 ];
 /** Another gateway runs it, or this one again. */
-const PASSED_ON: readonly string[] = ['shutting_down', 'queue_unavailable', 'storage_unavailable'];
+const PASSED_ON: readonly string[] = [
+  'shutting_down',
+  'queue_unavailable',
+  'storage_unavailable',
+];
 const WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
 /** Workers lost in a row, without a token between them: after these, the request itself is the likely cause. */
@@ -61,7 +78,10 @@ export class BackgroundRun {
         if (!rest) return await this.#fail(brokenOff());
         const last = await this.#generate(rest);
         const said = last.flatMap(piece => writer.take(piece));
-        return await this.options.end([...said, ...writer.end(Math.floor(Date.now() / 1000))]);
+        return await this.options.end([
+          ...said,
+          ...writer.end(Math.floor(Date.now() / 1000)),
+        ]);
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
         if (this.options.early()) throw error;
@@ -92,7 +112,8 @@ export class BackgroundRun {
         if (writer.response.status === 'queued') await events.add(writer.begin());
         for (const chunk of chunks) {
           const answer = readAnswer(chunk);
-          if (answer.tokens.length === 0 && tokens.length + untold.length > 0) last.push(...answer.pieces);
+          if (answer.tokens.length === 0 && tokens.length + untold.length > 0)
+            last.push(...answer.pieces);
           else untold = await this.#take(answer, untold);
         }
       }
@@ -108,7 +129,10 @@ export class BackgroundRun {
   }
 
   /** @param untold tokens before, of which no event tells yet @returns those after */
-  async #take({ pieces, tokens }: ReadAnswer, untold: readonly number[]): Promise<readonly number[]> {
+  async #take(
+    { pieces, tokens }: ReadAnswer,
+    untold: readonly number[],
+  ): Promise<readonly number[]> {
     const { writer, events, tokens: told } = this.options;
     const now = [...untold, ...tokens];
     const made = pieces.flatMap(piece => writer.take(piece));
@@ -124,7 +148,9 @@ export class BackgroundRun {
     if (Date.now() >= this.options.giveUpAtMs) return false;
     if (WAITED_FOR.includes(code)) {
       const waitMs = Math.min(Math.max(retryAfterMs, WAIT_MS), LONGEST_WAIT_MS);
-      await sleep(waitMs, undefined, { signal: this.options.gone }).catch(() => undefined);
+      await sleep(waitMs, undefined, { signal: this.options.gone }).catch(
+        () => undefined,
+      );
       return true;
     }
     this.#losses += 1;
@@ -144,4 +170,6 @@ const brokenOff = (): DomainError =>
   );
 
 const unreadable = (cause: Error): DomainError =>
-  new DomainError('engine_failed', 'The worker sent text that cannot be read.', { cause });
+  new DomainError('engine_failed', 'The worker sent text that cannot be read.', {
+    cause,
+  });

@@ -7,7 +7,10 @@ import { type StoredRequest } from '../../../core/request/stored-request.port.js
 import { DomainError, errorDefinition } from '../../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
-import { AsyncRequests, type StoredAttemptOptions } from '../../requests/async-requests.js';
+import {
+  AsyncRequests,
+  type StoredAttemptOptions,
+} from '../../requests/async-requests.js';
 import { type InnerAnswer } from '../../requests/inner-requests.js';
 import { TextGenerationService } from '../../text/text-generation.service.js';
 import { generationOf } from '../response-generation.js';
@@ -33,17 +36,26 @@ export class BackgroundRunner implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.asyncs.runWith(BACKGROUND_PATH, (request, attempt) => this.#run(request, attempt));
+    this.asyncs.runWith(BACKGROUND_PATH, (request, attempt) =>
+      this.#run(request, attempt),
+    );
   }
 
-  async #run({ tenant, requestId: id }: StoredRequest, attempt: StoredAttemptOptions): Promise<InnerAnswer> {
+  async #run(
+    { tenant, requestId: id }: StoredRequest,
+    attempt: StoredAttemptOptions,
+  ): Promise<InnerAnswer> {
     try {
       const run = await this.runs.begin({ tenant, id });
       if (run?.record.request === undefined) return await this.#ended({ tenant, id });
       this.metrics.begun(run.record.epoch > 1);
       await this.#runOf(run, attempt).run();
       // What was said is stored once, so that it can be deleted.
-      return answered(200, { id, object: 'response', status: run.writer.response.status });
+      return answered(200, {
+        id,
+        object: 'response',
+        status: run.writer.response.status,
+      });
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       return { ...answered(errorDefinition(error).status, errorEnvelope(error)), error };
@@ -53,12 +65,21 @@ export class BackgroundRunner implements OnModuleInit {
   /** An attempt before this one ended it, or its client did. */
   async #ended(ref: ResponseRef): Promise<InnerAnswer> {
     const status = await this.runs.statusOf(ref);
-    return answered(status === 'cancelled' ? GONE_STATUS : 200, { id: ref.id, object: 'response', status });
+    return answered(status === 'cancelled' ? GONE_STATUS : 200, {
+      id: ref.id,
+      object: 'response',
+      status,
+    });
   }
 
-  #runOf({ record, ...state }: ResponseRunState, attempt: StoredAttemptOptions): BackgroundRun {
+  #runOf(
+    { record, ...state }: ResponseRunState,
+    attempt: StoredAttemptOptions,
+  ): BackgroundRun {
     const { tenant, id, createdAtMs } = record;
-    const { request, conversation, caller } = JSON.parse(record.request!) as BackgroundWork;
+    const { request, conversation, caller } = JSON.parse(
+      record.request!,
+    ) as BackgroundWork;
     const asked = { ...caller, tenant, id, priority: RequestPriority.BATCH };
     return new BackgroundRun({
       ...state,

@@ -18,7 +18,10 @@ export function restOf(
 ): Generation | undefined {
   if (output.length > 0 && tokens.length === 0) return undefined;
   if (!CONTINUING.has(generation.model.engine)) return generation;
-  const fields = { return_token_ids: true, ...(tokens.length > 0 && { continue_token_ids: tokens }) };
+  const fields = {
+    return_token_ids: true,
+    ...(tokens.length > 0 && { continue_token_ids: tokens }),
+  };
   return { ...generation, body: withJsonFields(generation.body, fields) };
 }
 

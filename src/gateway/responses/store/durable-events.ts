@@ -1,12 +1,17 @@
 import { type ResponseEvent } from '../../../contracts/openai/responses.js';
-import { type ResponseEnding, type ResponseRun } from '../../../core/request/response-record.port.js';
+import {
+  type ResponseEnding,
+  type ResponseRun,
+} from '../../../core/request/response-record.port.js';
 import { type ResponseEventLog } from './response-event-log.js';
 
 /** An event as it is stored: with the tokens of the answer up to it, after those of the event before. */
 export type StoredEvent = ResponseEvent & { token_ids?: readonly number[] };
 
-export const withTokens = (event: ResponseEvent, tokens: readonly number[]): StoredEvent =>
-  tokens.length > 0 ? { ...event, token_ids: tokens } : event;
+export const withTokens = (
+  event: ResponseEvent,
+  tokens: readonly number[],
+): StoredEvent => (tokens.length > 0 ? { ...event, token_ids: tokens } : event);
 
 /** Its run was replaced, or its response was cancelled or deleted: nothing that it makes is stored. */
 export class RunReplaced extends Error {}
@@ -49,7 +54,8 @@ export class DurableEvents {
 
   async #write(): Promise<void> {
     try {
-      while (this.#collected.length > 0 && this.#failure === undefined) await this.#append();
+      while (this.#collected.length > 0 && this.#failure === undefined)
+        await this.#append();
     } catch (error) {
       this.#failure = error as Error;
     } finally {

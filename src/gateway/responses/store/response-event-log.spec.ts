@@ -15,7 +15,10 @@ import { ResponseEventLog } from './response-event-log.js';
 
 const run = (id: string): ResponseRun => ({ tenant: 'acme', id, epoch: 1 });
 const events = (first: number, count: number, bytes = 1): ResponseEvent[] =>
-  Array.from({ length: count }, (_, at) => ({ sequence_number: first + at, delta: 'x'.repeat(bytes) }) as never);
+  Array.from(
+    { length: count },
+    (_, at) => ({ sequence_number: first + at, delta: 'x'.repeat(bytes) }) as never,
+  );
 
 /** Transactions as they came; each waits until it is let through. */
 class ScriptedStore {
@@ -38,7 +41,9 @@ class ScriptedStore {
     if (this.failures-- > 0) throw storageUnavailable('The database is away.');
     this.transactions.push(appends);
     if (!this.#isOpen) await new Promise<void>(resolve => (this.#gate = resolve));
-    return new Set(appends.map(({ run: one }) => one).filter(({ id }) => !this.replaced.has(id)));
+    return new Set(
+      appends.map(({ run: one }) => one).filter(({ id }) => !this.replaced.has(id)),
+    );
   }
 }
 
@@ -46,21 +51,28 @@ function started(flushMs = 0) {
   const store = new ScriptedStore();
   const settings = settingsFrom({ 'responses.flush_ms': flushMs });
   const retries = new StorageRetries(new ShutdownGrace(new ProcessClock(), settings));
-  return { store, log: new ResponseEventLog(store as unknown as ResponseRecordStore, retries, settings) };
+  return {
+    store,
+    log: new ResponseEventLog(store as unknown as ResponseRecordStore, retries, settings),
+  };
 }
-const sizes = ({ transactions }: ScriptedStore) => transactions.map(appends => appends.map(one => one.events.length));
+const sizes = ({ transactions }: ScriptedStore) =>
+  transactions.map(appends => appends.map(one => one.events.length));
 
 describe('events of background responses', () => {
   it('of all responses are one transaction', async () => {
     const { store, log } = started(20);
-    const appends = ['a', 'b', 'c'].map(id => log.append({ run: run(id), first: 0, events: ['{}'] }));
+    const appends = ['a', 'b', 'c'].map(id =>
+      log.append({ run: run(id), first: 0, events: ['{}'] }),
+    );
     expect(await Promise.all(appends)).toEqual([true, true, true]);
     expect(sizes(store)).toEqual([[1, 1, 1]]);
   });
 
   it('that come when the ones before became durable are not left waiting', async () => {
     const { store, log } = started();
-    const append = (first: number) => log.append({ run: run('a'), first, events: ['{}'] }, true);
+    const append = (first: number) =>
+      log.append({ run: run('a'), first, events: ['{}'] }, true);
     expect(await append(0)).toBe(true);
     expect(await append(1)).toBe(true);
     expect(sizes(store)).toEqual([[1], [1]]);

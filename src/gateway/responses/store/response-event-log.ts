@@ -50,12 +50,17 @@ export class ResponseEventLog implements OnApplicationShutdown {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ append, resolve, reject });
       if (soon || append.ending) this.#flush();
-      else this.#timer ??= setTimeout(() => this.#flush(), this.settings.responses.flushMs);
+      else
+        this.#timer ??= setTimeout(() => this.#flush(), this.settings.responses.flushMs);
     });
   }
 
   /** Events with numbers above `after`, in order. @param limit groups */
-  read(ref: ResponseRef, after: number, limit: number): Promise<readonly ResponseEventGroup[]> {
+  read(
+    ref: ResponseRef,
+    after: number,
+    limit: number,
+  ): Promise<readonly ResponseEventGroup[]> {
     return this.records.events(ref, after, limit);
   }
 

@@ -1,4 +1,10 @@
-import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
 import { type ResponseRecordStore } from '../../../core/request/response-record.port.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
@@ -32,7 +38,10 @@ export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** @returns the number of responses that were removed */
   async sweep(nowMs: number): Promise<number> {
-    for (const record of await this.store.abandoned(nowMs - this.settings.requests.leaseMs, PORTION))
+    for (const record of await this.store.abandoned(
+      nowMs - this.settings.requests.leaseMs,
+      PORTION,
+    ))
       await this.stops.endWith(record, writer => writer.fail(failureOf(abandoned())));
     const removed = await this.store.expire(nowMs, PORTION);
     this.metrics.expired(removed);
@@ -42,10 +51,16 @@ export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
   /** If the database is away, the next run tries again. */
   async #safely(): Promise<void> {
     await this.sweep(Date.now()).catch((error: unknown) =>
-      this.#logger.warn({ reason: (error as Error).message }, 'expired responses could not be removed'),
+      this.#logger.warn(
+        { reason: (error as Error).message },
+        'expired responses could not be removed',
+      ),
     );
   }
 }
 
 const abandoned = (): DomainError =>
-  new DomainError('gateway_lost', 'Too many gateways ended while they ran this response, or it was never queued.');
+  new DomainError(
+    'gateway_lost',
+    'Too many gateways ended while they ran this response, or it was never queued.',
+  );

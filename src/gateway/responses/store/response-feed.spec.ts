@@ -1,8 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type ResponseRecord, type ResponseRun } from '../../../core/request/response-record.port.js';
+import {
+  type ResponseRecord,
+  type ResponseRun,
+} from '../../../core/request/response-record.port.js';
 import { settingsFrom } from '../../../platform/config/settings.js';
 import { KyselyResponseStore } from '../../../platform/database/kysely-response-store.js';
-import { connectDatabase, migrate, type OpenDatabase } from '../../../platform/database/open-database.js';
+import {
+  connectDatabase,
+  migrate,
+  type OpenDatabase,
+} from '../../../platform/database/open-database.js';
 import { ProcessClock } from '../../../platform/clock/clock.module.js';
 import { StorageRetries } from '../../requests/storage-retries.js';
 import { ShutdownGrace } from '../../scheduler/shutdown-drain.js';
@@ -14,9 +21,18 @@ const FOLLOWERS = 300;
 const REF = { tenant: 'acme', id: 'resp_1' };
 const LEFT = new AbortController().signal;
 const RESPONSE = JSON.stringify({ background: true });
-const event = (sequence_number: number, type = 'response.x'): string => JSON.stringify({ type, sequence_number });
+const event = (sequence_number: number, type = 'response.x'): string =>
+  JSON.stringify({ type, sequence_number });
 const record = (over: Partial<ResponseRecord> = {}): ResponseRecord => ({
-  ...{ ...REF, status: 'queued', chainLength: 1, chainBytes: 1, request: '{}', input: '[]', response: RESPONSE },
+  ...{
+    ...REF,
+    status: 'queued',
+    chainLength: 1,
+    chainBytes: 1,
+    request: '{}',
+    input: '[]',
+    response: RESPONSE,
+  },
   ...{ createdAtMs: 0, expiresAtMs: Number.MAX_SAFE_INTEGER, epoch: 0, nextSequence: 1 },
   ...over,
 });
@@ -24,8 +40,14 @@ const record = (over: Partial<ResponseRecord> = {}): ResponseRecord => ({
 /** A real store whose reads are counted. */
 class CountedStore extends KyselyResponseStore {
   readonly reads = { find: 0, head: 0, events: 0 };
-  override find = (...given: Parameters<KyselyResponseStore['find']>) => (this.reads.find++, super.find(...given));
-  override head = (...given: Parameters<KyselyResponseStore['head']>) => (this.reads.head++, super.head(...given));
+  override find = (...given: Parameters<KyselyResponseStore['find']>) => (
+    this.reads.find++,
+    super.find(...given)
+  );
+  override head = (...given: Parameters<KyselyResponseStore['head']>) => (
+    this.reads.head++,
+    super.head(...given)
+  );
   override events = (...given: Parameters<KyselyResponseStore['events']>) => (
     this.reads.events++,
     super.events(...given)
@@ -55,7 +77,10 @@ describe('the feed of a background response', () => {
     await database.db.destroy();
   });
 
-  const framesOf = async (frames: AsyncIterable<Buffer>, first: () => void = () => undefined): Promise<string> => {
+  const framesOf = async (
+    frames: AsyncIterable<Buffer>,
+    first: () => void = () => undefined,
+  ): Promise<string> => {
     let text = '';
     for await (const frame of frames) {
       if (text === '') first();
@@ -65,14 +90,27 @@ describe('the feed of a background response', () => {
   };
   const numbersIn = (text: string) =>
     [...text.matchAll(/"sequence_number":(\d+)/g)].map(([, number]) => Number(number));
-  const end = () => log.append({ run, first: 2, events: [event(2, 'response.completed')], ending: ENDING });
-  const ENDING = { status: 'completed', response: RESPONSE, outputBytes: 0, eventsUntilMs: 1 } as const;
+  const end = () =>
+    log.append({
+      run,
+      first: 2,
+      events: [event(2, 'response.completed')],
+      ending: ENDING,
+    });
+  const ENDING = {
+    status: 'completed',
+    response: RESPONSE,
+    outputBytes: 0,
+    eventsUntilMs: 1,
+  } as const;
 
   it(`is read once for ${FOLLOWERS} followers: never a record, each portion of events one time`, async () => {
     let begun = 0;
     const all = Promise.withResolvers<void>();
     const onFirst = (): void => void (++begun === FOLLOWERS && all.resolve());
-    const followers = Array.from({ length: FOLLOWERS }, () => framesOf(feed.follow(REF, -1, LEFT), onFirst));
+    const followers = Array.from({ length: FOLLOWERS }, () =>
+      framesOf(feed.follow(REF, -1, LEFT), onFirst),
+    );
     await all.promise;
     expect(await log.append({ run, first: 1, events: [event(1)] }, true)).toBe(true);
     expect(await end()).toBe(true);
@@ -98,8 +136,12 @@ describe('the feed of a background response', () => {
   it('ends for all followers when its response is deleted, and when its events are removed', async () => {
     const [one, other] = [0, 0].map(after => framesOf(feed.follow(REF, after, LEFT)));
     await store.remove(REF);
-    for (const text of [one, other]) await expect(text).rejects.toMatchObject({ code: 'response_not_found' });
-    await store.create(record({ id: 'resp_2', status: 'completed', nextSequence: 9 }), []);
+    for (const text of [one, other])
+      await expect(text).rejects.toMatchObject({ code: 'response_not_found' });
+    await store.create(
+      record({ id: 'resp_2', status: 'completed', nextSequence: 9 }),
+      [],
+    );
     expect(await framesOf(feed.follow({ ...REF, id: 'resp_2' }, -1, LEFT))).toBe('');
   });
 });

@@ -51,14 +51,22 @@ export class ResponseFeed implements OnModuleDestroy {
     const reason = background
       ? 'its events are no longer stored; retrieve it without `stream`'
       : 'it was not created with `background: true`';
-    throw new DomainError('invalid_value', `\`stream\`: ${ref.id} cannot be streamed: ${reason}.`, { param: 'stream' });
+    throw new DomainError(
+      'invalid_value',
+      `\`stream\`: ${ref.id} cannot be streamed: ${reason}.`,
+      { param: 'stream' },
+    );
   }
 
   /**
    * Events after number `after` (-1: all) until the final one. A slow follower holds one portion of them.
    * @throws DomainError `response_not_found` when the response is deleted meanwhile
    */
-  async *follow(ref: ResponseRef, after: number, left: AbortSignal): AsyncGenerator<Buffer> {
+  async *follow(
+    ref: ResponseRef,
+    after: number,
+    left: AbortSignal,
+  ): AsyncGenerator<Buffer> {
     const signal = AbortSignal.any([left, this.#stop.signal]);
     const reader = this.#join(ref);
     try {
@@ -75,7 +83,8 @@ export class ResponseFeed implements OnModuleDestroy {
 
   #join(ref: ResponseRef): SharedReader {
     const name = JSON.stringify([ref.tenant, ref.id]);
-    const reader = this.#readers.get(name) ?? new SharedReader(ref, this.log, this.records);
+    const reader =
+      this.#readers.get(name) ?? new SharedReader(ref, this.log, this.records);
     this.#readers.set(name, reader);
     // One that failed or has no followers is replaced by the next.
     reader.join(() => this.#readers.get(name) === reader && this.#readers.delete(name));
@@ -125,7 +134,9 @@ class SharedReader {
   read(last: number): Promise<Portion> {
     const known = this.#portions.get(last);
     if (known) return known;
-    const portion = this.log.read(this.ref, last, PORTION).then(groups => portionOf(groups, last));
+    const portion = this.log
+      .read(this.ref, last, PORTION)
+      .then(groups => portionOf(groups, last));
     this.#portions.set(last, portion);
     portion.catch(() => this.#portions.delete(last));
     const [oldest] = this.#portions.keys();
@@ -151,7 +162,9 @@ class SharedReader {
 }
 
 function portionOf(groups: readonly ResponseEventGroup[], after: number): Portion {
-  const events = groups.flatMap(group => group.events).map(json => JSON.parse(json) as StoredEvent);
+  const events = groups
+    .flatMap(group => group.events)
+    .map(json => JSON.parse(json) as StoredEvent);
   const { type, sequence_number: last } = events.at(-1) ?? { sequence_number: after };
   return {
     frames: events.map(({ token_ids: _, ...event }) => Buffer.from(eventFrame(event))),

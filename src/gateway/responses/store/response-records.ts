@@ -1,5 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type ResponseItem, type ResponseObject } from '../../../contracts/openai/responses.js';
+import {
+  type ResponseItem,
+  type ResponseObject,
+} from '../../../contracts/openai/responses.js';
 import { type InputItemsQueryDto } from '../../../contracts/openai/stored-response.dto.js';
 import {
   type EndedResponseStatus,
@@ -15,7 +18,8 @@ import { RESPONSE_RECORDS } from '../../../platform/database/database.tokens.js'
 
 const OPEN: readonly string[] = ['queued', 'in_progress'];
 
-export const isOpen = ({ status }: Pick<ResponseRecord, 'status'>): boolean => OPEN.includes(status);
+export const isOpen = ({ status }: Pick<ResponseRecord, 'status'>): boolean =>
+  OPEN.includes(status);
 
 /** What a record is made of. */
 export interface NewResponseRecord {
@@ -48,9 +52,15 @@ export class ResponseRecords {
     );
   }
 
-  async create(tenant: string, { response, input, request, events = [] }: NewResponseRecord): Promise<void> {
+  async create(
+    tenant: string,
+    { response, input, request, events = [] }: NewResponseRecord,
+  ): Promise<void> {
     const { id, previous_response_id: previousId, status } = response;
-    const previous = previousId === null ? undefined : await this.store.head({ tenant, id: previousId }, Date.now());
+    const previous =
+      previousId === null
+        ? undefined
+        : await this.store.head({ tenant, id: previousId }, Date.now());
     const { keepMs } = this.settings.responses;
     const inputJson = JSON.stringify(input);
     const responseJson = JSON.stringify(response);
@@ -62,7 +72,12 @@ export class ResponseRecords {
       chainLength: (previous?.chainLength ?? 0) + 1,
       chainBytes: (previous?.chainBytes ?? 0) + ownBytes,
       ...(request !== undefined && { request }),
-      ...{ createdAtMs: nowMs, expiresAtMs: nowMs + keepMs, epoch: 0, nextSequence: events.length },
+      ...{
+        createdAtMs: nowMs,
+        expiresAtMs: nowMs + keepMs,
+        epoch: 0,
+        nextSequence: events.length,
+      },
     };
     await this.store.create(record, events);
   }
@@ -99,50 +114,79 @@ export class ResponseRecords {
    * Items of stored outputs; their ids begin with that of their response.
    * @throws DomainError `invalid_value` for more responses, or bytes of them, than a conversation may have
    */
-  async items(tenant: string, ids: ReadonlySet<string>): Promise<readonly ResponseItem[]> {
+  async items(
+    tenant: string,
+    ids: ReadonlySet<string>,
+  ): Promise<readonly ResponseItem[]> {
     const { conversationLength, conversationBytes } = this.settings.responses;
     const responses = new Set(Array.from(ids, responseOf));
-    if (responses.size > conversationLength) throw tooManyReferences(`${conversationLength} responses`);
+    if (responses.size > conversationLength)
+      throw tooManyReferences(`${conversationLength} responses`);
     const found: ResponseItem[] = [];
     let bytes = 0;
     for (const id of responses) {
       const record = await this.store.find({ tenant, id }, Date.now());
       if (!record) continue;
       bytes += record.input.length + record.response.length;
-      if (bytes > conversationBytes) throw tooManyReferences(`responses of ${conversationBytes} bytes in total`);
+      if (bytes > conversationBytes)
+        throw tooManyReferences(`responses of ${conversationBytes} bytes in total`);
       for (const item of itemsOf(record)) if (ids.has(item.id)) found.push(item);
     }
     return found;
   }
 
   /** @throws DomainError `response_not_found`, or `invalid_value` for an unknown `after` */
-  async inputItems(tenant: string, id: string, { limit, order, after }: InputItemsQueryDto) {
+  async inputItems(
+    tenant: string,
+    id: string,
+    { limit, order, after }: InputItemsQueryDto,
+  ) {
     const items = JSON.parse((await this.get(tenant, id)).input) as ResponseItem[];
     if (order === 'desc') items.reverse();
     const at = after === undefined ? 0 : items.findIndex(item => item.id === after) + 1;
     if (after !== undefined && at === 0)
-      throw new DomainError('invalid_value', '`after` must be the id of an item of this list.', { param: 'after' });
+      throw new DomainError(
+        'invalid_value',
+        '`after` must be the id of an item of this list.',
+        { param: 'after' },
+      );
     return { data: items.slice(at, at + limit), hasMore: items.length > at + limit };
   }
 
-  #demandContinuable(id: string, { chainLength, chainBytes, ...head }: ResponseProgress): void {
+  #demandContinuable(
+    id: string,
+    { chainLength, chainBytes, ...head }: ResponseProgress,
+  ): void {
     const { conversationLength, conversationBytes } = this.settings.responses;
-    if (isOpen(head)) throw cannotContinue(id, `it is ${head.status}; wait until it has ended`);
+    if (isOpen(head))
+      throw cannotContinue(id, `it is ${head.status}; wait until it has ended`);
     if (chainLength >= conversationLength)
-      throw cannotContinue(id, `its conversation has the maximum of ${conversationLength} responses`);
+      throw cannotContinue(
+        id,
+        `its conversation has the maximum of ${conversationLength} responses`,
+      );
     if (chainBytes >= conversationBytes)
-      throw cannotContinue(id, `its conversation has ${chainBytes} bytes; the maximum is ${conversationBytes}`);
+      throw cannotContinue(
+        id,
+        `its conversation has ${chainBytes} bytes; the maximum is ${conversationBytes}`,
+      );
   }
 }
 
 /** The response as it is now: a snapshot of one that runs is older than its status. */
-export const responseOfRecord = ({ response, status }: ResponseRecord): ResponseObject => ({
+export const responseOfRecord = ({
+  response,
+  status,
+}: ResponseRecord): ResponseObject => ({
   ...(JSON.parse(response) as ResponseObject),
   status,
 });
 
 /** How it ended, as it is written. */
-export const endingOf = (response: ResponseObject, { responses }: Settings): ResponseEnding => ({
+export const endingOf = (
+  response: ResponseObject,
+  { responses }: Settings,
+): ResponseEnding => ({
   status: response.status as EndedResponseStatus,
   response: JSON.stringify(response),
   outputBytes: Buffer.byteLength(JSON.stringify(response.output)),
@@ -155,7 +199,8 @@ const itemsOf = (record: ResponseRecord): readonly ResponseItem[] => [
 ];
 
 /** `msg_` + number of the response + place in it, 4 digits. */
-const responseOf = (item: string): string => `resp_${item.slice(item.indexOf('_') + 1, -4)}`;
+const responseOf = (item: string): string =>
+  `resp_${item.slice(item.indexOf('_') + 1, -4)}`;
 
 const SHOWN_CHARACTERS = 80;
 const shown = (id: string): string => id.slice(0, SHOWN_CHARACTERS);
@@ -166,7 +211,11 @@ function notFound(id: string): never {
 }
 
 const tooManyReferences = (most: string): DomainError =>
-  new DomainError('invalid_value', `\`input\`: its item references may name at most ${most}.`, { param: 'input' });
+  new DomainError(
+    'invalid_value',
+    `\`input\`: its item references may name at most ${most}.`,
+    { param: 'input' },
+  );
 
 const previousNotFound = (id: string): DomainError =>
   new DomainError(
@@ -176,6 +225,10 @@ const previousNotFound = (id: string): DomainError =>
   );
 
 const cannotContinue = (id: string, reason: string): DomainError =>
-  new DomainError('invalid_value', `\`previous_response_id\` ${shown(id)} cannot be continued: ${reason}.`, {
-    param: 'previous_response_id',
-  });
+  new DomainError(
+    'invalid_value',
+    `\`previous_response_id\` ${shown(id)} cannot be continued: ${reason}.`,
+    {
+      param: 'previous_response_id',
+    },
+  );

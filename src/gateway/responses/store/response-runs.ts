@@ -42,7 +42,12 @@ export class ResponseRuns {
     const all = await this.#allEvents(ref);
     const writer = ResponseWriter.resumed(all);
     const tokens = all.flatMap(({ token_ids: ids = [] }) => ids);
-    const events = new DurableEvents(this.log, record, writer.nextSequence, this.settings.responses.flushBytes);
+    const events = new DurableEvents(
+      this.log,
+      record,
+      writer.nextSequence,
+      this.settings.responses.flushBytes,
+    );
     const end = (last: readonly ResponseEvent[]): Promise<void> =>
       events.end(last, endingOf(writer.response, this.settings));
     return { record, writer, events, tokens, end };
@@ -58,7 +63,11 @@ export class ResponseRuns {
     for (;;) {
       const groups = await this.log.read(ref, all.at(-1)?.sequence_number ?? -1, PORTION);
       if (groups.length === 0) return all;
-      all.push(...groups.flatMap(({ events }) => events.map(json => JSON.parse(json) as StoredEvent)));
+      all.push(
+        ...groups.flatMap(({ events }) =>
+          events.map(json => JSON.parse(json) as StoredEvent),
+        ),
+      );
     }
   }
 }

@@ -1,5 +1,8 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { type ResponseEvent, type ResponseObject } from '../../../contracts/openai/responses.js';
+import {
+  type ResponseEvent,
+  type ResponseObject,
+} from '../../../contracts/openai/responses.js';
 import { type ResponseRef } from '../../../core/request/response-record.port.js';
 import { type StoredRequestStore } from '../../../core/request/stored-request.port.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
@@ -23,7 +26,9 @@ export class ResponseStops implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.asyncs.stopWith(BACKGROUND_PATH, ({ tenant, requestId: id }) => this.stop({ tenant, id }));
+    this.asyncs.stopWith(BACKGROUND_PATH, ({ tenant, requestId: id }) =>
+      this.stop({ tenant, id }),
+    );
   }
 
   /** @throws DomainError `response_not_found`, or `invalid_value` for one that does not run in the background */
@@ -45,7 +50,10 @@ export class ResponseStops implements OnModuleInit {
   }
 
   /** Ends a response if it has not ended; the run that has it, on any gateway, cannot write any more. */
-  async endWith(ref: ResponseRef, last: (writer: ResponseWriter) => readonly ResponseEvent[]): Promise<boolean> {
+  async endWith(
+    ref: ResponseRef,
+    last: (writer: ResponseWriter) => readonly ResponseEvent[],
+  ): Promise<boolean> {
     const run = await this.runs.begin(ref);
     await run?.end(last(run.writer));
     return run !== undefined;

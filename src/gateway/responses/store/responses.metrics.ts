@@ -9,7 +9,8 @@ import { metricProvider } from '../../../platform/metrics/metric-provider.js';
 @Injectable()
 export class ResponseMetrics {
   constructor(
-    @InjectMetric('switchyard_background_response_runs_total') private readonly runs: Counter,
+    @InjectMetric('switchyard_background_response_runs_total')
+    private readonly runs: Counter,
     @InjectMetric('switchyard_responses_expired_total') private readonly removed: Counter,
   ) {}
 
@@ -26,9 +27,13 @@ export const RESPONSE_METRICS: Provider[] = [
   ResponseMetrics,
   metricProvider('switchyard_background_response_runs_total'),
   metricProvider('switchyard_responses_expired_total'),
-  metricProvider('switchyard_background_responses', { inject: [RESPONSE_RECORDS], collect: readOpen }),
+  metricProvider('switchyard_background_responses', {
+    inject: [RESPONSE_RECORDS],
+    collect: readOpen,
+  }),
 ];
 
 async function readOpen(gauge: Gauge, store: ResponseRecordStore): Promise<void> {
-  for (const [status, count] of Object.entries(await store.countOpen())) gauge.set({ status }, count);
+  for (const [status, count] of Object.entries(await store.countOpen()))
+    gauge.set({ status }, count);
 }

@@ -1,4 +1,13 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import {
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Res,
+} from '@nestjs/common';
 import { ApiOkResponse, ApiParam } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { Answers } from '../../http/openapi/route.decorator.js';
@@ -15,7 +24,10 @@ import { ResponseRecords, responseOfRecord } from './response-records.js';
 import { ResponseStops } from './response-stops.js';
 
 const EXAMPLE = {
-  schema: { type: 'object', example: { id: 'resp_0198a1b2', object: 'response', status: 'completed' } },
+  schema: {
+    type: 'object',
+    example: { id: 'resp_0198a1b2', object: 'response', status: 'completed' },
+  },
 };
 
 @ApiParam({ name: 'id', description: 'The `id` of a stored response.' })
@@ -36,15 +48,22 @@ export class StoredResponsesController {
     @Query() { stream, starting_after: after = -1 }: RetrieveQueryDto,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    if (!stream) return void reply.send(responseOfRecord(await this.records.get(tenant, id)));
+    if (!stream)
+      return void reply.send(responseOfRecord(await this.records.get(tenant, id)));
     await this.feed.demandEvents({ tenant, id });
     followEvents(reply, {}, signal => this.feed.follow({ tenant, id }, after, signal));
   }
 
   @Get('input_items')
-  @ApiOkResponse({ description: 'Items of this response, without those of earlier ones.' })
+  @ApiOkResponse({
+    description: 'Items of this response, without those of earlier ones.',
+  })
   @DescribesErrors('storage_unavailable', 'response_not_found', 'invalid_value')
-  async inputItems(@CallerTenant() tenant: string, @Param('id') id: string, @Query() page: InputItemsQueryDto) {
+  async inputItems(
+    @CallerTenant() tenant: string,
+    @Param('id') id: string,
+    @Query() page: InputItemsQueryDto,
+  ) {
     const { data, hasMore } = await this.records.inputItems(tenant, id, page);
     const ends = { first_id: data.at(0)?.id ?? null, last_id: data.at(-1)?.id ?? null };
     return { object: 'list', data, ...ends, has_more: hasMore };
@@ -52,7 +71,10 @@ export class StoredResponsesController {
 
   @Post('cancel')
   @HttpCode(200)
-  @ApiOkResponse({ description: 'The response; what was generated before is in it.', ...EXAMPLE })
+  @ApiOkResponse({
+    description: 'The response; what was generated before is in it.',
+    ...EXAMPLE,
+  })
   @DescribesErrors('storage_unavailable', 'response_not_found', 'invalid_value')
   cancel(@CallerTenant() tenant: string, @Param('id') id: string) {
     return this.stops.cancel(tenant, id);

@@ -2,7 +2,11 @@ import { Controller, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiConsumes } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { RerankDto, RerankingDto } from '../../../contracts/openai/rerank.dto.js';
-import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../../http/openapi/errors.js';
+import {
+  DescribesErrors,
+  FIELD_ERRORS,
+  QUEUE_ERRORS,
+} from '../../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../../http/openapi/route.decorator.js';
 import { type JsonRequest } from '../../http/json-body.js';
 import { JsonBody } from '../../http/params.js';

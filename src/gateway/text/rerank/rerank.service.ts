@@ -13,7 +13,11 @@ import { httpCaller, InferenceService } from '../../inference/inference.service.
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { requestParser } from '../../models/parse-request.js';
 
-export const parseRerank = requestParser({ type: RerankDto, kind: 'embedding', task: 'rerank' });
+export const parseRerank = requestParser({
+  type: RerankDto,
+  kind: 'embedding',
+  task: 'rerank',
+});
 
 /** `/v1/rerank`: one score per document; requests that wait together are computed together, as embeddings are. */
 @Injectable()
@@ -26,12 +30,23 @@ export class RerankService {
 
   /** @throws DomainError for everything that is not an answer. */
   async serve({ fields, bytes: body }: JsonRequest, reply: FastifyReply): Promise<void> {
-    const { model, dto, ignored } = parseRerank(fields, this.catalog, this.settings.compat);
+    const { model, dto, ignored } = parseRerank(
+      fields,
+      this.catalog,
+      this.settings.compat,
+    );
     const inputs = dto.documents.length;
     const payload = { kind: 'embed', form: 'rerank', body, inputs } as const;
-    const work = { model: model.id, bytes: body.length, audioDurationS: 0, payload } as const;
+    const work = {
+      model: model.id,
+      bytes: body.length,
+      audioDurationS: 0,
+      payload,
+    } as const;
     const caller = httpCaller(reply, { tier: dto.service_tier, model });
-    const { reply: answer, timings } = await this.inference.start(caller, work).answer('embeddings');
+    const { reply: answer, timings } = await this.inference
+      .start(caller, work)
+      .answer('embeddings');
     const promptTokens = answer.usage?.promptTokens ?? 0;
     const answered: RerankingDto = {
       id: reply.request.id,
@@ -49,7 +64,10 @@ export class RerankService {
 }
 
 /** @param scores 32-bit floats, one per document */
-function ranked({ documents, top_n: most, return_documents: withText }: RerankDto, scores: Buffer): RerankResultDto[] {
+function ranked(
+  { documents, top_n: most, return_documents: withText }: RerankDto,
+  scores: Buffer,
+): RerankResultDto[] {
   return documents
     .map((document, index) => ({
       index,
@@ -60,4 +78,5 @@ function ranked({ documents, top_n: most, return_documents: withText }: RerankDt
     .slice(0, most);
 }
 
-const textOf = (document: RerankDocument): string => (typeof document === 'string' ? document : document.text);
+const textOf = (document: RerankDocument): string =>
+  typeof document === 'string' ? document : document.text;

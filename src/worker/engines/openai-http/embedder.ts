@@ -1,7 +1,16 @@
 import { withJsonFields } from '../../../contracts/formats/json-fields.js';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
-import { cancelledError, failed, type ItemOutcome, succeeded } from '@switchyard/engine-api/engine.js';
-import { type Embedding, type EmbedItem, type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
+import {
+  cancelledError,
+  failed,
+  type ItemOutcome,
+  succeeded,
+} from '@switchyard/engine-api/engine.js';
+import {
+  type Embedding,
+  type EmbedItem,
+  type TextEmbedder,
+} from '@switchyard/engine-api/text-embedder.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { UpstreamEngine } from './upstream-engine.js';
 import { textOf } from './upstream-exchange.js';
@@ -25,10 +34,18 @@ interface Listed {
  */
 function embeddingIn(json: string, { modelId, inputs }: Expected): Embedding {
   const { data, usage } = parsed(json, modelId);
-  const vectors = inOrder(data, modelId).map(({ embedding }) => vectorIn(embedding, modelId));
+  const vectors = inOrder(data, modelId).map(({ embedding }) =>
+    vectorIn(embedding, modelId),
+  );
   const dimensions = vectors[0]?.length ?? 0;
-  if (vectors.length !== inputs || vectors.some(({ length }) => length !== dimensions || length === 0)) {
-    throw unusableAnswer(modelId, `sent ${vectors.length} vectors for ${inputs} inputs, or vectors of unlike length.`);
+  if (
+    vectors.length !== inputs ||
+    vectors.some(({ length }) => length !== dimensions || length === 0)
+  ) {
+    throw unusableAnswer(
+      modelId,
+      `sent ${vectors.length} vectors for ${inputs} inputs, or vectors of unlike length.`,
+    );
   }
   const all = new Float32Array(inputs * dimensions);
   vectors.forEach((vector, index) => all.set(vector, index * dimensions));
@@ -44,11 +61,13 @@ interface Scored {
 /** Jina's and Cohere's list of scores, in whatever order. @throws UpstreamFailure when it is not what was asked for. */
 function scoresIn(json: string, { modelId, inputs }: Expected): Embedding {
   const { results, usage } = parsed(json, modelId);
-  if (!Array.isArray(results)) throw unusableAnswer(modelId, 'sent an answer without `results`.');
+  if (!Array.isArray(results))
+    throw unusableAnswer(modelId, 'sent an answer without `results`.');
   const scores = new Float32Array(inputs).fill(NaN);
   for (const { index, relevance_score: score } of results as readonly Scored[])
     if (typeof index === 'number' && typeof score === 'number') scores[index] = score;
-  if (scores.some(Number.isNaN)) throw unusableAnswer(modelId, `sent no score for some of ${inputs} documents.`);
+  if (scores.some(Number.isNaN))
+    throw unusableAnswer(modelId, `sent no score for some of ${inputs} documents.`);
   const tokens = usageIn(usage);
   return { vectors: scores, dimensions: 1, ...(tokens && { usage: tokens }) };
 }
@@ -68,7 +87,8 @@ function parsed(json: string, modelId: string): Answered {
 }
 
 function inOrder(data: unknown, modelId: string): readonly Listed[] {
-  if (!Array.isArray(data)) throw unusableAnswer(modelId, 'sent an answer without `data`.');
+  if (!Array.isArray(data))
+    throw unusableAnswer(modelId, 'sent an answer without `data`.');
   const place = ({ index }: Listed): number => (typeof index === 'number' ? index : 0);
   return (data as readonly Listed[]).toSorted((a, b) => place(a) - place(b));
 }
@@ -77,9 +97,12 @@ function vectorIn(value: unknown, modelId: string): Float32Array {
   if (typeof value === 'string') {
     const bytes = Buffer.from(value, 'base64');
     // A copy, as a view of 32-bit numbers has to start at a multiple of four.
-    return new Float32Array(Uint8Array.from(bytes.subarray(0, bytes.length - (bytes.length % 4))).buffer);
+    return new Float32Array(
+      Uint8Array.from(bytes.subarray(0, bytes.length - (bytes.length % 4))).buffer,
+    );
   }
-  if (Array.isArray(value) && value.every(number => typeof number === 'number')) return Float32Array.from(value);
+  if (Array.isArray(value) && value.every(number => typeof number === 'number'))
+    return Float32Array.from(value);
   throw unusableAnswer(modelId, 'sent an embedding that is neither numbers nor base64.');
 }
 
@@ -118,7 +141,8 @@ export class OpenAiHttpEmbedder extends UpstreamEngine implements TextEmbedder {
       accept: 'application/json',
       body: { contentType: 'application/json', parts: [withJsonFields(body, fields)] },
       signal,
-      read: async answer => read(await textOf(answer, LARGEST_ANSWER_BYTES), { modelId, inputs }),
+      read: async answer =>
+        read(await textOf(answer, LARGEST_ANSWER_BYTES), { modelId, inputs }),
     });
   }
 }

@@ -2,7 +2,11 @@ import { withJsonFields } from '../../../contracts/formats/json-fields.js';
 import { DomainError } from '../../../core/shared/domain-error.js';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { cancelledError } from '@switchyard/engine-api/engine.js';
-import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../text-generator.js';
+import {
+  type GenerateItem,
+  type GenerationEvent,
+  type TextGenerator,
+} from '../text-generator.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { UpstreamEngine } from './upstream-engine.js';
 import { unusableAnswer, UpstreamFailure } from './upstream-failure.js';
@@ -78,7 +82,10 @@ export class EventTexts implements AnswerTexts {
 }
 
 const endless = (): DomainError =>
-  new DomainError('engine_failed', `The upstream sent an event of more than ${LONGEST_EVENT} characters.`);
+  new DomainError(
+    'engine_failed',
+    `The upstream sent an event of more than ${LONGEST_EVENT} characters.`,
+  );
 
 /** A whole answer is one gRPC message in the end. */
 const LARGEST_ANSWER_BYTES = 33_554_432;
@@ -93,7 +100,8 @@ class WholeText implements AnswerTexts {
   take(piece: Buffer): readonly string[] {
     this.#pieces.push(piece);
     this.#bytes += piece.length;
-    if (this.#bytes >= LARGEST_ANSWER_BYTES) throw unusableAnswer(this.modelId, 'sent an answer that is too large.');
+    if (this.#bytes >= LARGEST_ANSWER_BYTES)
+      throw unusableAnswer(this.modelId, 'sent an answer that is too large.');
     return [];
   }
 
@@ -126,7 +134,8 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
       const texts = this.#textsOf(item, answer);
       const generation = this.#reader(item);
       // Read to the end of the answer: its connection can be used again.
-      for await (const piece of answer.body) for (const json of texts.take(piece)) yield generation.take(json);
+      for await (const piece of answer.body)
+        for (const json of texts.take(piece)) yield generation.take(json);
       for (const json of texts.end()) yield generation.take(json);
       // Some servers send no [DONE]; one that was cut off has not said why its choices ended either.
       if (!texts.complete && !generation.complete)
@@ -142,7 +151,10 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
     return {
       path: PATHS[form],
       accept: stream ? 'text/event-stream' : 'application/json',
-      body: { contentType: 'application/json', parts: [withJsonFields(body, { model: this.options.model })] },
+      body: {
+        contentType: 'application/json',
+        parts: [withJsonFields(body, { model: this.options.model })],
+      },
       signal,
       traceparent,
     };
@@ -152,12 +164,15 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
     const { modelId } = this.options;
     if (!stream) return new WholeText(modelId);
     const type = head.headers['content-type'] ?? 'nothing';
-    if (!type.includes('event-stream')) throw unusableAnswer(modelId, `answered a stream with ${type}.`);
+    if (!type.includes('event-stream'))
+      throw unusableAnswer(modelId, `answered a stream with ${type}.`);
     return new EventTexts();
   }
 
   #reader({ form, n }: GenerateItem): UpstreamGeneration | UpstreamResponse {
     const { modelId } = this.options;
-    return form === 'response' ? new UpstreamResponse(modelId) : new UpstreamGeneration(modelId, n);
+    return form === 'response'
+      ? new UpstreamResponse(modelId)
+      : new UpstreamGeneration(modelId, n);
   }
 }

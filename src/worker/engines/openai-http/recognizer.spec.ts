@@ -3,7 +3,14 @@ import { type TranscribeItem } from '@switchyard/engine-api/speech-recognizer.js
 import { fieldsOf, formatOf, multipartBody } from './recognizer.js';
 
 const item = (changes: Partial<TranscribeItem> = {}): TranscribeItem => ({
-  ...{ requestId: 'r', task: 'transcribe', language: '', prompt: '', temperature: 0, wordTimestamps: false },
+  ...{
+    requestId: 'r',
+    task: 'transcribe',
+    language: '',
+    prompt: '',
+    temperature: 0,
+    wordTimestamps: false,
+  },
   audio: { kind: 'encoded', bytes: Buffer.from('a'), filename: 'a.wav', durationS: 0 },
   signal: new AbortController().signal,
   ...changes,
@@ -30,7 +37,10 @@ describe('what an upstream is asked', () => {
   });
 
   it('for speakers is diarized_json with a strategy and the voices as WAV', () => {
-    const fields = asked({ diarize: true, knownSpeakers: [{ name: 'Ada', samples: new Int16Array(4) }] });
+    const fields = asked({
+      diarize: true,
+      knownSpeakers: [{ name: 'Ada', samples: new Int16Array(4) }],
+    });
     expect(fields.slice(1, 4)).toEqual([
       ['response_format', 'diarized_json'],
       ['chunking_strategy', 'auto'],
@@ -55,7 +65,9 @@ describe('what an upstream is asked', () => {
 });
 
 const read = ({ contentType, parts }: ReturnType<typeof multipartBody>) =>
-  new Response(Buffer.concat(parts), { headers: { 'content-type': contentType } }).formData();
+  new Response(Buffer.concat(parts), {
+    headers: { 'content-type': contentType },
+  }).formData();
 
 describe('multipartBody', () => {
   it('is read back by a parser: fields in order, repeated names, the bytes of the file', async () => {
@@ -66,9 +78,16 @@ describe('multipartBody', () => {
       ['a[]', 'zwei'],
     ] as const;
     const form = await read(multipartBody({ file, filename: 'клип.wav', fields }));
-    expect([form.get('model'), ...form.getAll('a[]')]).toEqual(['whisper', 'one\r\ntwo', 'zwei']);
+    expect([form.get('model'), ...form.getAll('a[]')]).toEqual([
+      'whisper',
+      'one\r\ntwo',
+      'zwei',
+    ]);
     const upload = form.get('file') as File;
-    expect([upload.name, ...new Uint8Array(await upload.arrayBuffer())]).toEqual(['клип.wav', ...file]);
+    expect([upload.name, ...new Uint8Array(await upload.arrayBuffer())]).toEqual([
+      'клип.wav',
+      ...file,
+    ]);
   });
 
   it('refers to the file instead of copying it', () => {
@@ -77,14 +96,20 @@ describe('multipartBody', () => {
   });
 
   it('lets no file name end its line or its quotes', () => {
-    const { parts } = multipartBody({ file: Buffer.of(), filename: 'a"\r\nX-Evil: 1\r\n\r\n', fields: [] });
+    const { parts } = multipartBody({
+      file: Buffer.of(),
+      filename: 'a"\r\nX-Evil: 1\r\n\r\n',
+      fields: [],
+    });
     const text = Buffer.concat(parts).toString();
     expect(text).toContain('filename="a%22%0D%0AX-Evil: 1%0D%0A%0D%0A"\r\n');
     expect(text).not.toContain('\nX-Evil');
   });
 
   it('names a file without a name, as servers tell a file from a field by that', async () => {
-    const form = await read(multipartBody({ file: Buffer.from('x'), filename: '', fields: [] }));
+    const form = await read(
+      multipartBody({ file: Buffer.from('x'), filename: '', fields: [] }),
+    );
     expect(form.get('file')).toBeInstanceOf(File);
   });
 });

@@ -3,7 +3,12 @@ import { DomainError, errorDefinition } from '../../../core/shared/domain-error.
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { wavHeader } from '../../../contracts/formats/wav-header.js';
-import { cancelledError, failed, type ItemOutcome, succeeded } from '@switchyard/engine-api/engine.js';
+import {
+  cancelledError,
+  failed,
+  type ItemOutcome,
+  succeeded,
+} from '@switchyard/engine-api/engine.js';
 import {
   type KnownVoice,
   type SpeechRecognizer,
@@ -30,13 +35,20 @@ export function multipartBody({ file, filename, fields }: UploadForm): RequestBo
 export type ResponseFormat = 'verbose_json' | 'json' | 'diarized_json';
 
 /** The one format that carries what was asked for; undefined: as much as the upstream can. */
-export function formatOf({ diarize, logprobs }: TranscribeItem): ResponseFormat | undefined {
+export function formatOf({
+  diarize,
+  logprobs,
+}: TranscribeItem): ResponseFormat | undefined {
   if (diarize === true) return 'diarized_json';
   return logprobs === true ? 'json' : undefined;
 }
 
 /** Defaults are left out: a server that does not know a field may refuse it. */
-export function fieldsOf(item: TranscribeItem, model: string, format: ResponseFormat): readonly FormField[] {
+export function fieldsOf(
+  item: TranscribeItem,
+  model: string,
+  format: ResponseFormat,
+): readonly FormField[] {
   const { language, prompt, temperature, wordTimestamps } = item;
   const fields: FormField[] = [
     ['model', model],
@@ -46,7 +58,8 @@ export function fieldsOf(item: TranscribeItem, model: string, format: ResponseFo
   if (prompt !== '') fields.push(['prompt', prompt]);
   if (temperature !== 0) fields.push(['temperature', String(temperature)]);
   if (wordTimestamps && format === 'verbose_json') {
-    for (const granularity of ['word', 'segment']) fields.push(['timestamp_granularities[]', granularity]);
+    for (const granularity of ['word', 'segment'])
+      fields.push(['timestamp_granularities[]', granularity]);
   }
   if (item.logprobs === true) fields.push(['include[]', 'logprobs']);
   for (const word of item.hotWords ?? []) fields.push(['keywords[]', word]);
@@ -67,11 +80,17 @@ function chunkingFields({ chunking, diarize }: TranscribeItem): readonly FormFie
 
 const speakerFields = ({ knownSpeakers = [] }: TranscribeItem): readonly FormField[] => [
   ...knownSpeakers.map(({ name }): FormField => ['known_speaker_names[]', name]),
-  ...knownSpeakers.map((voice): FormField => ['known_speaker_references[]', dataUrl(voice)]),
+  ...knownSpeakers.map((voice): FormField => [
+    'known_speaker_references[]',
+    dataUrl(voice),
+  ]),
 ];
 
 function dataUrl({ samples }: KnownVoice): string {
-  const wav = Buffer.concat([wavHeader(RECOGNISER_RATE, samples.byteLength), bytesOf(samples)]);
+  const wav = Buffer.concat([
+    wavHeader(RECOGNISER_RATE, samples.byteLength),
+    bytesOf(samples),
+  ]);
   return `data:audio/wav;base64,${wav.toString('base64')}`;
 }
 
@@ -96,7 +115,9 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
     super(options, CARRIED, timing);
   }
 
-  transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
+  transcribe(
+    batch: readonly TranscribeItem[],
+  ): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
     return Promise.all(batch.map(item => this.#outcome(item)));
   }
 
@@ -112,11 +133,14 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
     item.signal.throwIfAborted();
     const audio = encodedAudio(item);
     // An upstream answers 400 to it.
-    if (audio.bytes.byteLength === 0) return { text: '', language: item.language, segments: [], words: [] };
+    if (audio.bytes.byteLength === 0)
+      return { text: '', language: item.language, segments: [], words: [] };
     const transcript = await this.#inBestFormat(item, audio);
     if (item.wordTimestamps && transcript.text !== '' && transcript.words.length === 0) {
       const message = `The upstream of model '${this.options.modelId}' gives no word times.`;
-      throw new DomainError('unsupported_parameter', message, { param: 'timestamp_granularities' });
+      throw new DomainError('unsupported_parameter', message, {
+        param: 'timestamp_granularities',
+      });
     }
     if (item.logprobs === true && transcript.text !== '' && !transcript.logprobs) {
       const message = `The upstream of model '${this.options.modelId}' gives no log probabilities.`;
@@ -125,7 +149,10 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
     return transcript;
   }
 
-  async #inBestFormat(item: TranscribeItem, audio: Encoded): Promise<RecognizedTranscript> {
+  async #inBestFormat(
+    item: TranscribeItem,
+    audio: Encoded,
+  ): Promise<RecognizedTranscript> {
     const format = formatOf(item) ?? this.#format;
     try {
       return await this.#ask(item, audio, format);
@@ -136,7 +163,11 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
     }
   }
 
-  #ask(item: TranscribeItem, audio: Encoded, format: ResponseFormat): Promise<RecognizedTranscript> {
+  #ask(
+    item: TranscribeItem,
+    audio: Encoded,
+    format: ResponseFormat,
+  ): Promise<RecognizedTranscript> {
     const { language, wordTimestamps, signal } = item;
     return this.upstream.call({
       path: item.task === 'translate' ? '/audio/translations' : '/audio/transcriptions',
@@ -150,9 +181,16 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
       read: async body => {
         const answer = parsed(await textOf(body, MAX_ANSWER_BYTES));
         const spoken = item.task === 'translate' ? 'en' : language;
-        const transcript = transcriptIn(answer, { language: spoken, durationS: audio.durationS, wordTimestamps });
+        const transcript = transcriptIn(answer, {
+          language: spoken,
+          durationS: audio.durationS,
+          wordTimestamps,
+        });
         if (transcript) return transcript;
-        throw unusableAnswer(this.options.modelId, 'answered 200 without a transcript: no JSON with `text`.');
+        throw unusableAnswer(
+          this.options.modelId,
+          'answered 200 without a transcript: no JSON with `text`.',
+        );
       },
     });
   }
@@ -160,14 +198,18 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
 
 function encodedAudio({ audio }: TranscribeItem): Encoded {
   if (audio.kind === 'encoded') return audio;
-  throw new DomainError('engine_failed', 'This engine takes files as they were uploaded, not samples.');
+  throw new DomainError(
+    'engine_failed',
+    'This engine takes files as they were uploaded, not samples.',
+  );
 }
 
 /** As gpt-4o-transcribe and older servers put it: "response_format 'verbose_json' is not compatible with model …". */
 const isRefusalOfFormat = (error: unknown): boolean =>
   error instanceof DomainError &&
   errorDefinition(error).retry === 'never' &&
-  (error.param === 'response_format' || /response_format|verbose_json/i.test(error.message));
+  (error.param === 'response_format' ||
+    /response_format|verbose_json/i.test(error.message));
 
 function parsed(text: string): unknown {
   try {

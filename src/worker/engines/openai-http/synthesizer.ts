@@ -1,7 +1,12 @@
 import { type IncomingMessage } from 'node:http';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { samplesOf } from '@switchyard/engine-api/audio/pcm.js';
-import { cancelledError, failed, type ItemOutcome, succeeded } from '@switchyard/engine-api/engine.js';
+import {
+  cancelledError,
+  failed,
+  type ItemOutcome,
+  succeeded,
+} from '@switchyard/engine-api/engine.js';
 import {
   checkSpeechItem,
   type EngineVoice,
@@ -22,7 +27,8 @@ const CONTAINERS: readonly (readonly [start: string, name: string])[] = [
   ['fLaC', 'FLAC'],
 ];
 const LONGEST_START = 4;
-const OTHER_CONTENT = /^(text\/|application\/(json|xml)|audio\/(x-)?(wav|wave|mpeg|mp3|ogg|opus|flac|aac|mp4)\b)/i;
+const OTHER_CONTENT =
+  /^(text\/|application\/(json|xml)|audio\/(x-)?(wav|wave|mpeg|mp3|ogg|opus|flac|aac|mp4)\b)/i;
 
 /** Names what an answer is when its header says that it is not raw PCM. */
 export function otherContentIn(contentType: string | undefined): string | undefined {
@@ -41,7 +47,8 @@ export class SpeechSamples {
    * @throws UpstreamFailure naming the container that the bytes are.
    */
   take(chunk: Uint8Array): Int16Array {
-    const bytes = this.#kept.byteLength === 0 ? chunk : Buffer.concat([this.#kept, chunk]);
+    const bytes =
+      this.#kept.byteLength === 0 ? chunk : Buffer.concat([this.#kept, chunk]);
     if (!this.#begun && bytes.byteLength < LONGEST_START) return this.#keep(bytes, 0);
     if (!this.#begun) refuseContainer(bytes, this.modelId);
     this.#begun = true;
@@ -62,13 +69,20 @@ export class SpeechSamples {
 function refuseContainer(bytes: Uint8Array, modelId: string): void {
   const start = Buffer.from(bytes.subarray(0, LONGEST_START)).toString('latin1');
   const container = CONTAINERS.find(([magic]) => start.startsWith(magic));
-  if (container) throw unusableAnswer(modelId, `sent ${container[1]} although response_format was pcm.`);
+  if (container)
+    throw unusableAnswer(
+      modelId,
+      `sent ${container[1]} although response_format was pcm.`,
+    );
 }
 
 type Spoken = ItemOutcome<{ readonly durationS: number }>;
 
 /** Synthesis at an OpenAI-compatible server: raw PCM, passed on as it comes in. */
-export class OpenAiHttpSynthesizer extends UpstreamEngine<OpenAiHttpSpeechOptions> implements SpeechSynthesizer {
+export class OpenAiHttpSynthesizer
+  extends UpstreamEngine<OpenAiHttpSpeechOptions>
+  implements SpeechSynthesizer
+{
   readonly kind = 'tts';
   readonly sampleRate: number;
   readonly voices: readonly EngineVoice[];
@@ -110,10 +124,15 @@ export class OpenAiHttpSynthesizer extends UpstreamEngine<OpenAiHttpSpeechOption
     });
   }
 
-  async #passOn(item: SynthesizeItem, body: AsyncIterable<Buffer>, answer: IncomingMessage): Promise<number> {
+  async #passOn(
+    item: SynthesizeItem,
+    body: AsyncIterable<Buffer>,
+    answer: IncomingMessage,
+  ): Promise<number> {
     const { modelId } = this.options;
     const other = otherContentIn(answer.headers['content-type']);
-    if (other !== undefined) throw unusableAnswer(modelId, `sent ${other} although response_format was pcm.`);
+    if (other !== undefined)
+      throw unusableAnswer(modelId, `sent ${other} although response_format was pcm.`);
     const speech = new SpeechSamples(modelId);
     let emitted = 0;
     const emit = (samples: Int16Array): void => {
@@ -130,6 +149,12 @@ export class OpenAiHttpSynthesizer extends UpstreamEngine<OpenAiHttpSpeechOption
 
 /** speed 1 is left out: a server that does not know the field may refuse it. */
 function orderOf({ text, voice, speed }: SynthesizeItem, model: string): RequestBody {
-  const order = { model, input: text, voice, response_format: 'pcm', ...(speed !== 1 && { speed }) };
+  const order = {
+    model,
+    input: text,
+    voice,
+    response_format: 'pcm',
+    ...(speed !== 1 && { speed }),
+  };
   return { contentType: 'application/json', parts: [Buffer.from(JSON.stringify(order))] };
 }

@@ -1,5 +1,11 @@
-import { type TokenLogprob, type TranscriptWord } from '@switchyard/engine-api/transcript.js';
-import { type RecognizedTranscript, type RecognizedSegment } from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  type TokenLogprob,
+  type TranscriptWord,
+} from '@switchyard/engine-api/transcript.js';
+import {
+  type RecognizedTranscript,
+  type RecognizedSegment,
+} from '@switchyard/engine-api/speech-recognizer.js';
 
 const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];
@@ -8,14 +14,18 @@ let tags: ReadonlyMap<string, string> | undefined;
 
 /** Whisper's `english` as `en`; a tag, and an unknown name, as they came. */
 export function upstreamLanguageTag(language: string): string {
-  tags ??= new Map(letters.flatMap(first => letters.flatMap(second => named(first + second))));
+  tags ??= new Map(
+    letters.flatMap(first => letters.flatMap(second => named(first + second))),
+  );
   return tags.get(language.toLowerCase()) ?? language;
 }
 
 function named(tag: string): [string, string][] {
   const name = names.of(tag);
   // Withdrawn tags have the name of their successor, which keeps it.
-  return name === undefined || Intl.getCanonicalLocales(tag)[0] !== tag ? [] : [[name.toLowerCase(), tag]];
+  return name === undefined || Intl.getCanonicalLocales(tag)[0] !== tag
+    ? []
+    : [[name.toLowerCase(), tag]];
 }
 
 interface AnswerContext {
@@ -32,11 +42,15 @@ type Fields = Readonly<Record<string, unknown>>;
  * `verbose_json` or `json` of a transcription as a transcript; undefined when it is neither. `json` has no times: its
  * text becomes one segment over the whole audio.
  */
-export function transcriptIn(answer: unknown, context: AnswerContext): RecognizedTranscript | undefined {
+export function transcriptIn(
+  answer: unknown,
+  context: AnswerContext,
+): RecognizedTranscript | undefined {
   if (!isFields(answer) || typeof answer.text !== 'string') return undefined;
   const text = answer.text.trim();
   const segments = listOf(answer.segments);
-  const durationS = context.durationS || durationIn(answer) || numberOf(segments.at(-1)?.end);
+  const durationS =
+    context.durationS || durationIn(answer) || numberOf(segments.at(-1)?.end);
   const language =
     typeof answer.language === 'string' && answer.language !== ''
       ? upstreamLanguageTag(answer.language)
@@ -47,7 +61,9 @@ export function transcriptIn(answer: unknown, context: AnswerContext): Recognize
     durationS,
     segments: segments.length > 0 ? segments.map(segmentOf) : wholeText(text, durationS),
     words: context.wordTimestamps ? wordsIn(answer, segments) : [],
-    ...(Array.isArray(answer.logprobs) && { logprobs: listOf(answer.logprobs).map(tokenOf) }),
+    ...(Array.isArray(answer.logprobs) && {
+      logprobs: listOf(answer.logprobs).map(tokenOf),
+    }),
   };
 }
 
@@ -66,14 +82,18 @@ const segmentOf = (segment: Fields): RecognizedSegment => ({
   text: trimmed(segment.text),
   avgLogprob: numberOf(segment.avg_logprob),
   noSpeechProb: numberOf(segment.no_speech_prob),
-  ...(typeof segment.compression_ratio === 'number' && { compressionRatio: segment.compression_ratio }),
+  ...(typeof segment.compression_ratio === 'number' && {
+    compressionRatio: segment.compression_ratio,
+  }),
   ...(typeof segment.speaker === 'string' && { speaker: segment.speaker }),
 });
 
 /** OpenAI lists words beside the segments, whisper.cpp inside of them. */
 function wordsIn({ words }: Fields, segments: readonly Fields[]): TranscriptWord[] {
   const listed = listOf(words);
-  return (listed.length > 0 ? listed : segments.flatMap(segment => listOf(segment.words))).map(wordOf);
+  return (
+    listed.length > 0 ? listed : segments.flatMap(segment => listOf(segment.words))
+  ).map(wordOf);
 }
 
 const wordOf = (word: Fields): TranscriptWord => ({
@@ -90,9 +110,12 @@ function tokenOf({ token, logprob, bytes }: Fields): TokenLogprob {
   return { token: text, logprob: Math.min(0, numberOf(logprob)), bytes: own };
 }
 
-const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
-const trimmed = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+const listOf = (value: unknown): Fields[] =>
+  Array.isArray(value) ? value.filter(isFields) : [];
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null;
+const trimmed = (value: unknown): string =>
+  typeof value === 'string' ? value.trim() : '';
 
 /** Some servers send seconds as text: OpenAI's own `duration` was one for years. */
 function numberOf(value: unknown): number {

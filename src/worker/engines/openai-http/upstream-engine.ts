@@ -23,18 +23,37 @@ interface Listed {
  * One look at `GET /models`. An upstream that is away, or that has no such route, is no reason not to start: the worker
  * would only restart for ever. It is ready as soon as the upstream answers.
  */
-async function probe(upstream: Upstream, { baseUrl, model, timeoutMs }: OpenAiHttpOptions): Promise<ProbeResult> {
+async function probe(
+  upstream: Upstream,
+  { baseUrl, model, timeoutMs }: OpenAiHttpOptions,
+): Promise<ProbeResult> {
   const revision = `${model} at ${new URL(baseUrl).host}`;
   try {
     const signal = AbortSignal.timeout(Math.min(LONGEST_PROBE_MS, timeoutMs));
-    const read = (body: AsyncIterable<Buffer>): Promise<string> => textOf(body, LONGEST_LIST_BYTES);
-    const list = await upstream.attempt({ path: '/models', accept: 'application/json', signal, read });
+    const read = (body: AsyncIterable<Buffer>): Promise<string> =>
+      textOf(body, LONGEST_LIST_BYTES);
+    const list = await upstream.attempt({
+      path: '/models',
+      accept: 'application/json',
+      signal,
+      read,
+    });
     const listed = modelsIn(JSON.parse(list));
     const found = listed.find(({ id }) => id === model);
-    if (found) return { revision: `${model}${madeOn(found)} at ${new URL(baseUrl).host}`, warning: undefined };
-    return { revision, warning: `${baseUrl}/models does not list options.model '${model}'${names(listed)}` };
+    if (found)
+      return {
+        revision: `${model}${madeOn(found)} at ${new URL(baseUrl).host}`,
+        warning: undefined,
+      };
+    return {
+      revision,
+      warning: `${baseUrl}/models does not list options.model '${model}'${names(listed)}`,
+    };
   } catch (error) {
-    return { revision, warning: `${baseUrl}/models gave no list of models: ${(error as Error).message}` };
+    return {
+      revision,
+      warning: `${baseUrl}/models gave no list of models: ${(error as Error).message}`,
+    };
   }
 }
 
@@ -59,7 +78,10 @@ function names(listed: readonly Listed[]): string {
  * An upstream cannot be asked what it can do: of what the protocol carries, the entry in `models.yaml` tells what is
  * there. A worker may run `maxConcurrent` calls of `maxBatch` items, so together they stay within the upstream's limit.
  */
-function unloadedInfo(options: OpenAiHttpOptions, carried: readonly EngineCapability[]): EngineInfo {
+function unloadedInfo(
+  options: OpenAiHttpOptions,
+  carried: readonly EngineCapability[],
+): EngineInfo {
   const { capabilities, languages, maxBatch, maxConcurrent } = options;
   return {
     engine: 'openai-http',
@@ -68,15 +90,21 @@ function unloadedInfo(options: OpenAiHttpOptions, carried: readonly EngineCapabi
     maxBatch,
     maxConcurrent: Math.floor(maxConcurrent / maxBatch),
     streams: 0,
-    capabilities: capabilities.length === 0 ? carried : carried.filter(name => capabilities.includes(name)),
+    capabilities:
+      capabilities.length === 0
+        ? carried
+        : carried.filter(name => capabilities.includes(name)),
     languages,
   };
 }
 
 /** The life of an engine that is another server: opened at load, asked what it has, closed at the end. */
-export abstract class UpstreamEngine<Options extends OpenAiHttpOptions = OpenAiHttpOptions> {
+export abstract class UpstreamEngine<
+  Options extends OpenAiHttpOptions = OpenAiHttpOptions,
+> {
   /** Called while it loads. A process warning is a line on stderr, which the supervisor of a process keeps. */
-  onWarning: (text: string) => void = text => process.emitWarning(text, 'UpstreamWarning');
+  onWarning: (text: string) => void = text =>
+    process.emitWarning(text, 'UpstreamWarning');
   protected readonly upstream: Upstream;
   #info: EngineInfo;
 

@@ -6,9 +6,14 @@ import { UpstreamExchange } from './upstream-exchange.js';
 const HEAD = 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhalf';
 
 /** What a reader gets of an answer without a length. @param then what the upstream does after half of it */
-async function read(then: (socket: Socket) => void, signal = new AbortController().signal): Promise<string> {
+async function read(
+  then: (socket: Socket) => void,
+  signal = new AbortController().signal,
+): Promise<string> {
   const server = createServer(socket => {
-    socket.on('error', () => undefined).once('data', () => socket.write(HEAD, () => then(socket)));
+    socket
+      .on('error', () => undefined)
+      .once('data', () => socket.write(HEAD, () => then(socket)));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
@@ -19,7 +24,12 @@ async function read(then: (socket: Socket) => void, signal = new AbortController
     insecureSkipVerify: false,
   });
   try {
-    const request = { url: `http://127.0.0.1:${port}/`, method: 'GET', headers: {}, signal } as const;
+    const request = {
+      url: `http://127.0.0.1:${port}/`,
+      method: 'GET',
+      headers: {},
+      signal,
+    } as const;
     let text = '';
     for await (const chunk of await exchange.send(request)) text += String(chunk);
     return text;
@@ -31,11 +41,15 @@ async function read(then: (socket: Socket) => void, signal = new AbortController
 
 it('an answer without a length is whole when its connection ends, and an error when that is reset', async () => {
   expect(await read(socket => socket.end())).toBe('half');
-  await expect(read(socket => socket.resetAndDestroy())).rejects.toMatchObject({ code: 'ECONNRESET' });
+  await expect(read(socket => socket.resetAndDestroy())).rejects.toMatchObject({
+    code: 'ECONNRESET',
+  });
 });
 
 it('an answer without a length that is aborted is the error of the abort', async () => {
   const controller = new AbortController();
   const reason = new Error('cancelled by its caller');
-  await expect(read(() => controller.abort(reason), controller.signal)).rejects.toBe(reason);
+  await expect(read(() => controller.abort(reason), controller.signal)).rejects.toBe(
+    reason,
+  );
 });

@@ -7,7 +7,14 @@ import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { unusableAnswer, UpstreamFailure } from './upstream-failure.js';
 
 /** No connection came about, so the upstream has done nothing yet. */
-const NOT_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
+const NOT_CONNECTED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+]);
 
 const CUT_OFF = new Set(['ECONNRESET', 'EPIPE']);
 
@@ -15,24 +22,37 @@ const CUT_OFF = new Set(['ECONNRESET', 'EPIPE']);
  * The body of an answer; the network's errors come as UpstreamFailure. Not the answer's own iterator, which costs a
  * dozen listeners.
  */
-export async function* bodyOf(answer: IncomingMessage, modelId: string): AsyncGenerator<Buffer> {
+export async function* bodyOf(
+  answer: IncomingMessage,
+  modelId: string,
+): AsyncGenerator<Buffer> {
   let wake = (): void => undefined;
-  for (const event of ['readable', 'end', 'error', 'close']) answer.on(event, () => wake());
+  for (const event of ['readable', 'end', 'error', 'close'])
+    answer.on(event, () => wake());
   for (let begun = false; ;) {
     const piece = answer.destroyed ? null : (answer.read() as Buffer | null);
     if (piece !== null) {
       begun = true;
       yield piece;
     } else if (answer.readableEnded) return;
-    else if (answer.errored instanceof UpstreamSilence) throw silence(modelId, answer.errored);
-    else if (answer.destroyed && !begun) throw new UpstreamFailure(cutOff(modelId, 'ECONNRESET'));
-    else if (answer.destroyed) throw unusableAnswer(modelId, 'ended the connection before its answer was complete.');
+    else if (answer.errored instanceof UpstreamSilence)
+      throw silence(modelId, answer.errored);
+    else if (answer.destroyed && !begun)
+      throw new UpstreamFailure(cutOff(modelId, 'ECONNRESET'));
+    else if (answer.destroyed)
+      throw unusableAnswer(
+        modelId,
+        'ended the connection before its answer was complete.',
+      );
     else await new Promise<void>(resolve => (wake = resolve));
   }
 }
 
 /** At most `limit` bytes as text; the rest is left unread. */
-export async function textOf(body: AsyncIterable<Buffer>, limit: number): Promise<string> {
+export async function textOf(
+  body: AsyncIterable<Buffer>,
+  limit: number,
+): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {
@@ -57,13 +77,19 @@ export function failureOfNetwork(modelId: string, error: Error): UpstreamFailure
 }
 
 const cutOff = (modelId: string, code: string): DeviceGone =>
-  new DeviceGone(`The upstream of model '${modelId}' closed the connection without an answer (${code}).`, {
-    code: 'worker_lost',
-  });
+  new DeviceGone(
+    `The upstream of model '${modelId}' closed the connection without an answer (${code}).`,
+    {
+      code: 'worker_lost',
+    },
+  );
 
 /** It may still be at work, so a silent upstream is not asked again. */
 const silence = (modelId: string, { timeoutMs }: UpstreamSilence): UpstreamFailure =>
-  unusableAnswer(modelId, `sent and took no byte for ${timeoutMs} ms (options.timeoutMs).`);
+  unusableAnswer(
+    modelId,
+    `sent and took no byte for ${timeoutMs} ms (options.timeoutMs).`,
+  );
 
 const reasonOf = (code: string): string =>
   isCertificateProblem(code)
@@ -71,7 +97,8 @@ const reasonOf = (code: string): string =>
     : `cannot be reached (${code}).`;
 
 /** OpenSSL's verdicts, Node's own, and those of the handshake. */
-const isCertificateProblem = (code: string): boolean => /CERT|ISSUER|LEAF_SIGNATURE|ERR_TLS|ERR_SSL/.test(code);
+const isCertificateProblem = (code: string): boolean =>
+  /CERT|ISSUER|LEAF_SIGNATURE|ERR_TLS|ERR_SSL/.test(code);
 
 function codeOf(error: Error): string {
   const { code } = error as NodeJS.ErrnoException;
@@ -122,7 +149,11 @@ export class UpstreamExchange {
   readonly #targets = new Map<string, Target>();
 
   constructor(private readonly options: ExchangeOptions) {
-    const limits = { keepAlive: true, maxSockets: options.maxConcurrent, maxFreeSockets: options.maxConcurrent };
+    const limits = {
+      keepAlive: true,
+      maxSockets: options.maxConcurrent,
+      maxFreeSockets: options.maxConcurrent,
+    };
     this.#plain = new http.Agent(limits);
     const { ca, insecureSkipVerify } = options;
     this.#secure = new https.Agent({
@@ -152,7 +183,9 @@ export class UpstreamExchange {
         sent.destroy(reason);
       };
       for (const signal of signals) signal.addEventListener('abort', abort);
-      sent.once('close', () => signals.forEach(signal => signal.removeEventListener('abort', abort)));
+      sent.once('close', () =>
+        signals.forEach(signal => signal.removeEventListener('abort', abort)),
+      );
       sent.once('response', answer => resolve((answered = answer)));
       sent.on('timeout', () => {
         // What lies here unread was sent: the reader is slow, not the upstream.
@@ -188,7 +221,11 @@ export class UpstreamExchange {
     const target = this.#targets.get(url) ?? targetAt(url);
     this.#targets.set(url, target);
     // A list of headers is written as it is; Node would collect an object's first.
-    const all = Object.entries({ host: target.host, ...headers, ...(body && bodyHeaders(body)) }).flat();
+    const all = Object.entries({
+      host: target.host,
+      ...headers,
+      ...(body && bodyHeaders(body)),
+    }).flat();
     const options = { ...target, method, timeout: this.options.timeoutMs, headers: all };
     return url.startsWith('https:')
       ? https.request({ ...options, agent: this.#secure })
@@ -197,9 +234,13 @@ export class UpstreamExchange {
 }
 
 /** Where a URL leads. Node connects to `hostname`; `host` has the port. */
-const targetAt = (url: string): Target => ({ ...urlToHttpOptions(new URL(url)), host: new URL(url).host });
+const targetAt = (url: string): Target => ({
+  ...urlToHttpOptions(new URL(url)),
+  host: new URL(url).host,
+});
 
-const isStale = (sent: http.ClientRequest, error: Error): boolean => sent.reusedSocket && CUT_OFF.has(codeOf(error));
+const isStale = (sent: http.ClientRequest, error: Error): boolean =>
+  sent.reusedSocket && CUT_OFF.has(codeOf(error));
 
 const bodyHeaders = ({ contentType, parts }: RequestBody): Record<string, string> => ({
   'content-type': contentType,

@@ -1,5 +1,10 @@
 import { type IncomingHttpHeaders } from 'node:http';
-import { DomainError, ERROR_REGISTRY, type ErrorCode, isErrorCode } from '../../../core/shared/domain-error.js';
+import {
+  DomainError,
+  ERROR_REGISTRY,
+  type ErrorCode,
+  isErrorCode,
+} from '../../../core/shared/domain-error.js';
 
 /** What an upstream says about its failure, brought to one shape. */
 interface UpstreamProblem {
@@ -48,11 +53,14 @@ function complaint({ loc, msg }: Fields): string {
   return [textOf(field), textOf(msg)].filter(part => part !== undefined).join(': ');
 }
 
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null;
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
 /** The error page of a proxy tells callers nothing. */
 const isMarkup = (body: string): boolean => body.trimStart().startsWith('<');
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, MAX_CHARACTERS);
+const oneLine = (text: string): string =>
+  text.replace(/\s+/g, ' ').trim().slice(0, MAX_CHARACTERS);
 
 /**
  * What one attempt ended with. `retry`: another one may go better, at the earliest after `afterMs` where that is known.
@@ -104,8 +112,12 @@ export function failureOfStatus(modelId: string, answer: AnswerStatus): Upstream
   if (code !== undefined) return new UpstreamFailure(refusal(code, answer));
   if (status === 429 && !isExhausted(problem)) {
     const message = `The upstream of model '${modelId}' is at its limit.${said(problem)}`;
-    const details = answer.retryAfterMs === undefined ? {} : { retryAfterMs: answer.retryAfterMs };
-    return new UpstreamFailure(new DomainError('queue_full', message, details), retry.retry);
+    const details =
+      answer.retryAfterMs === undefined ? {} : { retryAfterMs: answer.retryAfterMs };
+    return new UpstreamFailure(
+      new DomainError('queue_full', message, details),
+      retry.retry,
+    );
   }
   const message = `The upstream of model '${modelId}' answered ${status}${explanation(answer)}`;
   return new UpstreamFailure(new DomainError('engine_failed', message), retry.retry);
@@ -113,26 +125,34 @@ export function failureOfStatus(modelId: string, answer: AnswerStatus): Upstream
 
 /** The answer came, and it is not what was asked for. */
 export const unusableAnswer = (modelId: string, what: string): UpstreamFailure =>
-  new UpstreamFailure(new DomainError('engine_failed', `The upstream of model '${modelId}' ${what}`));
+  new UpstreamFailure(
+    new DomainError('engine_failed', `The upstream of model '${modelId}' ${what}`),
+  );
 
 function codeOfInput({ status, problem }: AnswerStatus): ErrorCode | undefined {
   const code = ABOUT_THE_INPUT[status];
   // The name of the upstream's model is the operator's: callers know another one.
   if (code === undefined || problem.param === 'model') return undefined;
   // An upstream that is a Switchyard speaks our own codes.
-  if (isErrorCode(problem.code) && isSameJudgement(problem.code, status)) return problem.code;
+  if (isErrorCode(problem.code) && isSameJudgement(problem.code, status))
+    return problem.code;
   return code === 'invalid_value' && problem.param === 'file' ? 'invalid_audio' : code;
 }
 
 const isSameJudgement = (code: ErrorCode, status: number): boolean =>
-  ERROR_REGISTRY[code].status === status && ERROR_REGISTRY[code].type === 'invalid_request_error';
+  ERROR_REGISTRY[code].status === status &&
+  ERROR_REGISTRY[code].type === 'invalid_request_error';
 
 const refusal = (code: ErrorCode, { status, problem }: AnswerStatus): DomainError =>
-  new DomainError(code, `The upstream refuses the request: ${problem.message || `status ${status}`}`, {
-    ...(problem.param !== undefined && { param: problem.param }),
-    // One of ours was judged already: it is `code`, or means something else here.
-    ...(!isErrorCode(problem.code) && { foreignCode: problem.code }),
-  });
+  new DomainError(
+    code,
+    `The upstream refuses the request: ${problem.message || `status ${status}`}`,
+    {
+      ...(problem.param !== undefined && { param: problem.param }),
+      // One of ours was judged already: it is `code`, or means something else here.
+      ...(!isErrorCode(problem.code) && { foreignCode: problem.code }),
+    },
+  );
 
 function mayRetry({ status, headers, problem }: AnswerStatus): boolean {
   if (headers['x-should-retry'] === 'false' || isExhausted(problem)) return false;
@@ -145,10 +165,13 @@ const isExhausted = ({ code }: UpstreamProblem): boolean => code === 'insufficie
 function explanation({ status, headers, problem }: AnswerStatus): string {
   if (status >= 300 && status < 400)
     return `, a redirect to ${headers.location ?? 'nowhere'}: set options.baseUrl to where it leads.`;
-  const hint = isExhausted(problem) ? "the upstream's account has no quota left" : OPERATOR_HINTS[status];
+  const hint = isExhausted(problem)
+    ? "the upstream's account has no quota left"
+    : OPERATOR_HINTS[status];
   // Its words about a key may quote the key.
   if (status === 401 || status === 403) return `: ${hint}.`;
   return `${hint === undefined ? '.' : `: ${hint}.`}${said(problem)}`;
 }
 
-const said = ({ message }: UpstreamProblem): string => (message === '' ? '' : ` It says: ${message}`);
+const said = ({ message }: UpstreamProblem): string =>
+  message === '' ? '' : ` It says: ${message}`;

@@ -33,18 +33,28 @@ export class UpstreamGeneration {
   /** @throws DomainError or UpstreamFailure when it is an error, or no JSON object. */
   take(json: string): GenerationEvent {
     const answer = answerIn<Answer>(json, this.modelId);
-    if (answer.error !== undefined && answer.error !== null) throw failureIn(json, this.modelId);
-    const choices = Array.isArray(answer.choices) ? (answer.choices as readonly Choice[]) : [];
+    if (answer.error !== undefined && answer.error !== null)
+      throw failureIn(json, this.modelId);
+    const choices = Array.isArray(answer.choices)
+      ? (answer.choices as readonly Choice[])
+      : [];
     for (const { index, finish_reason: reason } of choices) {
-      if (typeof reason === 'string') this.#reasons.set(typeof index === 'number' ? index : 0, reason);
+      if (typeof reason === 'string')
+        this.#reasons.set(typeof index === 'number' ? index : 0, reason);
     }
     this.#usage = usageIn(answer.usage) ?? this.#usage;
     return { type: 'chunk', json };
   }
 
   done(): GenerationEvent {
-    const reasons = [...this.#reasons].sort(([a], [b]) => a - b).map(([, reason]) => reason);
-    return { type: 'done', finishReasons: reasons, ...(this.#usage && { usage: this.#usage }) };
+    const reasons = [...this.#reasons]
+      .sort(([a], [b]) => a - b)
+      .map(([, reason]) => reason);
+    return {
+      type: 'done',
+      finishReasons: reasons,
+      ...(this.#usage && { usage: this.#usage }),
+    };
   }
 }
 
@@ -52,7 +62,8 @@ export class UpstreamGeneration {
 export function answerIn<T extends object>(json: string, modelId: string): T {
   try {
     const answer: unknown = JSON.parse(json);
-    if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer as T;
+    if (typeof answer === 'object' && answer !== null && !Array.isArray(answer))
+      return answer as T;
   } catch {
     // Said below.
   }
@@ -63,7 +74,10 @@ export function answerIn<T extends object>(json: string, modelId: string): T {
 export function failureIn(json: string, modelId: string): DomainError {
   const { message } = problemIn(json, undefined);
   const said = message === '' ? '' : ` It says: ${message}`;
-  return new DomainError('engine_failed', `The upstream of model '${modelId}' failed.${said}`);
+  return new DomainError(
+    'engine_failed',
+    `The upstream of model '${modelId}' failed.${said}`,
+  );
 }
 
 /** Of any answer in OpenAI's form. */
@@ -78,4 +92,5 @@ export function usageIn(value: unknown): TokenUsage | undefined {
   };
 }
 
-const countIn = (value: unknown): number => (Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0);
+const countIn = (value: unknown): number =>
+  Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0;

@@ -31,21 +31,31 @@ export class UpstreamResponse {
   take(json: string): GenerationEvent {
     const answer = answerIn<Answer>(json, this.modelId);
     const isResponse = answer.object === 'response';
-    if (!isResponse && typeof answer.type !== 'string') throw failureIn(json, this.modelId);
-    const { status, usage } = (isResponse ? answer : (answer.response ?? {})) as ResponseFields;
+    if (!isResponse && typeof answer.type !== 'string')
+      throw failureIn(json, this.modelId);
+    const { status, usage } = (
+      isResponse ? answer : (answer.response ?? {})
+    ) as ResponseFields;
     if (OVER.includes(status)) this.#status = String(status);
     this.#usage = countedIn(usage) ?? this.#usage;
     return { type: 'chunk', json };
   }
 
   done(): GenerationEvent {
-    return { type: 'done', finishReasons: [this.#status ?? ''], ...(this.#usage && { usage: this.#usage }) };
+    return {
+      type: 'done',
+      finishReasons: [this.#status ?? ''],
+      ...(this.#usage && { usage: this.#usage }),
+    };
   }
 }
 
 function countedIn(value: unknown): TokenUsage | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { input_tokens, output_tokens, input_tokens_details } = value as Record<string, unknown>;
+  const { input_tokens, output_tokens, input_tokens_details } = value as Record<
+    string,
+    unknown
+  >;
   const named = { prompt_tokens: input_tokens, completion_tokens: output_tokens };
   return usageIn({ ...named, prompt_tokens_details: input_tokens_details });
 }

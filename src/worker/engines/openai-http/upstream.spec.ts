@@ -3,7 +3,8 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import { UpstreamFailure } from './upstream-failure.js';
 import { withRetries } from './upstream.js';
 
-const broken = (afterMs?: number) => new UpstreamFailure(new DomainError('engine_failed', 'Broken.'), { afterMs });
+const broken = (afterMs?: number) =>
+  new UpstreamFailure(new DomainError('engine_failed', 'Broken.'), { afterMs });
 
 describe('withRetries', () => {
   function work(failures: readonly Error[], random = 0) {
@@ -18,7 +19,10 @@ describe('withRetries', () => {
         },
         policy,
         signal: abort.signal,
-        timing: { sleep: ms => Promise.resolve(void waits.push(ms)), random: () => random },
+        timing: {
+          sleep: ms => Promise.resolve(void waits.push(ms)),
+          random: () => random,
+        },
       });
     return { run, waits, abort, attempts: () => attempts };
   }
@@ -42,10 +46,12 @@ describe('withRetries', () => {
   });
 
   it('says how often it tried, if more than once', async () => {
-    await expect(work([broken(), broken()]).run({ retries: 1, maxRetryWaitMs: 0 })).rejects.toThrow(
-      'Broken. (2 attempts)',
+    await expect(
+      work([broken(), broken()]).run({ retries: 1, maxRetryWaitMs: 0 }),
+    ).rejects.toThrow('Broken. (2 attempts)');
+    await expect(work([broken()]).run({ retries: 0, maxRetryWaitMs: 0 })).rejects.toThrow(
+      /^Broken\.$/,
     );
-    await expect(work([broken()]).run({ retries: 0, maxRetryWaitMs: 0 })).rejects.toThrow(/^Broken\.$/);
   });
 
   it('passes on what is final or foreign after one attempt', async () => {

@@ -10,7 +10,13 @@ import { retryAfterMs } from '../../../platform/http/retry-after.js';
 import { REAL_TIMING, type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { contextAfter, traceparentOf } from '../../../platform/tracing/tracing.module.js';
 import { type OpenAiHttpOptions } from './options.js';
-import { bodyOf, failureOfNetwork, type RequestBody, textOf, UpstreamExchange } from './upstream-exchange.js';
+import {
+  bodyOf,
+  failureOfNetwork,
+  type RequestBody,
+  textOf,
+  UpstreamExchange,
+} from './upstream-exchange.js';
 import { failureOfStatus, problemIn, UpstreamFailure } from './upstream-failure.js';
 
 /** As OpenAI's clients. */
@@ -35,7 +41,12 @@ interface RetriedWork<T> {
  *
  * @throws DomainError of the last attempt, the abort's reason, or whatever else `attempt` threw.
  */
-export async function withRetries<T>({ attempt, policy, signal, timing }: RetriedWork<T>): Promise<T> {
+export async function withRetries<T>({
+  attempt,
+  policy,
+  signal,
+  timing,
+}: RetriedWork<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     signal.throwIfAborted();
     try {
@@ -57,7 +68,10 @@ function waitMs(
   askedMs: number | undefined,
   { policy, timing }: Pick<RetriedWork<never>, 'policy' | 'timing'>,
 ): number {
-  return Math.min(policy.maxRetryWaitMs, askedMs ?? backoffMs(tries, OWN_WAITS, () => timing.random()));
+  return Math.min(
+    policy.maxRetryWaitMs,
+    askedMs ?? backoffMs(tries, OWN_WAITS, () => timing.random()),
+  );
 }
 
 /** Any key is shorter; a longer file is another file. */
@@ -79,12 +93,22 @@ interface ApiKey {
 async function readApiKey(path: string): Promise<ApiKey> {
   const { content, mode } = await readSmallFile(path);
   const key = content.trim();
-  if (key === '') throw new Error(`options.apiKeyFile: ${path} is empty; write the key of the upstream into it`);
+  if (key === '')
+    throw new Error(
+      `options.apiKeyFile: ${path} is empty; write the key of the upstream into it`,
+    );
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new Error(`options.apiKeyFile: ${path} must hold one line with the key and nothing else`);
+    throw new Error(
+      `options.apiKeyFile: ${path} must hold one line with the key and nothing else`,
+    );
   }
   const open = (mode & OTHERS_MAY_READ) !== 0;
-  return { key, warning: open ? `${path} holds a key and everyone may read it; chmod 600 ${path}` : undefined };
+  return {
+    key,
+    warning: open
+      ? `${path} holds a key and everyone may read it; chmod 600 ${path}`
+      : undefined,
+  };
 }
 
 async function readSmallFile(path: string): Promise<{ content: string; mode: number }> {
@@ -94,7 +118,10 @@ async function readSmallFile(path: string): Promise<{ content: string; mode: num
     if (size > MAX_BYTES) throw new Error(`${size} bytes are too many for a key`);
     return { content: await file.readFile('utf8'), mode };
   } catch (error) {
-    throw new Error(`options.apiKeyFile: cannot read ${path}: ${(error as Error).message}`, { cause: error });
+    throw new Error(
+      `options.apiKeyFile: cannot read ${path}: ${(error as Error).message}`,
+      { cause: error },
+    );
   }
 }
 
@@ -150,10 +177,14 @@ export class Upstream {
     const ca = caFile === undefined ? undefined : await readAuthorities(caFile);
     this.#key = read?.key;
     this.#exchange = new UpstreamExchange({ ...this.options, ca });
-    const bare = read !== undefined && baseUrl.startsWith('http:') && !isLoopback(new URL(baseUrl).hostname);
-    return [read?.warning, bare ? `options.baseUrl is http: the key travels unencrypted` : undefined].filter(
-      warning => warning !== undefined,
-    );
+    const bare =
+      read !== undefined &&
+      baseUrl.startsWith('http:') &&
+      !isLoopback(new URL(baseUrl).hostname);
+    return [
+      read?.warning,
+      bare ? `options.baseUrl is http: the key travels unencrypted` : undefined,
+    ].filter(warning => warning !== undefined);
   }
 
   /** @throws DomainError; the signal's reason once it aborts, with the connection closed. */
@@ -171,7 +202,9 @@ export class Upstream {
 
   /** Idempotent. */
   close(): void {
-    this.#exchange?.close(new DomainError('shutting_down', 'The worker is shutting down.'));
+    this.#exchange?.close(
+      new DomainError('shutting_down', 'The worker is shutting down.'),
+    );
   }
 
   /** Once, without retries. @throws UpstreamFailure, the signal's reason, or what `read` threw. */
@@ -189,7 +222,9 @@ export class Upstream {
     const { modelId } = this.options;
     const span = spanOf(request);
     const head = await this.#send(request, span).catch((error: unknown) => {
-      span?.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).message }).end();
+      span
+        ?.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).message })
+        .end();
       throw error;
     });
     // What was not read to its end would keep the connection, and the upstream at work.
@@ -199,31 +234,51 @@ export class Upstream {
     };
     const status = head.statusCode ?? 0;
     span?.setAttribute('http.response.status_code', status);
-    if (status >= 200 && status < 300) return { head, body: bodyOf(head, modelId), [Symbol.dispose]: close };
+    if (status >= 200 && status < 300)
+      return { head, body: bodyOf(head, modelId), [Symbol.dispose]: close };
     try {
-      const problem = problemIn(await textOf(bodyOf(head, modelId), ERROR_BYTES), this.#key);
+      const problem = problemIn(
+        await textOf(bodyOf(head, modelId), ERROR_BYTES),
+        this.#key,
+      );
       const { headers } = head;
-      throw failureOfStatus(modelId, { status, headers, problem, retryAfterMs: retryAfterMs(headers, Date.now()) });
+      throw failureOfStatus(modelId, {
+        status,
+        headers,
+        problem,
+        retryAfterMs: retryAfterMs(headers, Date.now()),
+      });
     } finally {
       close();
     }
   }
 
-  async #send({ path, accept, body, signal }: UpstreamRequest, span?: Span): Promise<IncomingMessage> {
+  async #send(
+    { path, accept, body, signal }: UpstreamRequest,
+    span?: Span,
+  ): Promise<IncomingMessage> {
     const { modelId, baseUrl } = this.options;
-    if (!this.#exchange) throw new DomainError('engine_failed', `Model '${modelId}' is not loaded.`);
+    if (!this.#exchange)
+      throw new DomainError('engine_failed', `Model '${modelId}' is not loaded.`);
     const headers: Record<string, string> = { ...this.options.headers, accept };
     if (this.#key !== undefined) headers.authorization = `Bearer ${this.#key}`;
     const traceparent = span && traceparentOf(span.spanContext());
     if (traceparent !== undefined) headers.traceparent = traceparent;
     const method = body ? 'POST' : 'GET';
     try {
-      return await this.#exchange.send({ url: baseUrl + path, method, headers, signal, ...(body && { body }) });
+      return await this.#exchange.send({
+        url: baseUrl + path,
+        method,
+        headers,
+        signal,
+        ...(body && { body }),
+      });
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof DomainError) throw error;
       const failure = failureOfNetwork(modelId, error as Error);
-      if (failure.error.code !== 'engine_failed') void this.#probe(this.#exchange.closing);
+      if (failure.error.code !== 'engine_failed')
+        void this.#probe(this.#exchange.closing);
       throw failure;
     }
   }
@@ -233,7 +288,9 @@ export class Upstream {
     if (this.away$.value) return;
     this.away$.next(true);
     for (let failures = 1; this.away$.value && !closing.aborted; failures++) {
-      await sleep(backoffMs(failures, PROBES), undefined, { signal: closing }).catch(() => undefined);
+      await sleep(backoffMs(failures, PROBES), undefined, { signal: closing }).catch(
+        () => undefined,
+      );
       const signal = AbortSignal.timeout(PROBES.longestMs);
       await this.#send({ path: '/models', accept: 'application/json', signal }).then(
         answer => {
@@ -250,14 +307,22 @@ export class Upstream {
 const spanOf = ({ path, traceparent }: UpstreamRequest): Span | undefined =>
   traceparent === undefined
     ? undefined
-    : trace.getTracer('switchyard').startSpan(`upstream ${path}`, { kind: SpanKind.CLIENT }, contextAfter(traceparent));
+    : trace
+        .getTracer('switchyard')
+        .startSpan(
+          `upstream ${path}`,
+          { kind: SpanKind.CLIENT },
+          contextAfter(traceparent),
+        );
 
 async function readAuthorities(path: string): Promise<string> {
   try {
     const pem = await readFile(path, 'utf8');
     if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
   } catch (error) {
-    throw new Error(`options.caFile: cannot read ${path}: ${(error as Error).message}`, { cause: error });
+    throw new Error(`options.caFile: cannot read ${path}: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
   throw new Error(`options.caFile: ${path} holds no certificate in PEM form`);
 }

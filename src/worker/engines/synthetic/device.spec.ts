@@ -6,7 +6,10 @@ import { readSyntheticOptions } from './options.js';
 const signal = new AbortController().signal;
 
 function device(options: ModelSpec['options'], crash?: () => void): SyntheticDevice {
-  return new SyntheticDevice(readSyntheticOptions({ id: 'm', engine: 'synthetic', options } as ModelSpec), crash);
+  return new SyntheticDevice(
+    readSyntheticOptions({ id: 'm', engine: 'synthetic', options } as ModelSpec),
+    crash,
+  );
 }
 
 describe('SyntheticDevice', () => {
@@ -26,7 +29,9 @@ describe('SyntheticDevice', () => {
 
   it('takes at least baseMs + perItemMs per item', async () => {
     const started = performance.now();
-    await device({ baseMs: 5, perItemMs: 5 }).run(['a', 'b', 'c'].map(content => ({ signal, content })));
+    await device({ baseMs: 5, perItemMs: 5 }).run(
+      ['a', 'b', 'c'].map(content => ({ signal, content })),
+    );
     expect(performance.now() - started).toBeGreaterThanOrEqual(20);
   });
 
@@ -34,7 +39,10 @@ describe('SyntheticDevice', () => {
     const abort = new AbortController();
     const done: number[] = [];
     const gpu = device({ baseMs: 4, steps: 4 });
-    await gpu.run([{ signal: abort.signal, content: 'a' }], share => done.push(share) === 2 && abort.abort());
+    await gpu.run(
+      [{ signal: abort.signal, content: 'a' }],
+      share => done.push(share) === 2 && abort.abort(),
+    );
     expect(done).toEqual([0.25, 0.5]);
   });
 
@@ -45,7 +53,12 @@ describe('SyntheticDevice', () => {
       { marker: 'KILL', action: 'crash' },
     ];
     const gpu = device({ faults }, crash);
-    const call = await gpu.run([Buffer.from('good'), Buffer.from('a BAD one')].map(content => ({ signal, content })));
+    const call = await gpu.run(
+      [Buffer.from('good'), Buffer.from('a BAD one')].map(content => ({
+        signal,
+        content,
+      })),
+    );
     expect(call.faults.map(fault => fault?.action)).toEqual([undefined, 'fail']);
     expect(crash).not.toHaveBeenCalled();
     await gpu.run([{ signal, content: 'KILL' }]);
@@ -57,7 +70,8 @@ describe('SyntheticDevice', () => {
     void device({ faults: [{ marker: 'HANG', action: 'hang' }] })
       .run([{ signal: AbortSignal.abort(), content: 'HANG' }])
       .finally(settled);
-    for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setImmediate(resolve));
+    for (let turn = 0; turn < 20; turn++)
+      await new Promise(resolve => setImmediate(resolve));
     expect(settled).not.toHaveBeenCalled();
   });
 });

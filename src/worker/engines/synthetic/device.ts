@@ -1,6 +1,10 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { type EngineInfo } from '@switchyard/engine-api/engine.js';
-import { type FaultAction, type ScriptedFault, type SyntheticOptions } from './options.js';
+import {
+  type FaultAction,
+  type ScriptedFault,
+  type SyntheticOptions,
+} from './options.js';
 
 /**
  * A Node timer fires up to about 1.1 ms late: it is set to fire before the instant, and turns of the loop fill the
@@ -52,17 +56,25 @@ export class SyntheticDevice {
   }
 
   /** One engine call. `onStep` is told after each part, with the share of the work that is done. */
-  async run(items: readonly DeviceItem[], onStep: (done: number) => void = () => undefined): Promise<DeviceCall> {
+  async run(
+    items: readonly DeviceItem[],
+    onStep: (done: number) => void = () => undefined,
+  ): Promise<DeviceCall> {
     this.#count(items.length);
     const faults = items.map(item => this.#faultOf(item));
-    const strikes = (action: FaultAction): boolean => faults.some(fault => fault?.action === action);
+    const strikes = (action: FaultAction): boolean =>
+      faults.some(fault => fault?.action === action);
     if (strikes('crash')) this.crash();
     if (strikes('hang')) await new Promise<never>(() => undefined);
     await this.#work(items, this.#costMs(items.length, faults), onStep);
     return { faults };
   }
 
-  async #work(items: readonly DeviceItem[], costMs: number, onStep: (done: number) => void): Promise<void> {
+  async #work(
+    items: readonly DeviceItem[],
+    costMs: number,
+    onStep: (done: number) => void,
+  ): Promise<void> {
     const startMs = performance.now();
     const { steps } = this.options;
     for (let step = 1; step <= steps; step++) {
@@ -74,14 +86,18 @@ export class SyntheticDevice {
 
   #costMs(size: number, faults: DeviceCall['faults']): number {
     const { baseMs, perItemMs, jitter } = this.options;
-    const slowMs = faults.reduce((sum, fault) => sum + (fault?.action === 'slow' ? fault.ms : 0), 0);
+    const slowMs = faults.reduce(
+      (sum, fault) => sum + (fault?.action === 'slow' ? fault.ms : 0),
+      0,
+    );
     const factor = jitter === 0 ? 1 : 1 + jitter * (2 * this.#randomness() - 1);
     return (baseMs + perItemMs * size) * factor + slowMs;
   }
 
   #faultOf(item: DeviceItem): ScriptedFault | undefined {
     if (this.options.faults.length === 0) return undefined;
-    const content = typeof item.content === 'string' ? item.content : viewOf(item.content);
+    const content =
+      typeof item.content === 'string' ? item.content : viewOf(item.content);
     return this.options.faults.find(({ marker }) => content.includes(marker));
   }
 
@@ -110,7 +126,10 @@ function mulberry32(seed: number): () => number {
 type Abilities = Pick<EngineInfo, 'capabilities'> & Partial<EngineInfo>;
 
 /** What the synthetic engines say of themselves. `abilities` are those of one kind of engine. */
-export const syntheticInfo = (options: SyntheticOptions, abilities: Abilities): EngineInfo => ({
+export const syntheticInfo = (
+  options: SyntheticOptions,
+  abilities: Abilities,
+): EngineInfo => ({
   engine: 'synthetic',
   device: options.device,
   revision: 'synthetic 1',

@@ -35,7 +35,10 @@ export class SyntheticGenerator implements TextGenerator {
     /** SIGKILL leaves no chance to clean up, as a native crash does. */
     private readonly crash: () => void = () => process.kill(process.pid, 'SIGKILL'),
   ) {
-    this.info = syntheticInfo(options, { maxBatch: 1, capabilities: ['chat', 'completions'] });
+    this.info = syntheticInfo(options, {
+      maxBatch: 1,
+      capabilities: ['chat', 'completions'],
+    });
   }
 
   load(): Promise<void> {
@@ -68,22 +71,32 @@ export class SyntheticGenerator implements TextGenerator {
   }
 
   async #step(signal: AbortSignal, untilMs: number): Promise<void> {
-    const timerMs = Math.min(untilMs - performance.now() - TIMER_SLACK_MS, LONGEST_TIMER_MS);
+    const timerMs = Math.min(
+      untilMs - performance.now() - TIMER_SLACK_MS,
+      LONGEST_TIMER_MS,
+    );
     if (timerMs >= 1) await sleep(timerMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) throw abortedBy(signal);
     await sleepUntil(untilMs);
   }
 
-  async #strike(fault: ScriptedFault | undefined, token: number, signal: AbortSignal): Promise<void> {
+  async #strike(
+    fault: ScriptedFault | undefined,
+    token: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (fault?.afterTokens !== token) return;
-    if (fault.action === 'fail') throw new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`);
+    if (fault.action === 'fail')
+      throw new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`);
     if (fault.action === 'crash') this.crash();
     if (fault.action === 'hang') await this.#step(signal, Infinity);
   }
 }
 
 const abortedBy = (signal: AbortSignal): Error =>
-  signal.reason instanceof Error ? signal.reason : cancelledError('of the synthetic engine');
+  signal.reason instanceof Error
+    ? signal.reason
+    : cancelledError('of the synthetic engine');
 
 /** What one request is answered, token by token. */
 class SyntheticAnswer {
@@ -109,7 +122,11 @@ class SyntheticAnswer {
     this.#reason = this.length < tokens ? 'length' : 'stop';
     this.#includeUsage = body.stream_options?.include_usage === true;
     this.#tellsTokens = body.return_token_ids === true;
-    this.#usage = { promptTokens: this.#words.length, completionTokens: this.length * n, cachedTokens: 0 };
+    this.#usage = {
+      promptTokens: this.#words.length,
+      completionTokens: this.length * n,
+      cachedTokens: 0,
+    };
     const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${callersId(requestId)}`;
     this.#head = { form, id, created: Math.floor(Date.now() / 1000), model: 'synthetic' };
   }
@@ -119,7 +136,9 @@ class SyntheticAnswer {
       const text = answerToken(this.#words, index, at);
       const delta = { index, text, first: at === this.begun, finishReason: null };
       const tokens = this.#tellsTokens && { tokenIds: [at] };
-      yield this.#event(generationChunk(this.#head, { ...delta, ...tokens }, this.#includeUsage));
+      yield this.#event(
+        generationChunk(this.#head, { ...delta, ...tokens }, this.#includeUsage),
+      );
     }
   }
 
@@ -140,8 +159,9 @@ class SyntheticAnswer {
 
   #whole(): object {
     const choices = Array.from({ length: this.item.n }, (_, index) => {
-      const tokens = Array.from({ length: Math.max(0, this.length - this.begun) }, (_unused, at) =>
-        answerToken(this.#words, index, this.begun + at),
+      const tokens = Array.from(
+        { length: Math.max(0, this.length - this.begun) },
+        (_unused, at) => answerToken(this.#words, index, this.begun + at),
       );
       return { text: tokens.join(''), finishReason: this.#reason };
     });

@@ -60,7 +60,11 @@ export function readSyntheticOptions(spec: ModelSpec): SyntheticOptions {
     maxConcurrent: options.integer('maxConcurrent', { min: 1, max: 64, fallback: 1 }),
     input: options.choice('input', ['encoded', 'pcm'], 'encoded'),
     streams: options.integer('streams', { min: 0, max: 1024, fallback: 0 }),
-    charactersPerSecond: options.number('charactersPerSecond', { min: 1, max: 1000, fallback: 15 }),
+    charactersPerSecond: options.number('charactersPerSecond', {
+      min: 1,
+      max: 1000,
+      fallback: 15,
+    }),
     perTokenMs: options.number('perTokenMs', MILLISECONDS),
     tokens: options.integer('tokens', { min: 1, max: 1_000_000, fallback: 16 }),
     dimensions: options.integer('dimensions', { min: 1, max: 16_384, fallback: 8 }),
@@ -84,11 +88,23 @@ function readFaults(options: EngineOptions): ScriptedFault[] {
 
 function toFault(value: unknown): ScriptedFault | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { marker, action, ms = 0, afterTokens = 0, ...unknownFields } = value as Record<string, unknown>;
+  const {
+    marker,
+    action,
+    ms = 0,
+    afterTokens = 0,
+    ...unknownFields
+  } = value as Record<string, unknown>;
   const known = FAULT_ACTIONS.find(name => name === action);
-  if (typeof marker !== 'string' || marker === '' || known === undefined) return undefined;
+  if (typeof marker !== 'string' || marker === '' || known === undefined)
+    return undefined;
   if (typeof ms !== 'number' || !(ms >= 0 && ms <= MILLISECONDS.max)) return undefined;
-  if (typeof afterTokens !== 'number' || !Number.isInteger(afterTokens) || afterTokens < 0) return undefined;
+  if (
+    typeof afterTokens !== 'number' ||
+    !Number.isInteger(afterTokens) ||
+    afterTokens < 0
+  )
+    return undefined;
   if (Object.keys(unknownFields).length > 0) return undefined;
   return { marker, action: known, ms, afterTokens };
 }

@@ -48,10 +48,15 @@ export class SyntheticStream implements RecognizerStream {
   async push(samples: Int16Array): Promise<readonly RecognizerEvent[]> {
     if (this.#closed) return closed();
     const heard = this.#bytes.length;
-    this.#bytes = Buffer.concat([this.#bytes, Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)]);
+    this.#bytes = Buffer.concat([
+      this.#bytes,
+      Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength),
+    ]);
     await this.#suffer(heard);
     const text = this.#text();
-    return this.options.partials && text ? [{ type: 'partial', utterance: this.#utterance, text }] : [];
+    return this.options.partials && text
+      ? [{ type: 'partial', utterance: this.#utterance, text }]
+      : [];
   }
 
   commit(): Promise<readonly RecognizerEvent[]> {
@@ -62,7 +67,9 @@ export class SyntheticStream implements RecognizerStream {
     const words = evenlySpread(text, start, end);
     this.#start = end;
     this.#bytes = Buffer.alloc(0);
-    return Promise.resolve([{ type: 'final', utterance: this.#utterance++, text, start, end, words }]);
+    return Promise.resolve([
+      { type: 'final', utterance: this.#utterance++, text, start, end, words },
+    ]);
   }
 
   close(): Promise<void> {
@@ -80,9 +87,13 @@ export class SyntheticStream implements RecognizerStream {
 
   async #suffer(heardBytes: number): Promise<void> {
     const completes = ({ marker }: ScriptedFault) =>
-      this.#bytes.includes(marker, Math.max(0, heardBytes - Buffer.byteLength(marker) + 1));
+      this.#bytes.includes(
+        marker,
+        Math.max(0, heardBytes - Buffer.byteLength(marker) + 1),
+      );
     const fault = this.options.faults.find(completes);
-    if (fault?.action === 'fail') throw new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`);
+    if (fault?.action === 'fail')
+      throw new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`);
     if (fault?.action === 'linger') this.#lingerMs = fault.ms;
     if (fault?.action === 'slow') await sleep(fault.ms);
     if (fault?.action === 'hang') await new Promise<never>(() => undefined);
@@ -108,18 +119,29 @@ export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecogn
 
   constructor(options: SyntheticOptions, crash?: () => void) {
     const { streams } = options;
-    super(options, { streams, capabilities: streams > 0 ? [...CAPABILITIES, 'stream'] : CAPABILITIES }, crash);
+    super(
+      options,
+      { streams, capabilities: streams > 0 ? [...CAPABILITIES, 'stream'] : CAPABILITIES },
+      crash,
+    );
     this.input = options.input;
   }
 
   async prepare(_audio: PreparedAudio, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.options.prepareMs > 0) await sleep(this.options.prepareMs, undefined, { signal });
+    if (this.options.prepareMs > 0)
+      await sleep(this.options.prepareMs, undefined, { signal });
   }
 
-  async transcribe(batch: readonly TranscribeItem[]): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
-    if (batch.every(({ signal }) => signal.aborted)) return batch.map(item => failed(cancelledError(item.requestId)));
-    const items = batch.map(item => ({ signal: item.signal, content: contentOf(item.audio) }));
+  async transcribe(
+    batch: readonly TranscribeItem[],
+  ): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
+    if (batch.every(({ signal }) => signal.aborted))
+      return batch.map(item => failed(cancelledError(item.requestId)));
+    const items = batch.map(item => ({
+      signal: item.signal,
+      content: contentOf(item.audio),
+    }));
     const call = this.device.run(items);
     // Made up while the device works, so that the call costs what the script says and no more.
     const transcripts = batch.map(transcriptOf);
@@ -136,7 +158,12 @@ export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecogn
     const { partials, prompt = '' } = options;
     const conditions = prompt === '' ? [] : [prompt];
     const { faults } = this.options;
-    const stream = new SyntheticStream({ partials, conditions, faults, release: () => this.#openStreams-- });
+    const stream = new SyntheticStream({
+      partials,
+      conditions,
+      faults,
+      release: () => this.#openStreams--,
+    });
     return Promise.resolve(stream);
   }
 }
@@ -147,7 +174,8 @@ function outcome(
   fault: ScriptedFault | undefined,
 ): ItemOutcome<RecognizedTranscript> {
   if (item.signal.aborted) return failed(cancelledError(item.requestId));
-  if (fault?.action === 'fail') return failed(new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`));
+  if (fault?.action === 'fail')
+    return failed(new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`));
   return succeeded(transcript);
 }
 
@@ -163,8 +191,17 @@ function transcriptOf(item: TranscribeItem): RecognizedTranscript {
   });
 }
 
-function conditionsOf({ task, language, prompt, temperature, hotWords = [], knownSpeakers = [] }: TranscribeItem) {
-  const voices = knownSpeakers.map(({ name, samples }) => `${name} ${samples.length} samples`);
+function conditionsOf({
+  task,
+  language,
+  prompt,
+  temperature,
+  hotWords = [],
+  knownSpeakers = [],
+}: TranscribeItem) {
+  const voices = knownSpeakers.map(
+    ({ name, samples }) => `${name} ${samples.length} samples`,
+  );
   return [task, language, prompt, String(temperature), ...hotWords, ...voices];
 }
 
@@ -174,5 +211,9 @@ const speakersOf = (known: readonly string[]): readonly string[] =>
 
 function contentOf(audio: PreparedAudio): Uint8Array {
   if (audio.kind === 'encoded') return audio.bytes;
-  return new Uint8Array(audio.samples.buffer, audio.samples.byteOffset, audio.samples.byteLength);
+  return new Uint8Array(
+    audio.samples.buffer,
+    audio.samples.byteOffset,
+    audio.samples.byteLength,
+  );
 }

@@ -1,5 +1,10 @@
 import { DomainError } from '../../../core/shared/domain-error.js';
-import { cancelledError, failed, type ItemOutcome, succeeded } from '@switchyard/engine-api/engine.js';
+import {
+  cancelledError,
+  failed,
+  type ItemOutcome,
+  succeeded,
+} from '@switchyard/engine-api/engine.js';
 import {
   checkSpeechItem,
   nothingToSpeak,
@@ -13,13 +18,17 @@ type Spoken = ItemOutcome<{ readonly durationS: number }>;
 
 const RATE = 16_000;
 /** One second of a 440 Hz tone, repeated for as long as the text would take to say. */
-const TONE = Int16Array.from({ length: RATE }, (_, i) => Math.round(8000 * Math.sin((2 * Math.PI * 440 * i) / RATE)));
+const TONE = Int16Array.from({ length: RATE }, (_, i) =>
+  Math.round(8000 * Math.sin((2 * Math.PI * 440 * i) / RATE)),
+);
 
 /** A voice with no model: a tone as long as the text, with scripted cost and faults. */
 export class SyntheticSynthesizer extends SyntheticEngine implements SpeechSynthesizer {
   readonly kind = 'tts';
   readonly sampleRate = RATE;
-  readonly voices = [{ id: 'synthetic', name: 'Synthetic tone', language: '', gender: '' }] as const;
+  readonly voices = [
+    { id: 'synthetic', name: 'Synthetic tone', language: '', gender: '' },
+  ] as const;
 
   constructor(options: SyntheticOptions, crash?: () => void) {
     super(options, { capabilities: ['speech', 'speed'] }, crash);
@@ -27,9 +36,12 @@ export class SyntheticSynthesizer extends SyntheticEngine implements SpeechSynth
 
   async synthesize(batch: readonly SynthesizeItem[]): Promise<readonly Spoken[]> {
     const tones = batch.map(item => new Tone(item, this.options.charactersPerSecond));
-    if (batch.every(({ signal }) => signal.aborted)) return tones.map(tone => tone.outcome(undefined));
+    if (batch.every(({ signal }) => signal.aborted))
+      return tones.map(tone => tone.outcome(undefined));
     const items = batch.map(({ signal, text }) => ({ signal, content: text }));
-    const { faults } = await this.device.run(items, done => tones.forEach(tone => tone.emitUpTo(done)));
+    const { faults } = await this.device.run(items, done =>
+      tones.forEach(tone => tone.emitUpTo(done)),
+    );
     return tones.map((tone, i) => tone.outcome(faults[i]));
   }
 }
@@ -65,7 +77,10 @@ class Tone {
   outcome(fault: ScriptedFault | undefined): Spoken {
     if (this.item.signal.aborted) return failed(cancelledError(this.item.requestId));
     if (this.#problem) return failed(this.#problem);
-    if (fault?.action === 'fail') return failed(new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`));
+    if (fault?.action === 'fail')
+      return failed(
+        new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`),
+      );
     return succeeded({ durationS: this.#total / RATE });
   }
 }

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type TokenLogprob, type TranscriptWord } from '@switchyard/engine-api/transcript.js';
-import { type RecognizedTranscript, type RecognizedSegment } from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  type TokenLogprob,
+  type TranscriptWord,
+} from '@switchyard/engine-api/transcript.js';
+import {
+  type RecognizedTranscript,
+  type RecognizedSegment,
+} from '@switchyard/engine-api/speech-recognizer.js';
 
 /** Enough to tell inputs apart, little enough to cost nothing at 25 MB. */
 const HASHED_BYTES = 65_536;
@@ -19,9 +25,14 @@ interface TranscriptSource {
 }
 
 /** Says what it is, and depends on all it was given: "synthetic transcript 1f3a9c02 5 bytes". Empty audio: no text. */
-export function syntheticText(bytes: Uint8Array, conditions: readonly string[] = []): string {
+export function syntheticText(
+  bytes: Uint8Array,
+  conditions: readonly string[] = [],
+): string {
   if (bytes.length === 0) return '';
-  const hash = createHash('sha256').update(bytes.subarray(0, HASHED_BYTES)).update(JSON.stringify(conditions));
+  const hash = createHash('sha256')
+    .update(bytes.subarray(0, HASHED_BYTES))
+    .update(JSON.stringify(conditions));
   return `synthetic transcript ${hash.digest('hex').slice(0, 8)} ${bytes.length} bytes`;
 }
 
@@ -35,11 +46,16 @@ export function syntheticTranscript(source: TranscriptSource): RecognizedTranscr
     language: 'en',
     segments: text === '' ? [] : speakers.length > 0 ? turnsOf(words, speakers) : [whole],
     words: source.wordTimestamps ? words : [],
-    ...(source.logprobs && { logprobs: words.map(({ word }, i) => tokenOf(i === 0 ? word : ` ${word}`)) }),
+    ...(source.logprobs && {
+      logprobs: words.map(({ word }, i) => tokenOf(i === 0 ? word : ` ${word}`)),
+    }),
   };
 }
 
-function turnsOf(words: readonly TranscriptWord[], speakers: readonly string[]): RecognizedSegment[] {
+function turnsOf(
+  words: readonly TranscriptWord[],
+  speakers: readonly string[],
+): RecognizedSegment[] {
   return Array.from({ length: Math.ceil(words.length / TURN_WORDS) }, (_, turn) => {
     const said = words.slice(turn * TURN_WORDS, (turn + 1) * TURN_WORDS);
     return {
@@ -53,13 +69,22 @@ function turnsOf(words: readonly TranscriptWord[], speakers: readonly string[]):
   });
 }
 
-const tokenOf = (token: string): TokenLogprob => ({ token, logprob: LOGPROB, bytes: Buffer.from(token) });
+const tokenOf = (token: string): TokenLogprob => ({
+  token,
+  logprob: LOGPROB,
+  bytes: Buffer.from(token),
+});
 
 /** The words of the text, each with an equal part of the time. Seconds. */
 export function evenlySpread(text: string, start: number, end: number): TranscriptWord[] {
   const words = text === '' ? [] : text.split(' ');
   const each = (end - start) / Math.max(1, words.length);
-  return words.map((word, i) => ({ word, start: start + i * each, end: start + (i + 1) * each, confidence: 0.9 }));
+  return words.map((word, i) => ({
+    word,
+    start: start + i * each,
+    end: start + (i + 1) * each,
+    confidence: 0.9,
+  }));
 }
 
 interface Body {
@@ -72,14 +97,20 @@ interface Body {
   readonly dimensions?: unknown;
 }
 
-export const syntheticBody = (json: Buffer): Body => JSON.parse(json.toString('utf8')) as Body;
+export const syntheticBody = (json: Buffer): Body =>
+  JSON.parse(json.toString('utf8')) as Body;
 
 /** Words of what was last said: those that the answer is made of, and that count as the tokens of the prompt. */
 export const promptWords = ({ messages, prompt }: Body): readonly string[] =>
-  wordsOf(Array.isArray(messages) ? (messages.at(-1) as { content?: unknown } | undefined)?.content : prompt);
+  wordsOf(
+    Array.isArray(messages)
+      ? (messages.at(-1) as { content?: unknown } | undefined)?.content
+      : prompt,
+  );
 
 /** Tokens of the answer that is continued: 0 when it begins. */
-export const begunTokens = ({ continue_token_ids: begun }: Body): number => (Array.isArray(begun) ? begun.length : 0);
+export const begunTokens = ({ continue_token_ids: begun }: Body): number =>
+  Array.isArray(begun) ? begun.length : 0;
 
 function wordsOf(content: unknown): readonly string[] {
   const text = typeof content === 'string' ? content : JSON.stringify(content ?? '');

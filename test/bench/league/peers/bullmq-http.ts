@@ -36,7 +36,10 @@ async function serveHttp(): Promise<void> {
   const events = new QueueEvents(QUEUE, { connection: connectTo(redis.url) });
   events.setMaxListeners(0);
   await events.waitUntilReady();
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const answer = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> => {
     const options = {
       removeOnComplete: COMPLETED,
       ...(request.headers['x-priority'] === 'bulk' && { priority: BULK }),
@@ -47,11 +50,18 @@ async function serveHttp(): Promise<void> {
     if (response.destroyed) return remove();
     response.once('close', () => response.writableEnded || remove());
     const text = (await job.waitUntilFinished(events)) as string;
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ text }));
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ text }));
   };
-  const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()));
+  const server = createServer(
+    (request, response) => void answer(request, response).catch(() => response.destroy()),
+  );
   server.listen(Number(process.env.PEER_PORT), '127.0.0.1');
-  process.once('SIGTERM', () => void redis[Symbol.asyncDispose]().then(() => process.exit(0)));
+  process.once(
+    'SIGTERM',
+    () => void redis[Symbol.asyncDispose]().then(() => process.exit(0)),
+  );
 }
 
 /** Again when it was killed, as a supervisor would. */
@@ -67,7 +77,10 @@ function serveJobs(url: string): void {
   void (async () => {
     for (;;) {
       if (waiting.length === 0) await new Promise<void>(resolve => (wake = resolve));
-      for (const end = performance.now() + WINDOW_MS; waiting.length < DEVICE.group && performance.now() < end;)
+      for (
+        const end = performance.now() + WINDOW_MS;
+        waiting.length < DEVICE.group && performance.now() < end;
+      )
         await pause(1);
       const group = waiting.splice(0, DEVICE.group);
       const { groupMs, itemMs } = DEVICE.costs[group[0]!.model];
@@ -75,12 +88,19 @@ function serveJobs(url: string): void {
       for (const item of group) item.done('done');
     }
   })();
-  const process_ = ({ data: { model } }: { data: { model: DeviceModel } }): Promise<string> =>
+  const process_ = ({
+    data: { model },
+  }: {
+    data: { model: DeviceModel };
+  }): Promise<string> =>
     new Promise(done => {
       waiting.push({ model, done });
       wake();
     });
-  new Worker(QUEUE, process_, { connection: connectTo(url), concurrency: 2 * DEVICE.group });
+  new Worker(QUEUE, process_, {
+    connection: connectTo(url),
+    concurrency: 2 * DEVICE.group,
+  });
 }
 
 const [url] = process.argv.slice(2);

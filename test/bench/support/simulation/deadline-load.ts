@@ -39,7 +39,11 @@ export interface DeadlineReport {
  * Conversations of three tenants at 110 % of what the devices can do, with deadlines of 10, 30 and 90 s.
  * @param onlyDrops first in, first out; requests leave when their deadline has passed
  */
-export function deadlineLoad(seconds: number, onlyDrops: boolean, seed = 1): DeadlineReport {
+export function deadlineLoad(
+  seconds: number,
+  onlyDrops: boolean,
+  seed = 1,
+): DeadlineReport {
   const gateway = new VirtualGateway({
     workers: new Map([[MODEL, WORKERS]]),
     cost: COST,
@@ -65,21 +69,40 @@ export function deadlineLoad(seconds: number, onlyDrops: boolean, seed = 1): Dea
 function conversations(forMs: number, random: RandomSource): TraceRequest[] {
   const trace: TraceRequest[] = [];
   const gapMs = MEAN_MS / (WORKERS * LOAD);
-  for (let atMs = exponential(random, gapMs); atMs < forMs; atMs += exponential(random, gapMs)) {
-    const costMs = lognormal(random, PROMPT) * MS_PER_TOKEN.prompt + lognormal(random, ANSWER) * MS_PER_TOKEN.answer;
+  for (
+    let atMs = exponential(random, gapMs);
+    atMs < forMs;
+    atMs += exponential(random, gapMs)
+  ) {
+    const costMs =
+      lognormal(random, PROMPT) * MS_PER_TOKEN.prompt +
+      lognormal(random, ANSWER) * MS_PER_TOKEN.answer;
     const estimatedMs = costMs * (1 - ERROR + 2 * ERROR * random());
     const [tenant, deadlineMs] = [oneOf(random, TENANTS), oneOf(random, DEADLINES_MS)];
-    trace.push({ atMs, model: MODEL, tenant, priority: 'batch', costMs, estimatedMs, deadlineMs });
+    trace.push({
+      atMs,
+      model: MODEL,
+      tenant,
+      priority: 'batch',
+      costMs,
+      estimatedMs,
+      deadlineMs,
+    });
   }
   return trace;
 }
 
-const oneOf = <T>(random: RandomSource, items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
+const oneOf = <T>(random: RandomSource, items: readonly T[]): T =>
+  items[Math.floor(random() * items.length)]!;
 
 /** Box-Muller. */
-function lognormal(random: RandomSource, { median, mean }: { median: number; mean: number }): number {
+function lognormal(
+  random: RandomSource,
+  { median, mean }: { median: number; mean: number },
+): number {
   const sigma = Math.sqrt(2 * Math.log(mean / median));
-  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  const normal =
+    Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   return median * Math.exp(sigma * normal);
 }
 

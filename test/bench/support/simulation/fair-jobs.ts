@@ -43,7 +43,10 @@ export class FairJobs {
 
   /** Lines of a tenant that have not been sent. */
   leftOf(tenant: string): number {
-    return this.lanes.reduce((sum, lane) => sum + (lane.tenant === tenant ? this.#leftOf(lane) : 0), 0);
+    return this.lanes.reduce(
+      (sum, lane) => sum + (lane.tenant === tenant ? this.#leftOf(lane) : 0),
+      0,
+    );
   }
 
   pump(): void {
@@ -62,17 +65,23 @@ export class FairJobs {
   }
 
   #canGo(lane: JobLane): boolean {
-    return this.#leftOf(lane) > 0 && (this.#inFlight.get(lane.model) ?? 0) < this.limits.perModel;
+    return (
+      this.#leftOf(lane) > 0 &&
+      (this.#inFlight.get(lane.model) ?? 0) < this.limits.perModel
+    );
   }
 
   #send(lane: JobLane): void {
     const { model, tenant } = lane;
     this.#left.set(keyOf(lane), this.#leftOf(lane) - 1);
     this.#count(model, 1);
-    this.gateway.submit({ atMs: this.gateway.nowMs, model, tenant, priority: 'batch' }, () => {
-      this.#count(model, -1);
-      this.pump();
-    });
+    this.gateway.submit(
+      { atMs: this.gateway.nowMs, model, tenant, priority: 'batch' },
+      () => {
+        this.#count(model, -1);
+        this.pump();
+      },
+    );
   }
 
   #count(model: string, change: number): void {

@@ -1,5 +1,9 @@
 import { type Observable, Subject } from 'rxjs';
-import { type SlotCredit, type SlotOffer, type WorkerPort } from '../../../../src/core/dispatch/worker.port.js';
+import {
+  type SlotCredit,
+  type SlotOffer,
+  type WorkerPort,
+} from '../../../../src/core/dispatch/worker.port.js';
 import { type WorkerCapacity } from '../../../../src/core/forecast/virtual-workers.js';
 import { type Lease } from '../../../../src/core/shared/lease.js';
 import { leastLoaded } from '../../../../src/gateway/worker-pool/worker-choice.js';
@@ -20,7 +24,9 @@ export class SimulatedPool implements WorkerPort {
 
   /** Starts `count` ready workers of a model. */
   add(model: string, count: number): void {
-    const workers = Array.from({ length: count }, (_, index) => this.#start(model, index));
+    const workers = Array.from({ length: count }, (_, index) =>
+      this.#start(model, index),
+    );
     this.#byModel.set(model, [...(this.#byModel.get(model) ?? []), ...workers]);
     for (const worker of workers) this.#byId.set(worker.id, worker);
   }
@@ -50,7 +56,9 @@ export class SimulatedPool implements WorkerPort {
   }
 
   #start(model: string, index: number): SimulatedWorker {
-    return new SimulatedWorker(`${model}/${index}`, this.cost, this.events, () => this.#capacity.next(model));
+    return new SimulatedWorker(`${model}/${index}`, this.cost, this.events, () =>
+      this.#capacity.next(model),
+    );
   }
 
   #worker(id: string): SimulatedWorker {

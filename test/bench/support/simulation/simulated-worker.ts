@@ -1,7 +1,14 @@
 import { type SlotOffer } from '../../../../src/core/dispatch/worker.port.js';
 import { type RequestPriority } from '../../../../src/core/request/request-priority.js';
-import { slotCredits, SlotLedger, slotOverdraft } from '../../../../src/gateway/worker-pool/slot-ledger.js';
-import { type PlacedWork, WorkQueue } from '../../../../src/worker/execution/work-queue.js';
+import {
+  slotCredits,
+  SlotLedger,
+  slotOverdraft,
+} from '../../../../src/gateway/worker-pool/slot-ledger.js';
+import {
+  type PlacedWork,
+  WorkQueue,
+} from '../../../../src/worker/execution/work-queue.js';
 import { type WorkerOffer } from '../../../../src/gateway/worker-pool/worker-choice.js';
 import { type EventQueue } from '../event-queue.js';
 
@@ -75,7 +82,11 @@ export class SimulatedWorker implements WorkerOffer {
   take(works: readonly Work[], nowMs: number): void {
     const received = works.map(work => ({
       work,
-      ...{ priority: work.priority, agingShare: work.agingShare, sequence: (this.#received += 1) },
+      ...{
+        priority: work.priority,
+        agingShare: work.agingShare,
+        sequence: (this.#received += 1),
+      },
     }));
     this.events.schedule(nowMs + this.cost.hopMs + this.cost.prepMs, now => {
       for (const entry of received) this.#ready.add(entry);
@@ -89,7 +100,10 @@ export class SimulatedWorker implements WorkerOffer {
     if (group.length === 0) return;
     this.#deviceBusy = true;
     const { groupMs, itemMs } = this.cost;
-    const tookMs = group.reduce((sum, { work: { costMs = itemMs } }) => sum + costMs, groupMs);
+    const tookMs = group.reduce(
+      (sum, { work: { costMs = itemMs } }) => sum + costMs,
+      groupMs,
+    );
     for (const { work } of group) work.startedAtMs = nowMs;
     this.deviceBusyMs += tookMs;
     this.groupSizes.push(group.length);
@@ -115,7 +129,9 @@ export class SimulatedWorker implements WorkerOffer {
   }
 
   #answer(works: readonly ReadyWork[], nowMs: number, call?: EngineCall): void {
-    this.events.schedule(nowMs + this.cost.hopMs, now => works.forEach(({ work }) => work.done(now, call)));
+    this.events.schedule(nowMs + this.cost.hopMs, now =>
+      works.forEach(({ work }) => work.done(now, call)),
+    );
   }
 }
 

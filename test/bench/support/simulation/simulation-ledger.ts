@@ -1,4 +1,7 @@
-import { type Quantiles, type WaitForecast } from '../../../../src/core/forecast/wait-forecast.js';
+import {
+  type Quantiles,
+  type WaitForecast,
+} from '../../../../src/core/forecast/wait-forecast.js';
 import { type PriorityLabel } from '../../../../src/core/request/request-priority.js';
 import { type SettlementStatus } from '../../../../src/core/request/settlement.js';
 import { type TraceRequest } from './trace.js';
@@ -20,7 +23,10 @@ export class SimulationLedger {
   readonly waitsMs: Record<PriorityLabel, number[]> = { realtime: [], batch: [] };
   /** Of completed requests, from arrival until answered. */
   readonly answersMs: Record<PriorityLabel, number[]> = { realtime: [], batch: [] };
-  readonly settledBy: Record<PriorityLabel, Counts> = { realtime: noCounts(), batch: noCounts() };
+  readonly settledBy: Record<PriorityLabel, Counts> = {
+    realtime: noCounts(),
+    batch: noCounts(),
+  };
   /** Completed requests of each tenant. */
   readonly tenants = new Map<string, number>();
   /** Waits of each tenant, in the order in which its requests were sent. */
@@ -48,7 +54,13 @@ export class SimulationLedger {
     const { priority, tenant } = request;
     const forecast = this.#forecasts.get(request);
     this.#forecasts.delete(request);
-    if (forecast) this.forecasts.push({ priority, atMs: request.atMs, waitedMs, ...forecast.startInMs });
+    if (forecast)
+      this.forecasts.push({
+        priority,
+        atMs: request.atMs,
+        waitedMs,
+        ...forecast.startInMs,
+      });
     this.waitsMs[priority].push(waitedMs);
     const waits = this.tenantWaitsMs.get(tenant);
     if (waits) waits.push(waitedMs);

@@ -52,7 +52,10 @@ export function simulate(gateway: VirtualGateway, forMs?: number): SimulationRep
   };
 }
 
-const byPriority = ({ realtime, batch }: Readonly<Record<'realtime' | 'batch', readonly number[]>>): ByPriority => ({
+const byPriority = ({
+  realtime,
+  batch,
+}: Readonly<Record<'realtime' | 'batch', readonly number[]>>): ByPriority => ({
   realtime: distribution(realtime),
   batch: distribution(batch),
 });
@@ -68,7 +71,9 @@ export function describeReport(name: string, report: SimulationReport): string {
       return [`${priority} ${what.slice(0, -2)}`, ...[p50, p95, p99, max].map(inSeconds)];
     }),
   );
-  const table = [COLUMNS, ...rows].map(([first = '', ...cells]) => `    ${first.padEnd(16)}${cells.map(pad).join('')}`);
+  const table = [COLUMNS, ...rows].map(
+    ([first = '', ...cells]) => `    ${first.padEnd(16)}${cells.map(pad).join('')}`,
+  );
   return [
     `  ${name}: ${requests} requests over ${workers} workers, ${virtualS} s of virtual time in ${wallS} s`,
     ...table,
@@ -86,8 +91,12 @@ const facts = (report: SimulationReport): string[] => [
 ];
 
 /** Waits as a picture: one bar per power of two. */
-export function drawWaits(series: Readonly<Record<'realtime' | 'batch', readonly number[]>>): string {
-  return (['realtime', 'batch'] as const).map(priority => drawOne(priority, series[priority])).join('\n');
+export function drawWaits(
+  series: Readonly<Record<'realtime' | 'batch', readonly number[]>>,
+): string {
+  return (['realtime', 'batch'] as const)
+    .map(priority => drawOne(priority, series[priority]))
+    .join('\n');
 }
 
 /** The last one: 65 s and more. */
@@ -108,12 +117,15 @@ function drawOne(name: string, waitsMs: readonly number[]): string {
 }
 
 /** 0: under 16 ms, then doubling. */
-const bar = (waitMs: number): number => Math.min(BARS - 1, Math.max(0, Math.ceil(Math.log2((waitMs + 0.001) / 16))));
+const bar = (waitMs: number): number =>
+  Math.min(BARS - 1, Math.max(0, Math.ceil(Math.log2((waitMs + 0.001) / 16))));
 
 const pad = (cell: string): string => cell.padStart(9);
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 function inSeconds(valueMs: string | number): string {
   if (typeof valueMs === 'string') return valueMs;
-  return valueMs < 1000 ? `${Math.round(valueMs)} ms` : `${(valueMs / 1000).toFixed(1)} s`;
+  return valueMs < 1000
+    ? `${Math.round(valueMs)} ms`
+    : `${(valueMs / 1000).toFixed(1)} s`;
 }

@@ -11,11 +11,14 @@ export interface SimulationRules {
   readonly bounds: QueueBounds;
 }
 
-const setting = <K extends keyof typeof SETTINGS_TABLE>(path: K): (typeof SETTINGS_TABLE)[K]['default'] =>
-  SETTINGS_TABLE[path].default;
+const setting = <K extends keyof typeof SETTINGS_TABLE>(
+  path: K,
+): (typeof SETTINGS_TABLE)[K]['default'] => SETTINGS_TABLE[path].default;
 
 /** The defaults of the product, read from its own table of settings. */
-export const simulationRules = (changes: Partial<SimulationRules> = {}): SimulationRules => ({
+export const simulationRules = (
+  changes: Partial<SimulationRules> = {},
+): SimulationRules => ({
   agingMs: setting('queue.aging_ms'),
   agingShare: setting('queue.aging_share'),
   queueTimeoutMs: setting('queue.timeout_ms'),

@@ -26,16 +26,26 @@ export interface SharesReport {
  */
 export function tenantShares(cost: DeviceCost, shares: boolean): SharesReport {
   const rules = { queueTimeoutMs: Infinity, bounds: ENDLESS };
-  const gateway = new VirtualGateway({ workers: new Map([[MODEL, WORKERS]]), cost, rules, shares });
+  const gateway = new VirtualGateway({
+    workers: new Map([[MODEL, WORKERS]]),
+    cost,
+    rules,
+    shares,
+  });
   gateway.replay([...backlog('flood'), ...backlog('middle'), ...steady()]);
   gateway.run(FOR_MS);
   const { tenants, tenantWaitsMs } = gateway.book;
-  const completed = Object.fromEntries(['flood', 'middle', 'steady'].map(name => [name, tenants.get(name) ?? 0]));
+  const completed = Object.fromEntries(
+    ['flood', 'middle', 'steady'].map(name => [name, tenants.get(name) ?? 0]),
+  );
   // Those that were never sent have waited until now.
   const sent = tenantWaitsMs.get('steady') ?? [];
   const waiting = steady().slice(sent.length);
   const waits = [...sent, ...waiting.map(({ atMs }) => FOR_MS - atMs)];
-  const busyMs = gateway.pool.workers.reduce((sum, { deviceBusyMs }) => sum + deviceBusyMs, 0);
+  const busyMs = gateway.pool.workers.reduce(
+    (sum, { deviceBusyMs }) => sum + deviceBusyMs,
+    0,
+  );
   return {
     jain: fairness([completed.flood ?? 0, completed.middle ?? 0]),
     completed,
@@ -52,17 +62,27 @@ const ENDLESS = {
   realtimeReserve: 0,
 };
 
-const one = (tenant: string, atMs: number): TraceRequest => ({ atMs, tenant, model: MODEL, priority: 'batch' });
+const one = (tenant: string, atMs: number): TraceRequest => ({
+  atMs,
+  tenant,
+  model: MODEL,
+  priority: 'batch',
+});
 
 const backlog = (tenant: keyof typeof QUEUED): TraceRequest[] =>
   Array.from({ length: QUEUED[tenant] }, () => one(tenant, 0));
 
 const steady = (): TraceRequest[] =>
-  Array.from({ length: FOR_MS / 1000 - 1 }, (_, second) => one('steady', 1000 * (second + 1)));
+  Array.from({ length: FOR_MS / 1000 - 1 }, (_, second) =>
+    one('steady', 1000 * (second + 1)),
+  );
 
 const round = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-export const describeShares = (name: string, { jain, completed, steadyWaitMs, utilisation }: SharesReport): string =>
+export const describeShares = (
+  name: string,
+  { jain, completed, steadyWaitMs, utilisation }: SharesReport,
+): string =>
   `  ${name.padEnd(16)} flood ${completed.flood}, middle ${completed.middle}, steady ${completed.steady};` +
   ` Jain ${jain.toFixed(3)}; steady waits p50 ${round(steadyWaitMs.p50)}, p99 ${round(steadyWaitMs.p99)},` +
   ` max ${round(steadyWaitMs.max)}; devices ${(100 * utilisation).toFixed(1)} % busy`;

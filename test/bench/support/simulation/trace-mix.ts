@@ -28,7 +28,9 @@ export interface Bursts {
 
 export function generateTrace(mix: TraceMix): TraceRequest[] {
   const random = seededRandom(mix.seed ?? 1);
-  const rate = mix.bursts ? new BurstyRate(mix.ratePerS, mix.bursts, random) : { perSAt: () => mix.ratePerS };
+  const rate = mix.bursts
+    ? new BurstyRate(mix.ratePerS, mix.bursts, random)
+    : { perSAt: () => mix.ratePerS };
   const chooseModel = chooser(mix.models, random);
   const trace: TraceRequest[] = [];
   let atMs = 0;
@@ -39,12 +41,21 @@ export function generateTrace(mix: TraceMix): TraceRequest[] {
   return trace;
 }
 
-function identity(mix: TraceMix, model: string, random: RandomSource): Omit<TraceRequest, 'atMs'> {
+function identity(
+  mix: TraceMix,
+  model: string,
+  random: RandomSource,
+): Omit<TraceRequest, 'atMs'> {
   const { tenants, realtimeShare, cancelShare = 0, cancelWithinMs = 0 } = mix;
   const tenant = tenants[Math.floor(random() * tenants.length)] ?? 'default';
   const priority = random() < realtimeShare ? 'realtime' : 'batch';
   const leaves = random() < cancelShare;
-  return { model, tenant, priority, ...(leaves && { cancelAfterMs: random() * cancelWithinMs }) };
+  return {
+    model,
+    tenant,
+    priority,
+    ...(leaves && { cancelAfterMs: random() * cancelWithinMs }),
+  };
 }
 
 /** Two levels whose mean is the wanted rate (a Markov-modulated Poisson process). */
@@ -66,13 +77,19 @@ class BurstyRate {
   perSAt(atMs: number): number {
     while (atMs >= this.#untilMs) {
       this.#burst = !this.#burst;
-      this.#untilMs += exponential(this.random, this.#burst ? this.bursts.burstMs : this.bursts.calmMs);
+      this.#untilMs += exponential(
+        this.random,
+        this.#burst ? this.bursts.burstMs : this.bursts.calmMs,
+      );
     }
     return this.#calmPerS * (this.#burst ? this.bursts.factor : 1);
   }
 }
 
-function chooser(shares: ReadonlyMap<string, number>, random: RandomSource): () => string {
+function chooser(
+  shares: ReadonlyMap<string, number>,
+  random: RandomSource,
+): () => string {
   const [first = ''] = shares.keys();
   return () => {
     let left = random();

@@ -25,21 +25,38 @@ export interface TraceRequest {
  */
 export function readTrace(file: string): TraceRequest[] {
   const lines = readFileSync(file, 'utf8').split('\n');
-  const requests = lines.flatMap((line, index) => (line.trim() === '' ? [] : [readLine(line, `${file}:${index + 1}`)]));
+  const requests = lines.flatMap((line, index) =>
+    line.trim() === '' ? [] : [readLine(line, `${file}:${index + 1}`)],
+  );
   return requests.sort((a, b) => a.atMs - b.atMs);
 }
 
 function readLine(line: string, place: string): TraceRequest {
   const fields = parsed(line, place);
-  const { at_ms: atMs, model, tenant = 'default', priority = 'batch', cancel_after_ms: cancelAfterMs } = fields;
-  const isTime = (value: unknown): value is number => typeof value === 'number' && value >= 0;
-  if (!isTime(atMs)) throw new Error(`${place}: at_ms must be a number of milliseconds >= 0`);
+  const {
+    at_ms: atMs,
+    model,
+    tenant = 'default',
+    priority = 'batch',
+    cancel_after_ms: cancelAfterMs,
+  } = fields;
+  const isTime = (value: unknown): value is number =>
+    typeof value === 'number' && value >= 0;
+  if (!isTime(atMs))
+    throw new Error(`${place}: at_ms must be a number of milliseconds >= 0`);
   if (typeof model !== 'string' || typeof tenant !== 'string')
     throw new Error(`${place}: model and tenant must be text`);
-  if (priority !== 'realtime' && priority !== 'batch') throw new Error(`${place}: priority must be realtime or batch`);
+  if (priority !== 'realtime' && priority !== 'batch')
+    throw new Error(`${place}: priority must be realtime or batch`);
   if (cancelAfterMs !== undefined && !isTime(cancelAfterMs))
     throw new Error(`${place}: cancel_after_ms must be a number of milliseconds >= 0`);
-  return { atMs, model, tenant, priority, ...(cancelAfterMs !== undefined && { cancelAfterMs }) };
+  return {
+    atMs,
+    model,
+    tenant,
+    priority,
+    ...(cancelAfterMs !== undefined && { cancelAfterMs }),
+  };
 }
 
 function parsed(line: string, place: string): Record<string, unknown> {
@@ -49,6 +66,7 @@ function parsed(line: string, place: string): Record<string, unknown> {
   } catch {
     throw new Error(`${place}: not JSON`);
   }
-  if (typeof value !== 'object' || value === null) throw new Error(`${place}: not a JSON object`);
+  if (typeof value !== 'object' || value === null)
+    throw new Error(`${place}: not a JSON object`);
   return value as Record<string, unknown>;
 }

@@ -5,7 +5,10 @@ import { type DispatchEvent } from '../../../../src/core/dispatch/dispatch-event
 import { Dispatcher } from '../../../../src/core/dispatch/dispatcher.js';
 import { Forecaster } from '../../../../src/core/forecast/forecaster.js';
 import { Admission } from '../../../../src/core/queue/admission.js';
-import { type TimedRequest, withLatestStart } from '../../../../src/core/queue/latest-start.js';
+import {
+  type TimedRequest,
+  withLatestStart,
+} from '../../../../src/core/queue/latest-start.js';
 import { PriorityQueue } from '../../../../src/core/queue/priority-queue.js';
 import { AnswerTimes } from '../../../../src/core/queue/answer-times.js';
 import { RequestPriority } from '../../../../src/core/request/request-priority.js';
@@ -56,7 +59,10 @@ const COMPLETED: Settlement<undefined> = { status: 'completed', reply: undefined
 const cancelled = (): Settlement<undefined> => ended('request_cancelled', 'cancelled');
 const expired = (): Settlement<undefined> => ended('queue_timeout', 'failed');
 
-function ended(code: 'request_cancelled' | 'queue_timeout', status: 'cancelled' | 'failed'): Settlement<undefined> {
+function ended(
+  code: 'request_cancelled' | 'queue_timeout',
+  status: 'cancelled' | 'failed',
+): Settlement<undefined> {
   return { status, error: new DomainError(code, code) };
 }
 
@@ -82,7 +88,14 @@ export class VirtualGateway {
   #turnPending = false;
   #made = 0;
 
-  constructor({ workers, cost, rules, shares = true, forecasts = false, onlyDrops = false }: VirtualGatewayOptions) {
+  constructor({
+    workers,
+    cost,
+    rules,
+    shares = true,
+    forecasts = false,
+    onlyDrops = false,
+  }: VirtualGatewayOptions) {
     this.#shares = shares;
     this.#forecasts = forecasts;
     this.#onlyDrops = onlyDrops;
@@ -97,7 +110,9 @@ export class VirtualGateway {
       ...{ queue, window, workers: capacities, choose: leastLoaded },
       record: key => this.#lives.get(key),
       running: model =>
-        [...this.#lives.values()].filter(life => life.request.model === model && life.state === 'leased'),
+        [...this.#lives.values()].filter(
+          life => life.request.model === model && life.state === 'leased',
+        ),
     });
     this.#dispatcher = new Dispatcher({
       ...{ queue, window },
@@ -154,19 +169,22 @@ export class VirtualGateway {
       key: aKey(id),
       ...(this.#shares && { tenant: came.tenant }),
       ...{ model: came.model, bytes: 100_000, inferenceTimeoutMs: 30_000 },
-      priority: came.priority === 'realtime' ? RequestPriority.REALTIME : RequestPriority.BATCH,
+      priority:
+        came.priority === 'realtime' ? RequestPriority.REALTIME : RequestPriority.BATCH,
       ...{ enqueuedAtMs: nowMs, queueDeadlineMs: nowMs + this.#rules.queueTimeoutMs },
       costMs: came.estimatedMs,
       payload: { came, onEnd },
     });
     const forecast = this.#forecasts ? this.forecaster.ofNew(request, nowMs) : undefined;
-    const accepted = refusal === undefined && this.#dispatcher.submit(request, nowMs).accepted;
+    const accepted =
+      refusal === undefined && this.#dispatcher.submit(request, nowMs).accepted;
     this.book.came(came, accepted, forecast);
     if (!accepted) return false;
     const life: Life = new RequestRecord(request);
     this.#lives.set(id, life);
     this.#emit(life, { type: 'accepted', bytes: request.bytes });
-    if (came.cancelAfterMs !== undefined) this.at(nowMs + came.cancelAfterMs, () => this.#cancel(id));
+    if (came.cancelAfterMs !== undefined)
+      this.at(nowMs + came.cancelAfterMs, () => this.#cancel(id));
     this.#wake();
     return true;
   }
@@ -176,14 +194,16 @@ export class VirtualGateway {
     const { deadlineMs: withinMs } = request.payload.came;
     const { enqueuedAtMs: nowMs, model } = request;
     if (withinMs === undefined) return { request };
-    if (this.#onlyDrops) return { request: { ...request, queueDeadlineMs: nowMs + withinMs } };
+    if (this.#onlyDrops)
+      return { request: { ...request, queueDeadlineMs: nowMs + withinMs } };
     request.payload.predictedMs = this.#times.predictMs(request, nowMs);
     const isIdle = this.#dispatcher.isIdle(model);
     const estimate = this.#times.estimate(request, !isIdle, nowMs);
     const wanted = [{ until: 'answer', withinMs, leftMs: withinMs } as const];
     return withLatestStart(request, wanted, {
       ...estimate,
-      startMs: timed => (isIdle ? 0 : (this.forecaster.ofNew(timed, nowMs)?.startInMs.p50 ?? 0)),
+      startMs: timed =>
+        isIdle ? 0 : (this.forecaster.ofNew(timed, nowMs)?.startInMs.p50 ?? 0),
     });
   }
 
@@ -199,9 +219,15 @@ export class VirtualGateway {
 
   #turn(): void {
     const { nowMs } = this;
-    for (const { id } of this.#dispatcher.aged(nowMs)) if (this.#lives.get(id)?.promote()) this.book.promotions += 1;
+    for (const { id } of this.#dispatcher.aged(nowMs))
+      if (this.#lives.get(id)?.promote()) this.book.promotions += 1;
     for (const { id } of this.#dispatcher.expire(nowMs)) this.#settle(id, expired());
-    for (let plan = this.#dispatcher.next(nowMs); plan; plan = this.#dispatcher.next(nowMs)) this.#send(plan);
+    for (
+      let plan = this.#dispatcher.next(nowMs);
+      plan;
+      plan = this.#dispatcher.next(nowMs)
+    )
+      this.#send(plan);
     this.#timers.wakeAt(this.#dispatcher.nextWakeMs(nowMs));
   }
 
@@ -238,8 +264,15 @@ export class VirtualGateway {
     const { came, work, leasedAtMs = 0, predictedMs } = request.payload;
     if (came.costMs === undefined || work?.startedAtMs === undefined) return;
     this.#dispatcher.measured(request, {}, came.costMs);
-    const [readyMs, computeMs] = [work.startedAtMs - leasedAtMs, this.nowMs - work.startedAtMs];
-    this.#times.observe(request.model, { costMs: came.costMs, readyMs, computeMs, predictedMs }, this.nowMs);
+    const [readyMs, computeMs] = [
+      work.startedAtMs - leasedAtMs,
+      this.nowMs - work.startedAtMs,
+    ];
+    this.#times.observe(
+      request.model,
+      { costMs: came.costMs, readyMs, computeMs, predictedMs },
+      this.nowMs,
+    );
   }
 
   #cancel(id: string): void {
@@ -260,8 +293,18 @@ export class VirtualGateway {
     this.book.settled(came, settlement.status, this.nowMs);
     const { leasedAtMs = this.nowMs } = life.request.payload;
     const grpcMs = this.nowMs - leasedAtMs;
-    const phases = { grpcMs, readyMs: grpcMs - (call?.tookMs ?? 0), totalMs: this.nowMs - life.request.enqueuedAtMs };
-    this.#emit(life, { type: 'settled', status: settlement.status, phases, batchSize: call?.size, attempts: 1 });
+    const phases = {
+      grpcMs,
+      readyMs: grpcMs - (call?.tookMs ?? 0),
+      totalMs: this.nowMs - life.request.enqueuedAtMs,
+    };
+    this.#emit(life, {
+      type: 'settled',
+      status: settlement.status,
+      phases,
+      batchSize: call?.size,
+      attempts: 1,
+    });
     this.#lives.delete(id);
     onEnd(this.nowMs);
   }
@@ -270,6 +313,14 @@ export class VirtualGateway {
     if (!this.#forecasts) return;
     const { id: requestId, key, model, tenant, payload } = request;
     const { priority } = payload.came;
-    this.forecaster.apply({ ...fields, key, requestId, model, priority, atMs: this.nowMs, ...(tenant && { tenant }) });
+    this.forecaster.apply({
+      ...fields,
+      key,
+      requestId,
+      model,
+      priority,
+      atMs: this.nowMs,
+      ...(tenant && { tenant }),
+    });
   }
 }

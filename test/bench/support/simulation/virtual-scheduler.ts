@@ -21,7 +21,11 @@ export class VirtualScheduler implements SchedulerLike {
   }
 
   /** One firing; nothing here repeats. */
-  schedule<T>(work: (this: SchedulerAction<T>, state: T) => void, delayMs = 0, state?: T): Subscription {
+  schedule<T>(
+    work: (this: SchedulerAction<T>, state: T) => void,
+    delayMs = 0,
+    state?: T,
+  ): Subscription {
     const action = new Subscription();
     this.events.schedule(this.#nowMs + delayMs, nowMs => {
       this.reached(nowMs);
